@@ -74,8 +74,8 @@ def rules(together: coupling.Together) -> dict[str, Any]:
     scores = np.where(
         np.isfinite(together.scores), together.scores, together.scores[np.isfinite(together.scores)].min()
     )
-    heights = np.where(np.isfinite(together.heights), together.heights, -9.0)
-    rivalry = coupling.Rivalry([np.arange(len(scores))], {})
+    heights = np.where(np.isfinite(together.coupled.heights), together.coupled.heights, -9.0)
+    rivalry = coupling.Rivalry(np.arange(len(scores)), np.zeros(1, np.int64), {})
     z = (scores - scores.mean(1, keepdims=True)) / scores.std(1, keepdims=True)
     best, best_z = rivalry.best(heights)[0], rivalry.best(z)[0]
     found: dict[str, Any] = {"alone": scores}

@@ -12,7 +12,7 @@ from test_inbox import TOPICS, fill, text, texts
 
 import setsearch
 from setsearch import errors
-from setsearch.answers.saved import claims
+from setsearch.answers.saved import set_index
 
 
 def make(place=":memory:", **options):
@@ -99,14 +99,14 @@ def test_what_changes_is_weighed_again(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
         fill(index)
         counted = []
-        weigh = claims._Asking._weighed
+        weigh = set_index.weigh_into
 
-        def count(own, marks):
+        def count(made, name, *where):
             """Note which sets are weighed."""
-            counted.append(marks)
-            return weigh(own, marks)
+            counted.append(name)
+            return weigh(made, name, *where)
 
-        claims._Asking._weighed = count
+        set_index.weigh_into = count
         try:
             compare(index, "cats5")
             assert len(counted) == 2
@@ -126,13 +126,13 @@ def test_what_changes_is_weighed_again(tmp_path):
             compare(index, "new")
             assert len(counted) == 6, "all weights depend on the documents"
         finally:
-            claims._Asking._weighed = weigh
+            set_index.weigh_into = weigh
 
 
 def test_more_weights_than_are_kept(monkeypatch):
     with make() as index:
         fill(index)
-        monkeypatch.setattr(claims, "MOST_KEPT", 10)
+        monkeypatch.setattr(set_index, "MOST_KEPT", 10)
         compare(index, "cats5")
         assert index.sets_of(text=text("cats", 5), k=1)[0].set == "cats"
 

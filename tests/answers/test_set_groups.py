@@ -4,6 +4,7 @@ import json
 import random
 import sqlite3
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,8 @@ from test_inbox import TOPICS, fill, texts
 
 import setsearch
 from setsearch import errors
+from setsearch.answers.saved import coupling
+from setsearch.answers.saved.groups import Groups
 
 STEP = 2**-36  # of what is subtracted
 
@@ -328,3 +331,24 @@ def test_the_commands(tmp_path, run, failed):
     failed(run("set", "save", "a.db", "cats"), 2, "no items: give ITEM..., or --group or --under")
     failed(run("set", "save", "a.db", "cats", "--under", "cats"), 2, "'cats' cannot lie within 'cats'")
     failed(run("set", "save", "a.db", "nobody", "--group", "kinds"), 1, "no set 'nobody'")
+
+
+@examples(60)
+@given(st.data())
+def test_the_best_rivals_of_many_groups_are_those_of_each(data):
+    count, n = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 4))
+    names = [f"s{place}" for place in range(count)]
+    of = {name: data.draw(st.sampled_from("abc")) for name in names if data.draw(st.booleans())}
+    under = {name: data.draw(st.sampled_from(names[:place])) for place, name in enumerate(names) if place % 3 == 2}
+    groups = Groups(of, frozenset("ab"), under)
+    values = st.sampled_from([-float("inf"), 0.0, 0.5, 1.0, 2.0])
+    heights = np.array(data.draw(st.lists(st.lists(values, min_size=n, max_size=n), min_size=count, max_size=count)))
+    coupling.AT_ONCE, before = data.draw(st.sampled_from([1, 1 << 20])), coupling.AT_ONCE
+    best, who = coupling.Rivalry.of(groups, names).best(heights)
+    coupling.AT_ONCE = before
+    for place, name in enumerate(names):
+        rivals = [names.index(other) for other in groups.rivals(name)]
+        for column in range(n):
+            wanted = max((heights[other, column] for other in rivals), default=-float("inf"))
+            first = next((other for other in rivals if heights[other, column] == wanted > -float("inf")), -1)
+            assert (best[place, column], who[place, column]) == (wanted, first)

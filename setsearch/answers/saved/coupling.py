@@ -9,7 +9,7 @@ in o, and if it belongs to all wholes of c. What o has accepted belongs to o; wh
 Without rivals scores are, to the bit, those of the set alone. Other rules do less well (benchmarks/LOG.md).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
@@ -22,9 +22,9 @@ from setsearch.answers.answer import Hits
 from setsearch.answers.contributions import explanation
 from setsearch.answers.hits import best_hits
 from setsearch.answers.reading import Reading
-from setsearch.answers.results import Asked, Explanation, Hit
+from setsearch.answers.results import BY_DOCUMENTS, SHARE_LITTLE, Asked, Explanation, Hit
 from setsearch.answers.saved.groups import Groups, marks_of_sets, read_groups
-from setsearch.arrays import Floats, Ints, only, to_lattice
+from setsearch.arrays import Floats, Ints, largest_of_runs, offsets, only, repeat_rows, to_lattice
 from setsearch.errors import NoSeeds, QueryError, UnknownItem, UsageError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
@@ -34,6 +34,7 @@ from setsearch.search.cutoff import FLOOR, LEADERS, floor_of, tells, threshold
 from setsearch.search.request import ExpandRequest, parse_request
 from setsearch.search.weights import RIVAL, SeedWeights
 
+AT_ONCE = 1 << 20  # heights that are compared: more would take more memory
 OTHERS = 0.5  # of the height in the best other set, which is subtracted
 Flags = npt.NDArray[np.bool_]
 Given = tuple[Sequence[str] | dict[str, float], Sequence[str]]  # accepted items, perhaps weighted, and rejected ones
@@ -63,6 +64,7 @@ class Standing(NamedTuple):
     excluded: list[int]
     weighed: Weighed
     gone: Sequence[str] = ()  # members that the index has no longer
+    untold: str | None = None  # why it does not tell what belongs
 
 
 def weigh_set(
@@ -95,13 +97,16 @@ def _weigh(reading: Reading, fields_by: FieldsBy, marks: Given, options: Mapping
         is_told = not cannot_tell and tells(fields, weights, leaders, excluded, reading.defaults)
         floor = floor_of(fields, leaders)
         unit = float(np.mean(leaders[:LEADERS])) - floor
-    return Standing(fields, weights, excluded, Weighed(weights.scale, weights.constant, line, is_told, floor, unit))
+    found = Weighed(weights.scale, weights.constant, line, is_told, floor, unit)
+    why = BY_DOCUMENTS if cannot_tell else SHARE_LITTLE if weights.examples.count > 1 else None
+    return Standing(fields, weights, excluded, found, untold=None if is_told else why)
 
 
 class Rivalry(NamedTuple):
-    """The places of sets that exclude one another, group by group, and the pairs in these that do not: kin."""
+    """The places of sets that exclude one another, group by group from `starts` on; some in these do not: kin."""
 
-    groups: list[Ints]
+    rows: Ints
+    starts: Ints
     kin: dict[int, list[int]]
 
     @classmethod
@@ -117,25 +122,41 @@ class Rivalry(NamedTuple):
             if any(names[place] in groups.under for place in own)
             for one in own
         }
-        return cls([np.array(own) for own in places.values() if len(own) > 1], kin)
+        several = [own for own in places.values() if len(own) > 1]
+        starts = offsets(np.array([len(own) for own in several], np.int64))[:-1]
+        return cls(np.array([*chain.from_iterable(several)], np.int64), starts, kin)
 
     def best(self, heights: Floats) -> tuple[Floats, Ints]:
         """The height of each item in the best rival of each set, -inf without one, and its place: `(n_sets, n)`."""
         best, who = np.full(heights.shape, -np.inf), np.full(heights.shape, -1)
-        for rows in self.groups:
-            own, columns = heights[rows], np.arange(heights.shape[1])
-            first = own.argmax(0)
-            rest = own.copy()
-            rest[first, columns] = -np.inf
-            is_first = first == np.arange(len(rows))[:, None]
-            best[rows] = np.where(is_first, rest.max(0), own.max(0))
-            who[rows] = rows[np.where(is_first, rest.argmax(0), first)]
-            for row in [row for row in rows.tolist() if self.kin.get(row)]:
-                others = rows[~np.isin(rows, [row, *self.kin[row]])]
-                best[row] = heights[others].max(0, initial=-np.inf)
-                who[row] = others[heights[others].argmax(0)] if len(others) else -1
+        step = max(AT_ONCE // max(len(self.rows), 1), 1)
+        for begin in range(0, heights.shape[1] if len(self.rows) else 0, step):
+            columns = slice(begin, begin + step)
+            best[self.rows, columns], who[self.rows, columns] = self._best_of(heights[self.rows, columns])
+        for row, others in self._others():
+            best[row] = heights[others].max(0, initial=-np.inf)
+            who[row] = others[heights[others].argmax(0)] if len(others) else -1
         who[best == -np.inf] = -1
         return best, who
+
+    def _best_of(self, own: Floats) -> tuple[Floats, Ints]:
+        """The same of the sets in `rows`, as if there were no kin."""
+        first, place = largest_of_runs(own, self.starts)
+        is_first = repeat_rows(place, self.starts, len(own)) == np.arange(len(own))[:, None]
+        second, next_place = largest_of_runs(np.where(is_first, -np.inf, own), self.starts)
+        best, who = (
+            np.where(is_first, *(repeat_rows(each, self.starts, len(own)) for each in both))
+            for both in ((second, first), (next_place, place))
+        )
+        return best, self.rows[who]
+
+    def _others(self) -> Iterator[tuple[int, Ints]]:
+        """Those sets that have kin in their group, with the others of it."""
+        ends = [*self.starts[1:].tolist(), len(self.rows)]
+        for begin, end in zip(self.starts.tolist(), ends, strict=True) if any(self.kin.values()) else ():
+            rows = self.rows[begin:end]
+            for row in [row for row in rows.tolist() if self.kin.get(row)]:
+                yield row, rows[~np.isin(rows, [row, *self.kin[row]])]
 
 
 def heights_of(scores: Floats, floors: Floats, units: Floats) -> Floats:
@@ -144,6 +165,43 @@ def heights_of(scores: Floats, floors: Floats, units: Floats) -> Floats:
     heights: Floats = (scores - floors[:, None]) / np.where(is_flat, 1.0, units)[:, None]
     heights[is_flat] = 0.0
     return heights
+
+
+class Coupled(NamedTuple):
+    """Items in sets that know each other, `(n_sets, n)` each: heights, and those in the `best` rival, `who`.
+
+    `taken`: a rival has it; `fits`: whether it may belong beside the rivals and within the wholes.
+    """
+
+    heights: Floats
+    best: Floats
+    who: Ints
+    taken: Flags
+    fits: Flags
+
+
+def couple(
+    names: Sequence[str],
+    groups: Groups,
+    rivalry: Rivalry,
+    scores: Floats,
+    weighed: Floats,
+    members: Flags,
+    rejected: Flags,
+) -> Coupled:
+    """What sets say together of items, by the `scores` of each set alone; `weighed` has a row of Weighed for each."""
+    lines, are_told, floors, units = weighed[:, 2:].T
+    heights = heights_of(scores, floors, units)
+    heights[rejected] = -np.inf
+    best, who = rivalry.best(heights)
+    taken = rivalry.best(np.where(members, 1.0, 0.0))[0] > 0 if members.any() else np.zeros(members.shape, bool)
+    fits = (heights > best) & ~taken
+    within, places = fits.copy(), {name: place for place, name in enumerate(names)} if groups.under else {}
+    for name, place in places.items():
+        for whole in [places[whole] for whole in groups.wholes(name) if whole in places]:
+            if are_told[whole]:
+                within[place] &= members[whole] | ((scores[whole] > lines[whole]) & fits[whole])
+    return Coupled(heights, best, who, taken, within)
 
 
 def penalties(best: Floats, units: Floats, scales: Floats) -> Floats:
@@ -155,31 +213,26 @@ def penalties(best: Floats, units: Floats, scales: Floats) -> Floats:
 class Together:
     """Sets that were asked together: arrays are `(n_sets, n_ids)`, of the sets in `names`, on the fields of one.
 
-    `scores` are those of each set alone; `best` and `who`: the best rival; `fits`: whether an item may belong beside
-    the rivals and within the wholes; `members` are accepted. `notes`: which sets have no answer, and why.
+    `scores` are those of each set alone; `members` are accepted. `notes`: which sets have no answer, and why.
     """
 
     names: list[str]
     standings: list[Standing]
     scores: Floats
-    heights: Floats
-    best: Floats
-    who: Ints
+    coupled: Coupled
     members: Flags
-    taken: Flags
-    fits: Flags
     notes: list[str]
 
     def belongs(self, place: int) -> Flags:
         """Which items belong to a set."""
-        own: Flags = (self.scores[place] > self.standings[place].weighed.line) & self.fits[place]
+        own: Flags = (self.scores[place] > self.standings[place].weighed.line) & self.coupled.fits[place]
         return own
 
     def taking(self) -> Floats:
         """What the best rivals take from scores, in nats."""
         weighed = [own.weighed for own in self.standings]
         units, scales = np.array([own.unit for own in weighed]), np.array([own.scale for own in weighed])
-        taking: Floats = penalties(self.best, units, scales) / scales[:, None]
+        taking: Floats = penalties(self.coupled.best, units, scales) / scales[:, None]
         return taking
 
 
@@ -215,26 +268,15 @@ def ask_together(
 
 
 def _couple(names: list[str], standings: list[Standing], groups: Groups, notes: list[str]) -> Together:
-    scores = np.array([own.weights.scores() + own.weights.constant for own in standings])
-    weighed = [own.weighed for own in standings]
-    units = np.array([own.unit for own in weighed])
-    heights = heights_of(scores, np.array([own.floor for own in weighed]), units)
-    members = np.zeros(scores.shape, bool)
+    alone = [own.weights.scores() + own.weights.constant for own in standings]
+    scores = np.array(alone).reshape(len(alone), -1 if alone else 0)
+    members, rejected = np.zeros((2, *scores.shape), bool)
     for place, own in enumerate(standings):
+        rejected[place, own.excluded] = True
         members[place, own.weights.examples.seeds] = True
-        heights[place, [id for id in own.excluded if not members[place, id]]] = -np.inf
-    rivalry = Rivalry.of(groups, names)
-    best, who = rivalry.best(heights)
-    taken = rivalry.best(np.where(members, 1.0, 0.0))[0] > 0
-    fits = (heights > best) & ~taken
-    within = fits.copy()
-    for place, name in enumerate(names):
-        for whole in groups.wholes(name):
-            if whole in names:
-                at = names.index(whole)
-                if weighed[at].is_told:
-                    within[place] &= members[at] | ((scores[at] > weighed[at].line) & fits[at])
-    return Together(names, standings, scores, heights, best, who, members, taken, within, notes)
+    weighed = np.array([own.weighed for own in standings], float).reshape(-1, len(Weighed._fields))
+    coupled = couple(names, groups, Rivalry.of(groups, names), scores, weighed, members, rejected & ~members)
+    return Together(names, standings, scores, coupled, members, notes)
 
 
 class Beside(NamedTuple):
@@ -251,8 +293,9 @@ class Beside(NamedTuple):
         """A hit or an explanation whose rival is told by its name, or that has none."""
         together, place, label = self.together, self.place, ""
         if together.taking()[place, id]:
-            degree = "better" if together.best[place, id] >= together.heights[place, id] else "too"
-            label = f"fits {together.names[together.who[place, id]]} {degree}"
+            coupled = together.coupled
+            degree = "better" if coupled.best[place, id] >= coupled.heights[place, id] else "too"
+            label = f"fits {together.names[coupled.who[place, id]]} {degree}"
         features = (part._replace(feature=label) if part.feature == RIVAL else part for part in found.features)
         reasons = (
             own._replace(label=label, features=(label,)) if own.features == (RIVAL,) else own for own in found.reasons
@@ -301,7 +344,7 @@ def ask_beside(
             priors, summed = (*weights.priors, (RIVAL, part)), weights.sums() + part
             weights = weights.having(base=base, priors=priors, summed=summed)
         weights = weights.having(decided=(together.belongs(place), together.standings[place].weighed.is_told))
-        taken = np.flatnonzero(together.taken[place] & ~together.members[place])
+        taken = np.flatnonzero(together.coupled.taken[place] & ~together.members[place])
         return answer(Beside(fields, weights, [*left_out, *taken.tolist()], cannot_tell, together, place), request)
 
     return reading.answer(request.model, ask)

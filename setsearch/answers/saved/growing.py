@@ -201,7 +201,7 @@ def chances(together: Together, first: Together, place: int) -> Floats:
 
 def _beside(together: Together, place: int) -> Floats:
     """v of each item."""
-    own: Floats = together.heights[place] - OTHERS * np.maximum(together.best[place], 0.0)
+    own: Floats = together.coupled.heights[place] - OTHERS * np.maximum(together.coupled.best[place], 0.0)
     return own
 
 
@@ -211,7 +211,7 @@ def _candidates(together: Together, first: Together, name: str, plan: Plan) -> t
     standing = together.standings[place]
     if not standing.weighed.is_told:
         return [], []
-    free = together.fits[place] & np.isfinite(together.scores[place])
+    free = together.coupled.fits[place] & np.isfinite(together.scores[place])
     free[standing.excluded] = False
     ids = np.flatnonzero(free)
     chance = chances(together, first, place)[ids]
@@ -240,8 +240,8 @@ def _told(together: Together, first: Together, name: str, ids: Sequence[int], nu
     parts = contributions(fields, weights, [*ids])
     how, names = wording(fields, parts.values(), weights.examples.ids), fields.describe([*ids])
     for id in ids:
-        score, who = float(together.scores[place, id]), int(together.who[place, id])
+        score, who = float(together.scores[place, id]), int(together.coupled.who[place, id])
         told = how.reasons(parts[id], rest_of(score, parts[id]))
         reason = next((own.label for own in told if own.weight > 0), "")
-        over = together.names[who] if together.best[place, id] > 0 else None
+        over = together.names[who] if together.coupled.best[place, id] > 0 else None
         yield Grown(name, names[id][0], number, score - float(taking[id]), float(chance[id]), reason, over)

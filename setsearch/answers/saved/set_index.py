@@ -1,0 +1,273 @@
+"""An index of saved sets: for each feature, the sets that weigh it.
+
+The question of each set gives weights of features. They are kept in memory, turned round. The features of some items
+then give their scores in all sets at once, those of `expand` to the bit, since sums on the lattice are exact. A change
+of the index weighs all sets again, a change of a set this one alone. Sets whose scores need more than features
+(vectors, neighbors of words) are not in it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from setsearch.answers.reading import Reading
+from setsearch.answers.reasons import Wording, are_people, wording
+from setsearch.answers.results import Contribution, rest_of
+from setsearch.answers.saved.coupling import Flags, Rivalry, Weighed, weigh_set
+from setsearch.answers.saved.groups import Groups, Marks, marks_of_sets, read_groups
+from setsearch.answers.sets import gone_note
+from setsearch.arrays import Floats, Ints, bincount, offsets, places_among, positions, repeat, run_lengths, run_starts
+from setsearch.errors import QueryError, UsageError
+from setsearch.memory.fields import Fields
+from setsearch.memory.readings import FieldsBy
+from setsearch.models.values import ValueRule
+from setsearch.search.weights import FieldWeights
+from setsearch.sqlite.integrity import stored_checksums
+from setsearch.storage.ids import plain_name
+
+MOST_KEPT = 1 << 24  # weights, of 12 bytes; more are made for each question
+AT_ONCE = 1 << 16  # pairs of a set and an item
+Parts = tuple[Contribution, ...]
+
+
+class Entries(NamedTuple):
+    """The features of items, of one after another, and their values; `columns` number the items from 0."""
+
+    columns: Ints
+    features: Ints
+    values: Floats
+
+
+class Added(NamedTuple):
+    """What a feature of an item adds to a set, a row each."""
+
+    columns: Ints
+    features: Ints
+    sets: Ints
+    amounts: Floats
+
+
+class Turned(NamedTuple):
+    """The weights of sets under one rule, by feature: `features[i]` has those from `starts[i]` to `starts[i + 1]`."""
+
+    features: Ints
+    starts: Ints
+    sets: Ints  # their numbers
+    weights: Floats
+
+    @classmethod
+    def of(cls, features: Ints, sets: Ints, weights: Floats) -> "Turned":
+        """Turn weights round."""
+        order = np.argsort(features, kind="stable")
+        features = features[order]
+        begin = run_starts(features)
+        starts = offsets(run_lengths(begin, len(features)))
+        return cls(features[begin], starts, sets[order].astype(np.int32), weights[order])
+
+    def all(self) -> tuple[Ints, Ints, Floats]:
+        """(feature, set, weight) of all."""
+        return repeat(self.features, np.diff(self.starts)), self.sets, self.weights
+
+    def added(self, entries: Entries) -> Added:
+        """What the entries of items add."""
+        places, known = places_among(self.features, entries.features)
+        places = places[known]
+        lengths = self.starts[places + 1] - self.starts[places]
+        at = positions(self.starts[places], lengths)
+        columns, features = (repeat(own[known], lengths) for own in entries[:2])
+        return Added(columns, features, self.sets[at], self.weights[at] * repeat(entries.values[known], lengths))
+
+
+class SetIndex:
+    """All sets of some items, by name and as they were at a `seal`, on one content.
+
+    A text in place of a Weighed says why a set has no answer; None: its scores need more than features. `gone` are
+    members that the index has no longer; `untold`: why a set does not tell what belongs.
+    """
+
+    def __init__(self, seal: dict[int, int], marks: dict[str, Marks], groups: Groups) -> None:
+        self.seal, self.marks, self.groups = seal, marks, groups
+        self.numbers = {name: number for number, name in enumerate(marks)}
+        self.weighed: dict[str, Weighed | str | None] = {}
+        self.turned: dict[ValueRule, Turned] = {}
+        self.gone: dict[str, Sequence[str]] = {}
+        self.untold: dict[str, str] = {}
+
+    @cached_property
+    def said(self) -> dict[str, dict[str, str]]:
+        """What was said of each member, by set."""
+        said: dict[str, dict[str, str]] = {}
+        for name, sides in self.marks.items():
+            for members, mark in zip(sides, ("accepted", "rejected"), strict=True):
+                for item in members:
+                    said.setdefault(item, {})[name] = mark
+        return said
+
+    @cached_property
+    def kept(self) -> tuple[list[str], Ints, Floats]:
+        """The sets whose weights are kept: names, numbers, and what is known of each, a row each."""
+        kept = {name: own for name, own in self.weighed.items() if isinstance(own, Weighed)}
+        numbers = np.array([self.numbers[name] for name in kept], np.int64)
+        return [*kept], numbers, np.array([*kept.values()], float).reshape(len(kept), len(Weighed._fields))
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The rows of these sets."""
+        return {name: place for place, name in enumerate(self.kept[0])}
+
+    @cached_property
+    def rivalry(self) -> Rivalry:
+        """The rivals among these, by their places."""
+        return Rivalry.of(self.groups, self.kept[0])
+
+    def note(self, place: object, name: str) -> Iterator[str]:
+        """Why a set has no answer, and which of its members are gone."""
+        own = self.weighed[name]
+        if isinstance(own, str):
+            yield f"{name}: {own}"
+        if name in self.gone:
+            yield gone_note(place, name, self.gone[name])
+
+    def marked(self, items: Sequence[str | None], mark: str) -> Flags:
+        """Whether sets have accepted, or rejected, some items, `(n_sets, n)`."""
+        found = np.zeros((len(self.places), len(items)), bool)
+        for column, item in enumerate(items):
+            for name, said in self.said.get(item or "", {}).items():
+                if said == mark and name in self.places:
+                    found[self.places[name], column] = True
+        return found
+
+
+class Look:
+    """Some items in all sets whose weights are kept: `scores` are those of each set alone, `(n_sets, n)`."""
+
+    def __init__(self, sets: SetIndex, fields: Fields, entries: Mapping[ValueRule, Entries], count: int) -> None:
+        self._sets, self._fields = sets, fields
+        self._added = [own.added(entries[rule]) for rule, own in sets.turned.items()]
+        _, numbers, known = sets.kept
+        sums = np.zeros(count * len(sets.numbers))
+        for own in self._added:
+            sums += bincount(own.columns * len(sets.numbers) + own.sets, own.amounts, len(sums))
+        by_set = sums.reshape(count, len(sets.numbers)).T[numbers]
+        self.scores: Floats = by_set / known[:, :1] + known[:, 1:2]
+
+    def parts(self, pairs: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Parts]:
+        """What features add to the scores of pairs of a set and a column, the largest first."""
+        numbers, n_sets = self._sets.numbers, len(self._sets.numbers)
+        keys = {column * n_sets + numbers[name]: (name, column) for name, column in pairs}
+        amounts: dict[int, dict[int, float]] = {key: {} for key in keys}
+        wanted = np.array(sorted(keys), np.int64)
+        for own in self._added:
+            of_pairs = own.columns * n_sets + own.sets
+            chosen = np.isin(of_pairs, wanted)
+            rows = zip(*(each[chosen].tolist() for each in (of_pairs, own.features, own.amounts)), strict=True)
+            for key, feature, amount in rows:
+                amounts[key][feature] = amounts[key].get(feature, 0.0) + amount
+        described = self._fields.first.describe_features([*{id for own in amounts.values() for id in own}])
+        found = {}
+        for key, (name, column) in keys.items():
+            weighed = self._sets.weighed[name]
+            assert isinstance(weighed, Weighed)
+            parts = [(-amount / weighed.scale, *described[id]) for id, amount in amounts[key].items()]
+            parts.sort(key=lambda part: part[:2])
+            found[name, column] = tuple([Contribution(feature, -weight, title) for weight, feature, title in parts])
+        return found
+
+
+def looks(sets: SetIndex, fields: Fields, items: Sequence[int]) -> Iterator[tuple[Sequence[int], Look]]:
+    """Items (ascending ids) in all sets, some at once."""
+    step = max(AT_ONCE // max(len(sets.numbers), 1), 1)
+    for begin in range(0, len(items), step):
+        ids = items[begin : begin + step]
+        yield ids, Look(sets, fields, {rule: _entries(fields, ids, rule) for rule in sets.turned}, len(ids))
+
+
+def _entries(fields: Fields, ids: Sequence[int], rule: ValueRule) -> Entries:
+    """The features of items (ascending ids) and their values."""
+    stored = fields.first.forward(ids, rule)
+    columns = repeat(np.arange(len(ids)), stored.lengths)
+    return Entries(columns, stored.concatenated_ids().astype(np.int64), stored.concatenated_values())
+
+
+def reasons(marks: Mapping[str, Marks], rows: Sequence[tuple[Fields, str, Parts, float]]) -> list[str]:
+    """What tells most of rows: the fields and the name of a set, the parts of a score, and the score."""
+    worded: dict[int, Wording] = {}
+    found = []
+    for fields, name, parts, score in rows:
+        if are_people(plain_name(fields.first.features.name)):  # who tell by the examples that they share
+            how = wording(fields, [parts], fields.resolve_known(marks[name][0]))
+        else:
+            same = [parts for own, _, parts, _ in rows if own is fields] if id(fields) not in worded else ()
+            how = worded[id(fields)] = worded.get(id(fields)) or wording(fields, same)
+        told = how.reasons(parts, rest_of(score, parts))
+        found.append(next((reason.label for reason in told if reason.weight > 0), ""))
+    return found
+
+
+def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
+    """The sets as they are now; those that are as memory has them are not weighed again."""
+    candidates = reading.candidates(fields_by)
+    first = candidates[-1].first  # of these fields alone weights are kept
+    seal = stored_checksums(first.cursor)
+    kinds = [(own.first.source, own.vectors is None, own.nearest is None) for own in candidates]
+    state = (reading.defaults, reading.defaults.make({}), *kinds)
+    kept: SetIndex | None = first.kept_sets.get(state)
+    if kept is not None and kept.seal == seal != {}:
+        return kept
+    made = SetIndex(seal, marks_of_sets(first.cursor, reading.name), read_groups(first.cursor))
+    same = {} if kept is None else {name: own for name, own in made.marks.items() if kept.marks.get(name) == own}
+    lists: dict[ValueRule, list[tuple[Ints, Ints, Floats]]] = {}
+    for name, number in made.numbers.items():
+        if name in same and kept is not None:
+            made.weighed[name] = kept.weighed[name]
+            made.gone |= {name: kept.gone[name]} if name in kept.gone else {}
+            made.untold |= {name: kept.untold[name]} if name in kept.untold else {}
+            continue
+        for own in weigh_into(made, name, reading, fields_by):
+            added = own.seeds.features, np.full(len(own.seeds.features), number), own.lists.weights
+            lists.setdefault(own.rule, []).append(added)
+    _turn(made, lists, kept, [*same])
+    if sum(len(own.sets) for own in made.turned.values()) <= MOST_KEPT:
+        first.kept_sets.clear()
+        first.kept_sets[state] = made
+    return made
+
+
+def weigh_into(made: SetIndex, name: str, reading: Reading, fields_by: FieldsBy) -> tuple[FieldWeights, ...]:
+    """Note what is known of a set; returns its weights if its scores are sums of these alone."""
+    try:
+        fields, weights, _, found, gone, untold = weigh_set(reading, fields_by, made.marks[name])
+    except (QueryError, UsageError) as error:
+        made.weighed[name] = str(error)
+        return ()
+    made.gone |= {name: gone} if gone else {}
+    made.untold |= {name: untold} if untold else {}
+    stored = reading.candidates(fields_by)[-1].first.source
+    has_parts = weights.parts or getattr(weights.model, "has_base", True)
+    is_kept = fields.first.source == stored and len(fields.all) == 1 and fields.stored is None
+    if has_parts or not is_kept or any(own.query.table is not None for own in weights.all):
+        made.weighed[name] = None
+        return ()
+    made.weighed[name] = found
+    return weights.all
+
+
+def _turn(
+    made: SetIndex,
+    lists: dict[ValueRule, list[tuple[Ints, Ints, Floats]]],
+    kept: SetIndex | None,
+    same: Sequence[str],
+) -> None:
+    """Turn the weights of new sets round, with those of sets that stay."""
+    if kept is not None:
+        before, now = kept.numbers, made.numbers
+        renumbered = np.full(len(before), -1)
+        renumbered[[before[name] for name in same]] = [now[name] for name in same]
+        for rule, own in kept.turned.items():
+            features, sets, weights = own.all()
+            sets = renumbered[sets]
+            lists.setdefault(rule, []).append((features[sets >= 0], sets[sets >= 0], weights[sets >= 0]))
+    for rule, parts in lists.items():
+        made.turned[rule] = Turned.of(*(np.concatenate(part) for part in zip(*parts, strict=True)))
