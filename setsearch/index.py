@@ -393,7 +393,7 @@ class Index(IndexTable):
 
         with suppress(ReadOnlyDatabase):
             self.refresh()
-        return read_inbox(self._database, self.sets(), self.set, names)
+        return read_inbox(self._database, self.sets(), self.reading, names)
 
     def sets_of(
         self, item: str | None = None, *, text: str | None = None, items: str | None = None, k: int | None = 10

@@ -8,7 +8,7 @@ from setsearch.arrays import bincount, places_among, repeat
 from setsearch.errors import UsageError
 from setsearch.memory.fields import Fields
 from setsearch.models import Model
-from setsearch.search.weights import NEAR, FieldWeights, SeedWeights
+from setsearch.search.weights import NEAR, RIVAL, FieldWeights, SeedWeights
 
 
 def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
@@ -31,7 +31,11 @@ def contributions(fields: Fields, weights: SeedWeights, items: list[int]) -> dic
     """What the active features, the nearest items, and priors add to the score of each item, the largest first."""
     order = np.array(sorted(items), np.int64)
     added: dict[int, dict[tuple[str, str | None], float]] = {
-        item: {(name, None): float(part[item]) / weights.scale for name, part in weights.parts if name != NEAR}
+        item: {
+            (name, None): float(part[item]) / weights.scale
+            for name, part in weights.parts
+            if name != NEAR and (name != RIVAL or part[item])
+        }
         for item in items
     }
     _add_nearest(fields, weights, added)

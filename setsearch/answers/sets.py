@@ -11,7 +11,7 @@ from setsearch.answers.answer import Hits
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import Explanation
-from setsearch.answers.saved.groups import IS_MEMBER, LONGEST_NAME, check_members, place_set, read_groups
+from setsearch.answers.saved.groups import IS_MEMBER, LONGEST_NAME, Marks, check_members, place_set, read_groups
 from setsearch.answers.tables import SetTable
 from setsearch.arrays import Floats
 from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UnknownSet
@@ -311,11 +311,18 @@ def load_set(name: str, items: str | None, database: Database, reading: Callable
         raise InvalidParameter(f"the set {name!r} is of {stored}, not of {items}; use another name")
     if stored is None:
         return new_set(name, database, reading(items))
-    loaded = ItemSet(name, reading(stored), database)
-    loaded.accepted += [item for item, mark in marks.items() if mark == 1]
-    loaded.rejected += [item for item, mark in marks.items() if mark == 0]
-    loaded.version = _version(marks)
+    accepted, rejected = (tuple(item for item, mark in marks.items() if mark == side) for side in (1, 0))
+    return loaded_set(name, reading(stored), database, (accepted, rejected), placed)
+
+
+def loaded_set(
+    name: str, reading: AnyReading, database: Database, marks: Marks, placed: tuple[str | None, str | None]
+) -> ItemSet:
+    """A set as it is stored: its members, its group and its whole."""
+    loaded = ItemSet(name, reading, database)
+    loaded.accepted, loaded.rejected = [*marks[0]], [*marks[1]]
     loaded.group, loaded.under = loaded._placed = placed
+    loaded.version = _version(loaded._marks)
     return loaded
 
 

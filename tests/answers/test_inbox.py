@@ -7,9 +7,14 @@ import shlex
 import sqlite3
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from laws import examples
 
 import setsearch
 from setsearch import errors
+from setsearch.answers.saved import inbox as inboxes
+from setsearch.answers.saved import set_index
 
 TOPICS = {
     "cats": "lion tiger leopard claw prowl savanna jungle whisker roar fur".split(),
@@ -309,3 +314,99 @@ def test_rows_are_decided_one_by_one_at_a_terminal(tmp_path, run, monkeypatch):
     assert (code, "stopped; every answer is kept" in err) == (130, True)
     with setsearch.open(tmp_path / "a.db") as index:
         assert len(index.set("grain").accepted) == 4
+
+
+def one_by_one(index, names=None):
+    """The inbox, by the question of each set."""
+    kept, inboxes.are_kept = inboxes.are_kept, lambda candidates: False
+    try:
+        return index.inbox(names)
+    finally:
+        inboxes.are_kept = kept
+
+
+@examples(40)
+@given(st.data())
+def test_what_the_index_of_sets_answers_is_what_each_set_says(data):
+    words = st.lists(st.sampled_from("lion tiger cat the wheat rye field sea of".split()), min_size=1, max_size=7)
+    count = data.draw(st.integers(5, 12))
+    names = [f"d{n}" for n in range(count)]
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="off", language="english") as index:
+        index.add([(name, " ".join(data.draw(words))) for name in names])
+        taken = set()
+        for number in range(data.draw(st.integers(1, 4))):
+            free = [name for name in names if name not in taken]
+            accepted = data.draw(st.lists(st.sampled_from(free), min_size=1, max_size=3, unique=True)) if free else []
+            rejected = data.draw(st.lists(st.sampled_from(names), max_size=2, unique=True))
+            group = data.draw(st.sampled_from(["", "g", "h"]))
+            under = f"s{data.draw(st.integers(0, number - 1))}" if number and data.draw(st.booleans()) else ""
+            rejected = [name for name in rejected if name not in accepted]
+            index.keep_set(f"s{number}", accepted, rejected, "documents", group=group, under=under)
+            taken |= {*accepted}
+            if group == "g":
+                index.group("g", exclusive=True)
+            if data.draw(st.booleans()):
+                index.update([(data.draw(st.sampled_from(names)), " ".join(data.draw(words)))])
+        index.add([(f"e{n}", " ".join(data.draw(words))) for n in range(data.draw(st.integers(0, 4)))])
+        if data.draw(st.booleans()):
+            index.delete([data.draw(st.sampled_from(names))])
+        if data.draw(st.booleans()):
+            with index._database.write() as cursor:  # what growing left in doubt
+                cursor.execute(
+                    "insert or ignore into setsearch_member (name, item, accepted, round) values ('s0', ?, 2, 1)",
+                    (data.draw(st.sampled_from(names)),),
+                )
+        wanted = data.draw(st.sampled_from([None, ["s0"]]))
+        set_index.AT_ONCE, before = data.draw(st.sampled_from([1, 1 << 16])), set_index.AT_ONCE
+        found = index.inbox(wanted)
+        set_index.AT_ONCE = before
+        assert found == one_by_one(index, wanted)
+
+
+def test_what_is_in_doubt_and_a_rival_has_does_not_come(index):
+    for name in ("cats", "grain"):
+        own = index.set(name)
+        own.group = "kinds"
+        own.save()
+    index.group("kinds", exclusive=True)
+    with index._database.write() as cursor:
+        for item in ("cats0", "grain9", "sea1"):
+            values = "values ('grain', ?, 2, 1)"
+            cursor.execute(f"insert into setsearch_member (name, item, accepted, round) {values}", (item,))
+    index.add(texts([10]))
+    found = index.inbox()
+    assert found == one_by_one(index)
+    assert {row.item for row in found if row.set == "grain"} == {"grain10", "grain9", "sea1"}
+
+
+def test_a_second_look_weighs_only_what_changed(index, monkeypatch):
+    index.add(texts([10, 11]))
+    rows = index.inbox()
+    weighed = []
+    weigh = set_index.weigh_into
+    monkeypatch.setattr(
+        set_index, "weigh_into", lambda made, name, *more: weighed.append(name) or weigh(made, name, *more)
+    )
+    assert index.inbox() == rows and weighed == []
+    rows.accept(1)
+    assert index.inbox() == one_by_one(index) and weighed == ["cats"]
+    index.inbox().done()
+    assert (index.inbox(), weighed) == ([], ["cats"])
+
+
+def test_sets_change_within_a_transaction_of_the_host(tmp_path):
+    app = sqlite3.connect(tmp_path / "app.db", isolation_level=None)
+    with setsearch.open(app, contexts="off") as index:
+        fill(index)
+        index.add(texts([10, 11]))
+        before, claims = index.inbox(), index.sets_of("cats11", items="documents")
+        app.execute("begin")
+        index.inbox().accept("cats10")
+        index.add([("more", text("cats", 12))])
+        index.delete_set("grain")
+        within = index.inbox()
+        assert within == one_by_one(index) and "more" in {row.item for row in within}
+        assert {claim.set for claim in index.sets_of("cats11", items="documents")} == {"cats"}
+        app.execute("rollback")
+        assert index.inbox() == before == one_by_one(index)
+        assert index.sets_of("cats11", items="documents") == claims

@@ -8,6 +8,7 @@ doubt (growing.py) is there until it is decided.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,14 +16,24 @@ import numpy as np
 from setsearch.answers.answer import Hits
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
-from setsearch.answers.results import Hit
+from setsearch.answers.saved.coupling import Flags, Weighed
 from setsearch.answers.saved.groups import wanted_sets
-from setsearch.answers.saved.growing import Grown, forget_doubtful, grown_members
-from setsearch.answers.sets import ItemSet, gone_note
+from setsearch.answers.saved.growing import forget_doubtful, grown_members
+from setsearch.answers.saved.set_index import (
+    Parts,
+    are_kept,
+    look_beside,
+    looks,
+    no_weights,
+    open_sets,
+    reasons,
+)
+from setsearch.answers.sets import ItemSet, gone_note, loaded_set
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Ints, distinct
 from setsearch.errors import InvalidParameter, NothingToRank, QueryError, UnknownItem
 from setsearch.memory.fields import Fields
+from setsearch.memory.readings import FieldsBy
 from setsearch.sqlite.database import Database
 from setsearch.storage.revisions import Revision, changed_items, past_revision
 
@@ -44,13 +55,31 @@ class InboxRow(NamedTuple):
     others: tuple[str, ...] = ()
 
 
+class News(NamedTuple):
+    """What came or changed up to the write `now`: stored items by id with their names, None for all.
+
+    Of words with contexts, which may be phrases, `are_new` tells it of a name.
+    """
+
+    now: Revision
+    names: dict[int, str] | None
+    are_new: Callable[[str], bool] | None = None
+
+
+class Asked(NamedTuple):
+    """A set that was asked, and what was new for it."""
+
+    own: ItemSet
+    news: News
+
+
 class Inbox(list[InboxRow]):
     """The rows, set by set, the best first; `notes`: which sets have no answer, and why.
 
     Rows come again until they are accepted or rejected, or all of them are `done`.
     """
 
-    def __init__(self, rows: Iterable[InboxRow], notes: Sequence[str], asked: Sequence["Asked"], database: Database):
+    def __init__(self, rows: Iterable[InboxRow], notes: Sequence[str], asked: Sequence[Asked], database: Database):
         super().__init__(rows)
         self.notes = list(notes)
         self._asked = {one.own.name: one for one in asked}
@@ -144,107 +173,248 @@ class Inbox(list[InboxRow]):
         return html_table(InboxRow._fields, self, "; ".join(self.notes))
 
 
-class News(NamedTuple):
-    """What came or changed up to the write `now`: the names of items, None for all.
+class _Found(NamedTuple):
+    """An item that belongs to a set; `is_new`: not only in doubt since growing."""
 
-    Of words with contexts, which may be phrases, `are_new` tells it of a name.
-    """
+    item: str
+    title: str | None
+    score: float
+    reason: str
+    is_new: bool = True
 
-    now: Revision
-    among: list[str] | None
-    are_new: Callable[[str], bool] | None = None
 
-
-class Asked(NamedTuple):
-    """A set that was asked, and what was new for it."""
-
-    own: ItemSet
-    news: News
+_Row = tuple[str, Parts, float, int, bool]  # of the index: set, parts of a score, score, item, whether it is new
 
 
 def read_inbox(
-    database: Database, known: Mapping[str, str], load: Callable[[str], ItemSet], names: Iterable[str] | None
+    database: Database,
+    known: Mapping[str, str],
+    reading: Callable[[str], Reading | NumericReading],
+    names: Iterable[str] | None,
 ) -> Inbox:
     """The inbox of some of the `known` sets (each with its items), or of all; raises UnknownSet, InvalidParameter."""
-    wanted, notes, asked = wanted_sets(known, names), list[str](), list[Asked]()
-    found: list[tuple[str, Hit]] = []
-    sets: dict[str, ItemSet] = {}
-    together: dict[tuple[str, str | None], list[object]] = {}
-    news: dict[tuple[object, ...], News] = {}
-    doubtful: dict[str, list[Grown]] = {}
-    for one in grown_members(database, wanted, doubtful=True):
-        doubtful.setdefault(one.set, []).append(one)
-    for name in known:
+    wanted = {*wanted_sets(known, names)}
+    of_kinds: dict[str, list[str]] = {}
+    for name in [name for name in known if name in wanted]:
+        of_kinds.setdefault(known[name], []).append(name)
+    kinds, notes = dict[str, _Kind](), dict[str, list[str]]()
+    for items, sets in of_kinds.items():
         try:
-            sets[name] = own = load(name)
-            own._together = together.setdefault((own.items, own.group), [])
-            if name in wanted:
-                since = _since(database, name)
-                key = own.items, *since
-                if key not in news:
-                    news[key] = find_news(_reading(own), *since)
-                hits = _with_doubtful(own, _ask(own, news[key]), doubtful.get(name, ()))
-                found += [(name, hit) for hit in hits]
-                notes += [f"{name}: {hits.untold}"] * bool(hits and hits.untold)
-                notes += [gone_note(database.path, name, own.gone)] * bool(own.gone)
-                asked.append(Asked(own, news[key]))
+            kinds[items] = _read_kind(database, reading(items), sets)
+            notes |= kinds[items].notes
         except QueryError as error:
-            notes += [f"{name}: {error}"] * (name in wanted)
-    claims = _claims(sets, found, {one.own.name: one.news.among for one in asked if one.news.are_new is None})
-    rows = [
-        InboxRow(
-            number,
-            hit.item,
-            hit.title,
-            name,
-            hit.score,
-            next((reason.label for reason in hit.reasons if reason.weight > 0), ""),
-            tuple(other for other in claims.get((sets[name].items, hit.item), ()) if other != name),
+            notes |= {name: [f"{name}: {error}"] for name in sets}
+    rows = list[InboxRow]()
+    for name, kind in ((name, kinds[known[name]]) for name in known if known[name] in kinds):
+        for own in kind.found.get(name, ()):
+            others = tuple(other for other in kind.claims[own.item] if other != name)
+            rows.append(InboxRow(len(rows) + 1, own.item, own.title, name, own.score, own.reason, others))
+    asked = [one for kind in kinds.values() for one in kind.asked]
+    return Inbox(rows, [note for name in known for note in notes.get(name, ())], asked, database)
+
+
+def _read_kind(database: Database, reading: Reading | NumericReading, wanted: Sequence[str]) -> "_Kind":
+    """What is new for sets of one kind of items. Raises NothingToRank for numbers, of which no line is known."""
+    if isinstance(reading, NumericReading):
+        raise NothingToRank(f"{reading.name} are described by numbers, which do not tell what belongs; expand the set")
+    doubtful: dict[str, list[str]] = {}
+    for one in grown_members(database, wanted, doubtful=True):
+        doubtful.setdefault(one.set, []).append(one.item)
+
+    kind = _Kind(database, reading, doubtful)
+    alone = reading.answer({}, partial(kind.ask_together, wanted))
+    kind.ask_alone(alone)
+    return kind
+
+
+class _Kind:
+    """The sets of one kind of items: some are asked by the index of sets, the others one by one.
+
+    `found`: by set, the best first; `claims`: which sets claim, or have, what was found.
+    """
+
+    def __init__(self, database: Database, reading: Reading, doubtful: Mapping[str, Sequence[str]]) -> None:
+        self._database, self._reading, self._doubtful = database, reading, doubtful
+        self._together: dict[str | None, list[Any]] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        self.found: dict[str, list[_Found]] = {}
+        self.claims: dict[str, list[str]] = {}
+        self.notes: dict[str, list[str]] = {}
+        self.asked: list[Asked] = []
+
+    def ask_together(self, wanted: Sequence[str], fields_by: FieldsBy) -> dict[str, News]:
+        """Ask the index of sets, in one transaction; returns what is new for those that must be asked one by one."""
+        self._begin()
+        self._open(fields_by)
+        at_once, alone = dict[str, News](), dict[str, News]()
+        news_of = _NewsReader(self._reading.candidates(fields_by)).since(wanted)
+        for name, news in zip(wanted, news_of, strict=True):
+            if name in self._alone or news.names is None:
+                alone[name] = news
+                continue
+            self.notes[name] = [*self._sets.note(self._database.path, name)]
+            if isinstance(self._sets.weighed[name], Weighed):
+                self.asked.append(Asked(self._set(name), news))
+                at_once[name] = news
+        self._ask_at_once(at_once)
+        return alone
+
+    def ask_alone(self, alone: Mapping[str, News]) -> None:
+        """Ask sets one by one, and all what they claim of what was found."""
+        before = {*self.claims}
+        for name, news in alone.items():
+            self._ask_alone(name, news)
+        others = [item for item in self.claims if item not in before]
+        if others and len(self._alone) < len(self._sets.marks):
+            self._reading.answer({}, partial(self._claim_at_once, others))
+        known = {one.own.name: one.news.names for one in self.asked if one.news.are_new is None}
+        for name in self._alone:
+            self._claim_alone(name, known.get(name, {}))
+        self.claims = {item: sorted({*names}) for item, names in self.claims.items()}
+
+    def _open(self, fields_by: FieldsBy) -> None:
+        candidates = self._reading.candidates(fields_by)
+        self._fields = candidates[-1]
+        is_kept = are_kept(candidates)
+        self._sets = open_sets(self._reading, fields_by) if is_kept else no_weights(self._reading, candidates)
+        self._alone = self._sets.asked_alone()
+
+    def _claim_at_once(self, items: Sequence[str], fields_by: FieldsBy) -> None:
+        """Note which sets of the index claim items, or have them."""
+        self._open(fields_by)
+        for ids, look in looks(self._sets, self._fields, sorted(self._fields.find_all(items).values())):
+            beside = look_beside(self._sets, look, ids)
+            self._note_claims(ids, beside.belong | beside.accepted)
+
+    def _note_claims(self, ids: Sequence[int], claim: Flags) -> None:
+        names, described = self._sets.kept[0], self._fields.describe(ids)
+        for place, column in np.argwhere(claim).tolist():
+            if names[place] not in self._alone:
+                self.claims.setdefault(described[ids[column]][0], []).append(names[place])
+
+    def _set(self, name: str) -> ItemSet:
+        groups = self._sets.groups
+        placed = groups.of.get(name), groups.under.get(name)
+        return loaded_set(name, self._reading, self._database, self._sets.marks[name], placed)
+
+    def _ask_at_once(self, at_once: Mapping[str, News]) -> None:
+        """Ask the index what is new for sets."""
+        doubtful = {name: {*self._fields.find_all(self._doubtful.get(name, ())).values()} for name in at_once}
+        items = set[int]().union(
+            *doubtful.values(), *{id(news): news.names or () for news in at_once.values()}.values()
         )
-        for number, (name, hit) in enumerate(found, 1)
-    ]
-    return Inbox(rows, notes, asked, database)
+        rows, names = list[_Row](), self._sets.kept[0]
+        for ids, look in looks(self._sets, self._fields, sorted(items)):
+            beside = look_beside(self._sets, look, ids)
+            is_new = self._new_for(at_once, ids) & beside.belong
+            is_shown = is_new.copy()
+            for name in [name for name in at_once if doubtful[name]]:
+                place = self._sets.places[name]
+                is_shown[place] |= beside.are_open[place] & np.isin(ids, [*doubtful[name]])
+            pairs = np.argwhere(is_shown).tolist()
+            parts = look.parts([(names[place], column) for place, column in pairs])
+            for place, column in pairs:
+                own = beside.with_rival(parts[names[place], column], place, column)
+                score = float(beside.scores[place, column])
+                rows.append((names[place], own, score, ids[column], bool(is_new[place, column])))
+            found = is_shown.any(0)
+            self._note_claims(ids, (is_shown | beside.belong | beside.accepted) & found)
+        self._tell(rows)
+
+    def _new_for(self, at_once: Mapping[str, News], ids: Sequence[int]) -> Flags:
+        """Whether items are new for the sets of the index, `(n_sets, n)`."""
+        found = np.zeros((len(self._sets.places), len(ids)), bool)
+        masks: dict[int, Flags] = {}
+        for name, news in at_once.items():
+            if id(news) not in masks:
+                masks[id(news)] = np.array([item in (news.names or ()) for item in ids], bool)
+            found[self._sets.places[name]] = masks[id(news)]
+        return found
+
+    def _tell(self, rows: Sequence[_Row]) -> None:
+        """Note rows with their titles and reasons, and that a set cannot tell what belongs."""
+        told = reasons(self._sets.marks, [(self._fields, *row[:3]) for row in rows])
+        described = self._fields.describe(sorted({row[3] for row in rows}))
+        for (name, _, score, item, is_new), reason in zip(rows, told, strict=True):
+            self.found.setdefault(name, []).append(_Found(*described[item], score, reason, is_new))
+        for name in {row[0] for row in rows}:
+            self.found[name].sort(key=lambda own: (-own.score, not own.is_new, own.item))
+            if name in self._sets.untold:
+                self.notes[name].append(f"{name}: {self._sets.untold[name]}")
+
+    def _ask_alone(self, name: str, news: News) -> None:
+        """Ask one set by its own question."""
+        own = self._set(name)
+        own._together = self._together.setdefault(own.group, [])
+        try:
+            hits = _with_doubtful(own, _ask(own, news), self._doubtful.get(name, ()))
+        except QueryError as error:
+            self.notes[name] = [f"{name}: {error}"]
+            return
+        self.notes[name] = [f"{name}: {hits.untold}"] * bool(hits and hits.untold)
+        self.notes[name] += [gone_note(self._database.path, name, own.gone)] * bool(own.gone)
+        self.asked.append(Asked(own, news))
+        for hit in hits:
+            reason = next((reason.label for reason in hit.reasons if reason.weight > 0), "")
+            self.found.setdefault(name, []).append(_Found(hit.item, hit.title, hit.score, reason))
+            self.claims.setdefault(hit.item, []).append(name)
+
+    def _claim_alone(self, name: str, among: Mapping[int, str] | None) -> None:
+        """Note what one set claims, or has, of what was found; it is known for the items among which it was asked."""
+        own = self._set(name)
+        own._together = self._together.setdefault(own.group, [])
+        unknown = set[str]() if among is None else {*self.claims}.difference(among.values())
+        if not self.claims or not own.accepted:
+            return
+        with suppress(QueryError):
+            claimed = {hit.item for hit in _kept(own, sorted(unknown))} if unknown else set()
+            for item in {*self.claims}.intersection(claimed.union(own.accepted)):
+                self.claims[item].append(name)
 
 
-def _since(database: Database, name: str) -> tuple[int | None, int | None]:
-    """The number and the stamp of the write up to which a set was looked at."""
-    with database.read() as cursor:
-        row = cursor.execute("select revision, stamp from setsearch_set where name = ?", (name,)).fetchone()
-    return (None, None) if row is None else row
+class _NewsReader:
+    """What is new for sets, in one transaction; `candidates` are the fields that may answer."""
 
+    def __init__(self, candidates: Sequence[Fields]) -> None:
+        asked, self._stored = candidates[0], candidates[-1]
+        self._now, behind = asked.relation.state, asked.contexts_revision
+        self._has_contexts, self._analyzer = behind is not None, asked.analyzer
+        if behind is not None and behind < self._now.number:  # later texts are news once contexts know them
+            self._now = past_revision(asked.first.cursor, asked.relation.id, behind) or self._now
+        self._known: dict[tuple[int | None, int | None], News] = {}
 
-def _reading(own: ItemSet) -> Reading:
-    """The reading of a set; raises NothingToRank for numbers, of which no line is known."""
-    if isinstance(own.reading, NumericReading):
-        raise NothingToRank(f"{own.items} are described by numbers, which do not tell what belongs; expand the set")
-    return own.reading
+    def since(self, names: Iterable[str]) -> list[News]:
+        """What is new for some sets."""
+        rows = self._stored.first.cursor.execute("select name, revision, stamp from setsearch_set").fetchall()
+        looked = {name: (revision, stamp) for name, revision, stamp in rows}
+        return [self._read(*looked[name]) for name in names]
 
+    def _read(self, number: int | None, stamp: int | None) -> News:
+        if (number, stamp) not in self._known:
+            self._known[number, stamp] = self._found(number, stamp)
+        return self._known[number, stamp]
 
-def find_news(reading: Reading, number: int | None, stamp: int | None) -> News:
-    """What came or changed after a write, up to the one that answers know; all, if that is not known."""
-    with reading.fields() as fields:
-        relation, behind = fields.relation, fields.contexts_revision
-        now = relation.state
-        if behind is not None and behind < now.number:  # later texts are news once contexts know them
-            now = past_revision(fields.cursor, relation.id, behind) or now
-        analyzer = fields.analyzer if behind is not None else None
-    if number is None or stamp is None:
-        return News(now, None)
-    with reading.stored() as fields:
-        changed = _changed(fields, now, Revision(now.relation, number, stamp))
+    def _found(self, number: int | None, stamp: int | None) -> News:
+        """What came or changed after a write, up to the one that answers know; all, if that is not known."""
+        now, stored, cursor = self._now, self._stored, self._stored.first.cursor
+        if number is None or stamp is None:
+            return News(now, None)
+        changed = _changed(stored, now, Revision(now.relation, number, stamp))
         if changed is None:
             return News(now, None)
-        names = [name for name, _ in fields.items.describe(fields.cursor, changed.tolist()).values()]
-        stored = {name for name, _ in fields.items.stored(fields.cursor, changed.tolist()).values()}
-    if behind is None:
-        return News(now, names)
+        names = {id: name for id, (name, _) in stored.items.describe(cursor, changed.tolist()).items()}
+        if not self._has_contexts:
+            return News(now, names)
+        terms_of = self._analyzer.terms if self._analyzer and self._analyzer.is_available else str.split
+        own = {name for name, _ in stored.items.stored(cursor, changed.tolist()).values()}
 
-    def is_new(name: str) -> bool:
-        """Whether all parts of a word or a phrase came or changed."""
-        terms = analyzer.terms(name) if analyzer is not None and analyzer.is_available else name.split()
-        return stored.issuperset(terms)
+        def is_new(name: str) -> bool:
+            """Whether all parts of a word or a phrase came or changed."""
+            return own.issuperset(terms_of(name))
 
-    return News(now, names, is_new)
+        return News(now, names, is_new)
 
 
 def _changed(fields: Fields, now: Revision, then: Revision) -> Ints | None:
@@ -261,7 +431,7 @@ def _changed(fields: Fields, now: Revision, then: Revision) -> Ints | None:
 
 def _ask(own: ItemSet, news: News) -> Hits:
     """What belongs to a set among the news."""
-    among = news.among
+    among = None if news.names is None else [*news.names.values()]
     if among and news.are_new is not None:
         among = [hit.item for hit in own.expand(None, cut="keep") if news.are_new(hit.item)]
     if among is not None and not among:
@@ -269,9 +439,9 @@ def _ask(own: ItemSet, news: News) -> Hits:
     return _kept(own, among, explain=True)
 
 
-def _with_doubtful(own: ItemSet, hits: Hits, doubtful: Sequence[Grown]) -> Hits:
+def _with_doubtful(own: ItemSet, hits: Hits, doubtful: Sequence[str]) -> Hits:
     """The hits, and those items that growing left in doubt, the best first."""
-    left = [one.item for one in doubtful if one.item not in {hit.item for hit in hits}]
+    left = [item for item in doubtful if item not in {hit.item for hit in hits}]
     if not left:
         return hits
     try:
@@ -289,32 +459,3 @@ def _kept(own: ItemSet, among: Sequence[str] | None, explain: bool = False) -> H
         return Hits()
     assert isinstance(hits, Hits)
     return hits
-
-
-def _claims(
-    sets: Mapping[str, ItemSet], found: Sequence[tuple[str, Hit]], asked: Mapping[str, list[str] | None]
-) -> dict[tuple[str, str], list[str]]:
-    """By their kind and name, which sets claim the items that were found, or have them.
-
-    Of sets that were `asked` it is known for the items among which they were, None for all.
-    """
-    claims: dict[tuple[str, str], list[str]] = {}
-    found_of: dict[str, dict[str, None]] = {}
-    found_for: dict[str, set[str]] = {}
-    for name, hit in found:
-        found_of.setdefault(sets[name].items, {})[hit.item] = None
-        found_for.setdefault(name, set()).add(hit.item)
-    for name, own in sets.items():
-        kind = own.items
-        items = [*found_of.get(kind, ())]
-        if not items or not own.accepted:
-            continue
-        claimed, among = found_for.get(name, set()), asked.get(name, ())
-        unknown = set[str]() if among is None else {*items}.difference(among)
-        try:
-            claimed |= {hit.item for hit in _kept(own, sorted(unknown))} if unknown else set()
-        except QueryError:
-            continue
-        for item in {*items}.intersection(claimed.union(own.accepted)):
-            claims.setdefault((kind, item), []).append(name)
-    return claims

@@ -15,7 +15,7 @@ import numpy as np
 from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import Wording, are_people, wording
 from setsearch.answers.results import Contribution, rest_of
-from setsearch.answers.saved.coupling import Flags, Rivalry, Weighed, weigh_set
+from setsearch.answers.saved.coupling import Flags, Rivalry, Weighed, couple, penalties, weigh_set
 from setsearch.answers.saved.groups import Groups, Marks, marks_of_sets, read_groups
 from setsearch.answers.sets import gone_note
 from setsearch.arrays import Floats, Ints, bincount, offsets, places_among, positions, repeat, run_lengths, run_starts
@@ -23,7 +23,7 @@ from setsearch.errors import QueryError, UsageError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.models.values import ValueRule
-from setsearch.search.weights import FieldWeights
+from setsearch.search.weights import RIVAL, FieldWeights
 from setsearch.sqlite.integrity import stored_checksums
 from setsearch.storage.ids import plain_name
 
@@ -94,6 +94,7 @@ class SetIndex:
         self.turned: dict[ValueRule, Turned] = {}
         self.gone: dict[str, Sequence[str]] = {}
         self.untold: dict[str, str] = {}
+        self.members: dict[str, tuple[Sequence[int], Sequence[int]]] = {}  # ids that are accepted, and rejected
 
     @cached_property
     def said(self) -> dict[str, dict[str, str]]:
@@ -130,14 +131,28 @@ class SetIndex:
         if name in self.gone:
             yield gone_note(place, name, self.gone[name])
 
-    def marked(self, items: Sequence[str | None], mark: str) -> Flags:
-        """Whether sets have accepted, or rejected, some items, `(n_sets, n)`."""
-        found = np.zeros((len(self.places), len(items)), bool)
-        for column, item in enumerate(items):
-            for name, said in self.said.get(item or "", {}).items():
-                if said == mark and name in self.places:
-                    found[self.places[name], column] = True
+    @cached_property
+    def _marked(self) -> dict[int, list[tuple[int, bool]]]:
+        """Of each member by its id: the rows of sets, and whether it is accepted."""
+        found: dict[int, list[tuple[int, bool]]] = {}
+        for name, place in self.places.items():
+            for is_in, ids in zip((True, False), self.members[name], strict=True):
+                for item in ids:
+                    found.setdefault(item, []).append((place, is_in))
         return found
+
+    def marked(self, ids: Sequence[int]) -> tuple[Flags, Flags]:
+        """Whether sets have accepted some items, and rejected them, `(n_sets, n)` each."""
+        accepted, rejected = np.zeros((2, len(self.places), len(ids)), bool)
+        for column, item in enumerate(ids):
+            for place, is_in in self._marked.get(item, ()):
+                (accepted if is_in else rejected)[place, column] = True
+        return accepted, rejected
+
+    def asked_alone(self) -> set[str]:
+        """Those that must be asked one by one: sets that are not in it, and if there are any, all that have others."""
+        alone = {name for name, own in self.weighed.items() if own is None}
+        return alone.union(self.groups.of, self.groups.under).intersection(self.marks) if alone else alone
 
 
 class Look:
@@ -176,6 +191,36 @@ class Look:
         return found
 
 
+class Beside(NamedTuple):
+    """Items in sets that know each other, `(n_sets, n)` each: scores, what the best rivals take, and what belongs.
+
+    What belongs is no member; `are_open`: neither a member nor that of a rival.
+    """
+
+    scores: Floats
+    taking: Floats
+    belong: Flags
+    are_open: Flags
+    accepted: Flags
+
+    def with_rival(self, parts: Parts, place: int, column: int) -> Parts:
+        """The parts of a score, with what the best rival takes."""
+        taking = float(self.taking[place, column])
+        more = [Contribution(RIVAL, -taking)] if taking else []
+        return tuple(sorted([*parts, *more], key=lambda part: (-part.weight, part.feature))) if more else parts
+
+
+def look_beside(sets: SetIndex, look: Look, ids: Sequence[int]) -> Beside:
+    """What sets say together of items, whose ids these are; also of sets that cannot tell it (`cut` = "keep")."""
+    names, _, known = sets.kept
+    accepted, rejected = sets.marked(ids)
+    own = couple(names, sets.groups, sets.rivalry, look.scores, known, accepted, rejected)
+    taking = penalties(own.best, known[:, 5], known[:, 0]) / known[:, :1]
+    are_open = ~(accepted | rejected | own.taken)
+    belong = (look.scores > known[:, 2:3]) & own.fits & are_open
+    return Beside(look.scores - taking, taking, belong, are_open, accepted)
+
+
 def looks(sets: SetIndex, fields: Fields, items: Sequence[int]) -> Iterator[tuple[Sequence[int], Look]]:
     """Items (ascending ids) in all sets, some at once."""
     step = max(AT_ONCE // max(len(sets.numbers), 1), 1)
@@ -206,6 +251,19 @@ def reasons(marks: Mapping[str, Marks], rows: Sequence[tuple[Fields, str, Parts,
     return found
 
 
+def are_kept(candidates: Sequence[Fields]) -> bool:
+    """Whether the scores of sets may be sums of weights of features: neither contexts nor vectors answer."""
+    return len(candidates) == 1 and candidates[0].vectors is None and candidates[0].nearest is None
+
+
+def no_weights(reading: Reading, candidates: Sequence[Fields]) -> SetIndex:
+    """The sets as they are now, none of which is in the index."""
+    cursor = candidates[-1].first.cursor
+    made = SetIndex({}, marks_of_sets(cursor, reading.name), read_groups(cursor))
+    made.weighed = dict.fromkeys(made.marks)
+    return made
+
+
 def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
     """The sets as they are now; those that are as memory has them are not weighed again."""
     candidates = reading.candidates(fields_by)
@@ -224,6 +282,7 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
             made.weighed[name] = kept.weighed[name]
             made.gone |= {name: kept.gone[name]} if name in kept.gone else {}
             made.untold |= {name: kept.untold[name]} if name in kept.untold else {}
+            made.members |= {name: kept.members[name]} if name in kept.members else {}
             continue
         for own in weigh_into(made, name, reading, fields_by):
             added = own.seeds.features, np.full(len(own.seeds.features), number), own.lists.weights
@@ -238,7 +297,7 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
 def weigh_into(made: SetIndex, name: str, reading: Reading, fields_by: FieldsBy) -> tuple[FieldWeights, ...]:
     """Note what is known of a set; returns its weights if its scores are sums of these alone."""
     try:
-        fields, weights, _, found, gone, untold = weigh_set(reading, fields_by, made.marks[name])
+        fields, weights, left_out, found, gone, untold = weigh_set(reading, fields_by, made.marks[name])
     except (QueryError, UsageError) as error:
         made.weighed[name] = str(error)
         return ()
@@ -250,7 +309,8 @@ def weigh_into(made: SetIndex, name: str, reading: Reading, fields_by: FieldsBy)
     if has_parts or not is_kept or any(own.query.table is not None for own in weights.all):
         made.weighed[name] = None
         return ()
-    made.weighed[name] = found
+    made.weighed[name], seeds = found, weights.examples.seeds
+    made.members[name] = seeds, [id for id in left_out if id not in {*seeds}]
     return weights.all
 
 
