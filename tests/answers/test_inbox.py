@@ -102,9 +102,9 @@ def test_rows_are_accepted_rejected_and_done(index):
 
 def test_a_row_is_named_as_items_are_at_all_doors(index, tmp_path, run):
     (name, words), (other, more) = ("cats10", text("cats", 10)), ("grain10", text("grain", 10))
-    for number, given in enumerate(("The Cat (felid)", "the cat (felid)", "THE CAT", "CATS10", "=the cat")):
+    for number, typed in enumerate(("The Cat (felid)", "the cat (felid)", "THE CAT", "CATS10", "=the cat")):
         index.update([(name, f"{words} {number}", "The Cat (felid)"), (other, f"{more} {number}")])
-        (row,) = index.inbox().accept(given)
+        (row,) = index.inbox().accept(typed)
         assert (row.item, row.set) == (name, "cats")
         changed = index.set("cats")
         changed.forget(name)
