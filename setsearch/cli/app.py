@@ -17,8 +17,8 @@ from typing import Annotated
 import typer
 
 import setsearch
-from setsearch.cli.collection import with_collection
 from setsearch.cli.help import PanelCommand, PanelGroup
+from setsearch.cli.options import with_collection
 from setsearch.cli.output import say
 from setsearch.errors import Fault, SetsearchError
 

@@ -3,14 +3,19 @@
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+import setsearch
 from setsearch.cli.help import ADVANCED, MODEL_PANEL, argument, flag, option
 from setsearch.cli.output import with_flags
 from setsearch.errors import UsageError
 from setsearch.options import MODEL, Option, with_parameters
+
+if TYPE_CHECKING:
+    from setsearch.index import Index
 
 Command = Callable[..., None]
 Texts = list[str] | None
@@ -171,16 +176,45 @@ def with_options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         signature = inspect.signature(command)
         members = {name: inspect.signature(group).parameters for name, group in groups.items()}
+        added = {own.name for group in members.values() for own in group.values() if own.kind is own.KEYWORD_ONLY}
 
         @functools.wraps(command)
-        def run(*args: Any, **values: Any) -> None:
+        def run(**values: Any) -> None:
             grouped = {name: groups[name](**{key: values.pop(key) for key in members[name]}) for name in groups}
-            command(*args, **values, **grouped)
+            command(**values, **grouped)
 
-        shared = [parameter for name, parameter in signature.parameters.items() if name not in groups]
-        added = [parameter for group in members.values() for parameter in group.values()]
-        run.__signature__ = signature.replace(parameters=shared + added)  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in shared + added}
+        every = (members.get(name, {name: own}) for name, own in signature.parameters.items())
+        parameters = sorted(
+            chain.from_iterable(own.values() for own in every), key=lambda own: (own.kind, own.name in added)
+        )
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {own.name: own.annotation for own in parameters}
         return run
 
     return decorate
+
+
+class Collection(NamedTuple):
+    """A database file, and the name of a collection in it; all of them without a name."""
+
+    path: Path
+    name: str = ""
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def open(self, **options: Any) -> "Index":
+        """Open the index; `options` are those of `setsearch.open`."""
+        return setsearch.open(self.path, collection=self.name, **options)
+
+
+def _collection(
+    db: DB, *, collection: Annotated[str, option("NAME", "One of several collections in DB.", ADVANCED)] = ""
+) -> Collection:
+    return Collection(db, collection)
+
+
+def with_collection(command: Command) -> Command:
+    """Give a command whose `db` is a Collection the argument DB and --collection; others stay as they are."""
+    db = inspect.signature(command).parameters.get("db")
+    return with_options(db=_collection)(command) if db is not None and db.annotation is Collection else command

@@ -11,10 +11,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from setsearch.answers.answer import Hits
-from setsearch.cli.collection import Collection
 from setsearch.cli.help import option
 from setsearch.cli.notes import tell_gone, tell_notes
-from setsearch.cli.options import Items, OptionalSeeds, question_options, with_options
+from setsearch.cli.options import Collection, Items, OptionalSeeds, question_options, with_options
 from setsearch.cli.output import Show, bars, format_options, say
 from setsearch.errors import Interrupted, SetsearchError, SourceError, UsageError
 from setsearch.options import MODEL, RESULT, ModelOptions, offered

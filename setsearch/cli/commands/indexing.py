@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 import setsearch
-from setsearch.cli.collection import Collection
 from setsearch.cli.commands.vectors import add_matrix, is_matrix_file, tell_vectors
 from setsearch.cli.help import argument, flag, option
-from setsearch.cli.options import DB, Fresh, TimeLimit, Timeout, text_options, waiting_options, with_options
+from setsearch.cli.options import DB, Collection, Fresh, TimeLimit, Timeout, text_options, waiting_options, with_options
 from setsearch.cli.output import first_of, print_lines, print_table, say
 from setsearch.cli.progress import count_items, tell_time
 from setsearch.cli.source_options import (

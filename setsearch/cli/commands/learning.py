@@ -4,9 +4,8 @@ from contextlib import ExitStack
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from setsearch.cli.collection import Collection
 from setsearch.cli.help import ADVANCED, argument, flag, option
-from setsearch.cli.options import Items, Seeds, Top, with_options
+from setsearch.cli.options import Collection, Items, Seeds, Top, with_options
 from setsearch.cli.output import Show, drop_redundant_titles, first_of, format_options, print_json, print_lines, say
 from setsearch.cli.progress import count_steps
 from setsearch.errors import UsageError

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import setsearch
 from setsearch.answers.results import Snippet, is_informative, kept_name
-from setsearch.cli.collection import Collection
 from setsearch.cli.help import argument, option
 from setsearch.cli.notes import tell_gone, tell_notes
 from setsearch.cli.options import (
+    Collection,
     Items,
     OptionalSeeds,
     Seeds,

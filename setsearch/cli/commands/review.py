@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from setsearch.answers.results import Hit
-from setsearch.cli.collection import Collection
 from setsearch.cli.commands.grow import typed_lines
 from setsearch.cli.help import argument, flag, option
-from setsearch.cli.options import Items
+from setsearch.cli.options import Collection, Items
 from setsearch.cli.output import bars, first_of, say, write_file
 from setsearch.cli.progress import count_items
 from setsearch.errors import AnsweredMeanwhile, ChangedSet, Interrupted, NoSeeds, SetsearchError, UnknownSet, UsageError

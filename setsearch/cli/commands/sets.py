@@ -7,9 +7,8 @@ from typing import Annotated, Any
 import typer
 
 import setsearch
-from setsearch.cli.collection import Collection, Command, with_collection
 from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
-from setsearch.cli.options import Items, Top, with_options
+from setsearch.cli.options import Collection, Command, Items, Top, with_collection, with_options
 from setsearch.cli.output import Show, format_options, print_json, print_lines, say
 from setsearch.errors import UnknownSet, UsageError
 

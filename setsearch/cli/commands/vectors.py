@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from setsearch.cli.collection import Collection
 from setsearch.cli.help import flag, option
-from setsearch.cli.options import Items, waiting_options, with_options
+from setsearch.cli.options import Collection, Items, waiting_options, with_options
 from setsearch.cli.output import say
 from setsearch.cli.progress import count_items
 from setsearch.errors import MissingDatabase, NoIndex, SourceError, UsageError
