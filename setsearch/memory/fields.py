@@ -13,7 +13,7 @@ from setsearch.errors import InvalidParameter, UnknownItem
 from setsearch.memory.field import Field
 from setsearch.memory.vectors import Vectors
 from setsearch.memory.where import Where
-from setsearch.memory.word_uses import WordUses
+from setsearch.memory.word_contexts import WordUses
 from setsearch.models import Model
 from setsearch.scoring.base import Base
 from setsearch.scoring.smoothing import Neighbors

@@ -225,12 +225,13 @@ class Readings:
         generation = self._trusted(find_generation(cursor, relation.id, CONTEXTS))
         with LOCK:
             known = self._memory.contexts.get(relation.id)
-            in_memory = known if known is not None and known.is_in_memory else None
-            if in_memory is not None and in_memory.generation.stamp == relation.stamp:
-                return in_memory
+            if known is not None and known.is_in_memory:
+                if known.generation.stamp == relation.stamp:
+                    return known
+                if generation is None:  # they may be of a write that was rolled back, or of other texts
+                    return known if changed_items(cursor, relation.state, known.generation.state) is not None else None
             if generation is None:
-                is_earlier = in_memory and changed_items(cursor, relation.state, in_memory.generation.state) is not None
-                return in_memory if is_earlier else None  # else of a write that was rolled back, or of other texts
+                return None
             if known is None or known.generation.id != generation.id:
                 try:
                     self._memory.contexts[relation.id] = known = self._read_contexts(cursor, relation, generation)

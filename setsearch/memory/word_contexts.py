@@ -6,13 +6,13 @@ derived and takes the place of this one, so nothing here is ever brought up to d
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from setsearch.arrays import Array, Entries
+from setsearch.arrays import Array, Entries, Ints
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists
 from setsearch.memory import layout
@@ -21,8 +21,6 @@ from setsearch.memory.field import Field
 from setsearch.memory.names import CONTEXTS_OF, ContextVocabulary, DocumentVocabulary, Load, WordVocabulary
 from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
 from setsearch.memory.neighbors import NearestWords
-from setsearch.memory.word_uses import NAMES as USES_NAMES
-from setsearch.memory.word_uses import WordUses
 from setsearch.models.values import ValueRule
 from setsearch.sqlite.mapped import Mapped
 from setsearch.storage.generations import (
@@ -45,10 +43,36 @@ COEFFICIENTS = {
     "contexts titled": 0.7,
     "documents": 0.6,
 }
+USES_NAMES = "uses", "occurrences", "least uses"  # of the stored arrays
 IN_MEMORY = 0  # the id of a generation that no file holds
 ITEMS, FEATURES = "items", "features"  # the directions of a field's lists
 
 Arrays = dict[str, Any]  # by name; texts among them
+
+
+class WordUses:
+    """The uses of the words of a generation, read when they are first needed."""
+
+    def __init__(self, size: int, load: Callable[[sqlite3.Cursor, str], Any], generation: int | None) -> None:
+        self._size, self._load, self._generation = size, load, generation
+        self._known: tuple[Ints, Ints, int] | None = None
+
+    def sample(self, cursor: sqlite3.Cursor, id: int) -> tuple[int, int] | None:
+        """How many uses of a word tell its neighbors, and how many there are; None if all do. Raises LostArrays."""
+        uses, occurrences, _ = self._read(cursor)
+        return (int(uses[id]), int(occurrences[id])) if uses[id] < occurrences[id] else None
+
+    def least(self, cursor: sqlite3.Cursor) -> int:
+        """How often a word had to be used to have contexts. Raises LostArrays."""
+        return self._read(cursor)[2]
+
+    def _read(self, cursor: sqlite3.Cursor) -> tuple[Ints, Ints, int]:
+        if self._known is None:
+            uses, occurrences, least = (self._load(cursor, name) for name in USES_NAMES)
+            if not len(uses) == len(occurrences) == self._size or len(least) != 1:
+                raise LostArrays("the stored uses of words", self._generation)
+            self._known = uses, occurrences, int(least[0])
+        return self._known
 
 
 @dataclass(frozen=True)
