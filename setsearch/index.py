@@ -16,9 +16,8 @@ from setsearch.answers.sets import ItemSet, delete_set, delete_sets_of, fill_set
 from setsearch.answers.tables import IndexTable
 from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, UnknownSet, UsageError
 from setsearch.memory.catalog import defaults_of, find_again, list_readings
-from setsearch.memory.readings import Readings
+from setsearch.memory.readings import Readings, parse_fresh
 from setsearch.memory.shared import memory_of
-from setsearch.options import parse_fresh
 from setsearch.search.request import id_list
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.limits import limited

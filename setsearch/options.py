@@ -1,9 +1,7 @@
 """The options of a question, each declared once: every door makes its own form of them, or says in LEFT_OUT why not."""
 
 import operator
-import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
 from inspect import Parameter, signature
@@ -101,8 +99,6 @@ class Option(NamedTuple):
 _number, _text, _texts, _flag = (partial(Option, kind) for kind in (float, str, list, bool))
 Number = float | None
 Text = str | None
-Fresh = str | float | None  # as `parse_fresh` has it
-NOW = "now"
 
 
 class ModelOptions(TypedDict, total=False):
@@ -287,23 +283,6 @@ def refuse(door: str, given: Mapping[str, Any]) -> None:
     for name, why in LEFT_OUT[door].items():
         if name in given and _asks(given[name]):
             raise InvalidParameter(f"{name!r} is not for {door}: {why}")
-
-
-def parse_fresh(value: object) -> Fresh:
-    """How far contexts may be behind their texts; raises InvalidParameter.
-
-    None: whatever their age. "now": not at all. 30: what was written in the last 30 seconds may be missing. "5%": up to
-    5 % of the documents may have changed since.
-    """
-    text = value.strip().lower() if isinstance(value, str) else value
-    if text is None or text == NOW or (isinstance(text, str) and re.fullmatch(r"\d+(\.\d+)?\s*%", text)):
-        return str(text) if text else None
-    if isinstance(text, (str, int, float)) and not isinstance(text, bool):
-        with suppress(ValueError, OverflowError):
-            seconds = float(text)
-            if 0 <= seconds < inf:
-                return seconds
-    raise InvalidParameter(f"fresh is 'now', a number of seconds, or a share such as '5%', not {value!r:.40}")
 
 
 def in_words(problem: Mapping[str, Any]) -> str:

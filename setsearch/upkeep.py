@@ -12,8 +12,7 @@ from setsearch.indexing import vectors as indexing
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import Changes, needs_sync, sync
 from setsearch.memory.catalog import find_again, relations_by_reading
-from setsearch.memory.readings import Readings, is_fresh
-from setsearch.options import Fresh
+from setsearch.memory.readings import Fresh, Readings, is_fresh
 from setsearch.search.latent import latent_vectors
 from setsearch.sqlite.database import Database
 from setsearch.storage.generations import Generation

@@ -19,10 +19,10 @@ from setsearch.arrays import Floats, only
 from setsearch.core.question import Asking
 from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, SetsearchError
 from setsearch.memory.fields import Fields
-from setsearch.memory.readings import FieldsBy
+from setsearch.memory.readings import FieldsBy, Fresh, parse_fresh
 from setsearch.models import Lift
 from setsearch.models.defaults import Defaults
-from setsearch.options import ExpandOptions, Fresh, ModelOptions, parse_fresh, refuse
+from setsearch.options import ExpandOptions, ModelOptions, refuse
 from setsearch.search.cutoff import SeedFit, fits
 from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected, once_each
 from setsearch.search.groups import can_be_found, find_groups, make_groups

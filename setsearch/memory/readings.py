@@ -1,5 +1,6 @@
 """The readings of a database: which lists and contexts answer a question, and how old they may be."""
 
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,7 +9,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
-from setsearch.errors import LostArrays, SetsearchError, TakenOver, UnknownReading
+from setsearch.errors import InvalidParameter, LostArrays, SetsearchError, TakenOver, UnknownReading
 from setsearch.lists import LOCK
 from setsearch.memory.catalog import default_reading, defaults_of, find_again, relations_by_reading
 from setsearch.memory.content import RelationContent, read_content, state_of
@@ -18,7 +19,6 @@ from setsearch.memory.names import WordVocabulary
 from setsearch.memory.shared import Memory, Version
 from setsearch.memory.word_contexts import COEFFICIENTS, WordContexts, read_contexts, read_sizes
 from setsearch.models.values import ValueRule
-from setsearch.options import NOW, Fresh
 from setsearch.sqlite.database import Database
 from setsearch.storage.analyzers import Analyzers
 from setsearch.storage.generations import CONTEXTS, LISTS, Generation, delete_generation, find_generation
@@ -32,6 +32,8 @@ VERSIONS = 2  # of a relation that stay in memory: a host may roll back to the o
 MERGED_SHARE, FEW_TO_MERGE = 1 / 100, 100  # changed items up to which stored lists are brought up to date when read
 UNEXPECTED = ArithmeticError, LookupError, TypeError, ValueError  # of arrays that are not what they were
 
+Fresh = str | float | None  # as `parse_fresh` has it
+NOW = "now"
 FieldsBy = Callable[[str], Fields | None]  # the fields of a key of BY; None without contexts
 
 
@@ -408,8 +410,25 @@ class Opened:
         return self._readings.fields(self._cursor, self._name, self._version, by)
 
 
+def parse_fresh(value: object) -> Fresh:
+    """How far contexts may be behind their texts; raises InvalidParameter.
+
+    None: whatever their age. "now": not at all. 30: what was written in the last 30 seconds may be missing. "5%": up to
+    5 % of the documents may have changed since.
+    """
+    text = value.strip().lower() if isinstance(value, str) else value
+    if text is None or text == NOW or (isinstance(text, str) and re.fullmatch(r"\d+(\.\d+)?\s*%", text)):
+        return str(text) if text else None
+    if isinstance(text, (str, int, float)) and not isinstance(text, bool):
+        with suppress(ValueError, OverflowError):
+            seconds = float(text)
+            if 0 <= seconds < float("inf"):
+                return seconds
+    raise InvalidParameter(f"fresh is 'now', a number of seconds, or a share such as '5%', not {value!r:.40}")
+
+
 def is_fresh(cursor: sqlite3.Cursor, relation: Relation, generation: Generation, fresh: Fresh) -> bool:
-    """Whether what was derived lacks no more than `fresh` allows (options.py)."""
+    """Whether what was derived lacks no more than `fresh` allows."""
     if fresh is None or generation.stamp == relation.stamp:
         return True
     if isinstance(fresh, float):
