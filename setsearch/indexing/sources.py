@@ -410,3 +410,19 @@ class SourceReader:
         position, values = row
         name = self.columns.title
         return None if name is None or values[name] is None else cell_text(position, name, values[name])
+
+
+def titles_by_item(rows: RowReader, path: str, columns: Columns) -> dict[str, str]:
+    """Titles by item: of rows with the column of the items, or of references with several names. Raises SourceError."""
+    reader, item, title = SourceReader(Columns(), rows), columns.items or "", columns.title or "title"
+    if reader.texts(path, path) is None:
+        titles = {}
+        for position, values in rows.read(path):
+            require_columns(position, values, item, title)
+            titles[cell_id(position, item, values[item])] = cell_text(position, title, values[title])
+        return titles
+    references = [reference for _, reference in reader.references(path)]
+    if not references:
+        raise SourceError(f"{path} has no titles; give rows with the columns of items and titles, or references")
+    named = ((name, own.first("title")) for own in references for name in (own.own_key, own.pmid, own.doi))
+    return {name: title for name, title in named if name and title}

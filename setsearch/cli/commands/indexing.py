@@ -286,8 +286,7 @@ def _make_reader(
 ) -> "SourceReader":
     from setsearch.indexing.rows.cell_rules import CellRules
     from setsearch.indexing.rows.reader import RowReader
-    from setsearch.indexing.sources import SourceReader
-    from setsearch.indexing.titles import titles_by_item
+    from setsearch.indexing.sources import SourceReader, titles_by_item
 
     if columns.features is None and any(rules._replace(keep=None)):
         raise UsageError(f"{RULES} are for a relation: name its --items and --features")

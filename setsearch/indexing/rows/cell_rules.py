@@ -13,10 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.errors import SourceError, UsageError
-from setsearch.indexing.rows.cells import Row, cell_features, cell_id, cell_text, require_columns
-from setsearch.indexing.rows.reader import RowReader
+from setsearch.indexing.rows.cells import Row, cell_features, cell_text
 from setsearch.storage.conditions import OPERATORS, Condition, parse_condition
-from setsearch.storage.synced_source import Columns
 
 
 @dataclass(frozen=True)
@@ -77,13 +75,3 @@ class CellRules:
             return cell_features(position, column, value)
         parts = cell_text(position, column, value).split(self.split)
         return list(dict.fromkeys(part.strip() for part in parts if part.strip()))
-
-
-def read_titles(rows: RowReader, path: str, columns: Columns) -> dict[str, str]:
-    """Titles by item, from a file with the column of the items and one of titles. Raises SourceError."""
-    titles = {}
-    item, title = columns.items or "", columns.title or "title"
-    for position, values in rows.read(path):
-        require_columns(position, values, item, title)
-        titles[cell_id(position, item, values[item])] = cell_text(position, title, values[title])
-    return titles
