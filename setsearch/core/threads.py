@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -26,9 +27,18 @@ def threads() -> int:
 
 
 def side_by_side(function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
-    """What a function gives for each item, in order, worked out in `threads()` threads."""
+    """What a function gives for each item, in order, worked out in `threads()` threads.
+
+    They are a few items ahead of who takes the results, so that no more of these are in memory.
+    """
     with workers() as give:
-        yield from [wait() for wait in [give(partial(function, item)) for item in items]]
+        ahead = deque[Callable[[], U]]()
+        for item in items:
+            ahead.append(give(partial(function, item)))
+            if len(ahead) > threads():
+                yield ahead.popleft()()
+        while ahead:
+            yield ahead.popleft()()
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 import setsearch
 from setsearch.arrays import to_lattice
 from setsearch.core import binding, question
+from setsearch.core.threads import side_by_side
 from setsearch.errors import InvalidParameter, LostArrays
 from setsearch.scoring import kernels
 from setsearch.scoring.best import best
@@ -22,6 +23,22 @@ from setsearch.scoring.selection import candidates
 from setsearch.web import make_app
 
 needs_core = pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")
+
+
+@pytest.mark.parametrize("told", [0, 1, 3])
+def test_threads_are_a_few_items_ahead(monkeypatch, told):
+    monkeypatch.setenv("SETSEARCH_THREADS", str(told))
+    begun = []
+
+    def work(item):
+        begun.append(item)
+        return item * item
+
+    results = side_by_side(work, range(50))
+    assert [next(results) for _ in range(3)] == [0, 1, 4]
+    assert len(begun) <= 3 + told
+    assert [*results] == [item * item for item in range(3, 50)]
+    assert sorted(begun) == [*range(50)]
 
 
 def random_lists(rng, n, digits):
