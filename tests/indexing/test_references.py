@@ -450,6 +450,20 @@ def test_what_says_that_there_is_no_abstract_is_none(index_of, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("fields", "pmid"),
+    [
+        ({"C3": "PUBMED 12345678,EMBASE 2001"}, "12345678"),
+        ({"C3": "EMBASE 12345678"}, ""),
+        ({"N1": "PubMed PMID: 12345678; PMCID"}, "12345678"),
+        ({"AN": "PMID: 12345678"}, "12345678"),
+        ({"N1": "PubMed 12 is a base"}, ""),
+    ],
+)
+def test_numbers_of_pubmed_in_other_fields(fields, pmid):
+    assert reference(TI="A", **fields).pmid == pmid
+
+
+@pytest.mark.parametrize(
     ("text", "doi"),
     [
         ("https://doi.org/10.1000/XYZ.", "10.1000/xyz"),

@@ -16,9 +16,11 @@ TEXTS = ("title", "other_title", "abstract", "other_abstract", "keyword")
 SEVERAL = ("author", "keyword")  # roles whose values are many
 OURS = "setsearch: "  # how keywords begin by which an export of a review tells what was decided
 _doi = re.compile(r"10\.\d{4,9}/[^\s\"<>,;]+", re.IGNORECASE)
-_pmid = re.compile(r"(?:PMID:?\s*|.*\bpubmed(?:\.ncbi\.nlm\.nih\.gov)?/)(\d{4,9})\b", re.IGNORECASE)
+_pmid = re.compile(
+    r"(?:(?:(?:PubMed )?PMID|PubMed):?\s*|.*\bpubmed(?:\.ncbi\.nlm\.nih\.gov)?/)(\d{4,9})\b", re.IGNORECASE
+)
 _inline_tag = re.compile(r"</?(?:jats:)?(?:i|b|u|em|strong|italic|bold|sub|sup|sc|span)\b[^<>]{0,200}>", re.IGNORECASE)
-_block_tag = re.compile(r"</?(?:p|br|div|sec|title|(?:jats|mml):[\w-]+)\b[^<>]{0,200}>", re.IGNORECASE)
+_block_tag = re.compile(r"</?(?:p|br|div|sec|title|h[1-6]|[uo]l|li|(?:jats|mml):[\w-]+)\b[^<>]{0,200}>", re.IGNORECASE)
 _no_abstract = re.compile(
     r"\W*(?:(?:no|without) abstract(?: available)?|abstract not available|n/?a|none)?\W*", re.IGNORECASE
 )
@@ -133,7 +135,7 @@ class Reference:
 
     def _notes(self) -> Iterator[str]:
         """The lines of fields in which some exporters hide names."""
-        names = {RIS: "M1 M3 N1 C2 AN", BIBTEX: "note", REFER: "Z"}.get(self.form, "").split()
+        names = {RIS: "M1 M3 N1 C2 C3 AN", BIBTEX: "note", REFER: "Z"}.get(self.form, "").split()
         values = (
             bibtex_plain(value) if self.form == BIBTEX else value
             for tag in names

@@ -110,11 +110,11 @@ TAGS: Mapping[str, Mapping[str, str]] = {
         "abstract": "abstract abstractnote abstracttext originalabstract ab abstractinvertedindex",
         "keyword": "+keywords keyword authorkeywords indexkeywords keywordsplus meshterms mesh meshheadings manualtags"
         " emtreedrugindexterms emtreemedicalindexterms emtreedrugindextermsmajorfocus"
-        " emtreemedicalindextermsmajorfocus",
-        "author": "authors author authornames authorsfull au creators authorships firstauthor",
+        " emtreemedicalindextermsmajorfocus keywordlistkeyword",
+        "author": "authors author authornames authorsfull au creators authorships authorstring firstauthor",
         "year": "year publicationyear pubyear publishedyear yearofpublication py issued publicationdate date published",
         "journal": "sourcetitle publicationtitle journalbook journal journalname containertitle journaltitle"
-        " secondarytitle source publicationname publication",
+        " secondarytitle journalinfojournaltitle source publicationname publication",
         "volume": "volume vol vl",
         "issue": "issue number issuenumber",
         "first_page": "pagestart startpage firstpage pages page",
