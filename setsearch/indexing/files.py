@@ -28,6 +28,7 @@ from setsearch.indexing.rows.reader import (
 )
 from setsearch.storage.ids import is_storable
 
+NOTHING = "nothing of their format in them"
 _PLAIN = (plain_text, source_code)  # formats whose bytes are the text
 
 FileItem = tuple[str, str, str | None]
@@ -51,6 +52,7 @@ class FileReader:
     empty: list[str] = field(default_factory=list)
     references: list[Copy] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
+    textless: list[str] = field(default_factory=list)  # where references without a text are
 
     def files(self, folder: Path) -> list[Path]:
         """The files of a folder, without hidden ones, in the order of their paths. Raises SourceError if none is."""
@@ -117,6 +119,10 @@ class FileReader:
             raise error
         self.rows.warn(f"skipped {what}")
 
+    def tell_textless(self, copy: Copy) -> None:
+        """Note a reference that has no text."""
+        self.textless.append(copy.position)
+
     def leave_out(self, path: Path, why: str) -> None:
         """Note that a file gave no document, or one less."""
         self.left_out.setdefault(why, []).append(str(path))
@@ -172,8 +178,12 @@ class FileReader:
                     self.references.append(Copy(part.reference, id, number))
                 continue
             if not text.strip():
-                self.leave_out(Path(path), "empty" if part.reference is None else "references without a text")
-                if part.key is None:
+                if part.reference is not None:
+                    self.tell_textless(Copy(part.reference, path, number))
+                elif part.key is not None:
+                    self.unread["empty message{s}"] += 1
+                else:
+                    self.leave_out(Path(path), "empty")
                     self.empty.append(id)
                 continue
             own = id if part.key is None else f"{id}#{part.key}"
@@ -181,7 +191,7 @@ class FileReader:
             own = own if times[own] == 1 else f"{own} ({times[own]})"
             yield own, text, (part.title or Path(path).name).replace("\0", " ")
         if not number:
-            self.leave_out(Path(path), "empty")
+            self.leave_out(Path(path), NOTHING if data.strip() else "empty")
             self.empty.append(id)
 
     def _is_wanted(self, path: Path) -> bool:

@@ -191,8 +191,7 @@ class SourceReader:
             return
         list(texts)
         for copy in self.files.references:
-            at = f"line {copy.reference.line}" if copy.reference.line else f"record {copy.number}"
-            yield f"{copy.file}, {at}", copy.reference
+            yield copy.position, copy.reference
 
     @property
     def _may_be_references(self) -> bool:
@@ -213,7 +212,7 @@ class SourceReader:
                 reference.forget()
                 self.files.references.append(Copy(reference, id, number))
             else:
-                self.files.leave_out(Path(path), "references without a text")
+                self.files.tell_textless(Copy(reference, path, number))
         return None
 
     def _with_ids(self, path: str, rows: Iterator[Row]) -> Iterator[Row]:

@@ -311,8 +311,22 @@ def test_columns_of_references_are_kept(run, tmp_path):
 def test_what_is_not_there_is_told(index_of):
     said = index_of(a__ris="TY  - JOUR\nAU  - Nobody\nER  - \nTY  - JOUR\nTI  - Only lions\nER  - \n")
     assert "1 reference without an abstract (a.ris#2)" in said
-    assert "left out 1 file (a.ris): references without a text" in said
+    assert "left out 1 reference without a text (a.ris, line 1)" in said
     assert "setsearch delete" not in said
+
+
+def test_records_without_a_text_are_counted_with_their_lines(index_of):
+    record = "TY  - JOUR\nAU  - Nobody\nER  - \n"
+    said = index_of(a__ris=record * 2 + "TY  - JOUR\nTI  - Lions\nER  - \n", b__csv="title,doi,abstract\n,10.1000/a,\n")
+    assert "left out 3 references without a text (a.ris, line 1, a.ris, line 4, b.csv, line 2)" in said
+    assert "files" not in said
+
+
+def test_a_file_without_a_record_is_not_called_empty(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.ris").write_text("<html><p>Your session has expired")
+    (tmp_path / "in" / "b.txt").write_text("lions")
+    assert "left out 1 file (in/a.ris): nothing of their format in them" in run("index", "a.db", "in")[2]
 
 
 def test_entries_of_one_key_have_their_macros():

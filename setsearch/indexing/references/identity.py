@@ -27,6 +27,12 @@ class Copy(NamedTuple):
         """The file and the key in it."""
         return f"{self.file}#{self.reference.own_key}" if self.reference.own_key else f"{self.file}#{self.number}"
 
+    @property
+    def position(self) -> str:
+        """The file and the line, or the number in it, for people."""
+        own = self.reference.line
+        return f"{self.file}, line {own}" if own else f"{self.file}, record {self.number}"
+
 
 @dataclass
 class Filed:
