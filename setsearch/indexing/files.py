@@ -10,7 +10,7 @@ from pathlib import Path
 from setsearch.errors import SetsearchError, SourceError, UsageError
 from setsearch.indexing.apart import Job, Outcome, Reader, read_parts
 from setsearch.indexing.encodings import encoding_by_mark, is_text
-from setsearch.indexing.formats import FORMATS, RISKY, are_rows, form_by_content, form_of, unread_kind
+from setsearch.indexing.formats import FORMATS, RISKY, are_rows, form_by_content, form_of, is_workbook, unread_kind
 from setsearch.indexing.formats.part import Part, Skipped, Unread
 from setsearch.indexing.formats.text import plain_text, source_code
 from setsearch.indexing.libraries import MissingLibrary
@@ -52,6 +52,7 @@ class FileReader:
     empty: list[str] = field(default_factory=list)
     references: list[Copy] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
+    workbooks: list[str] = field(default_factory=list)  # files whose sheets became one document
     textless: list[str] = field(default_factory=list)  # where references without a text are
 
     def files(self, folder: Path) -> list[Path]:
@@ -189,6 +190,7 @@ class FileReader:
             own = id if part.key is None else f"{id}#{part.key}"
             times[own] += 1
             own = own if times[own] == 1 else f"{own} ({times[own]})"
+            self.workbooks += [path] * is_workbook(data, ending)
             yield own, text, (part.title or Path(path).name).replace("\0", " ")
         if not number:
             self.leave_out(Path(path), NOTHING if data.strip() else "empty")

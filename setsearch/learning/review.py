@@ -22,6 +22,8 @@ from setsearch.options import ExpandOptions
 from setsearch.storage.ids import plain_name
 from setsearch.storage.records import read_records
 
+MOST_AUTHORS = 6  # that are shown
+
 
 class Record(NamedTuple):
     """A document as a reader sees it: its whole title, its text without it, and the reference that it comes from."""
@@ -29,6 +31,16 @@ class Record(NamedTuple):
     title: str
     text: str
     reference: Reference | None = None
+
+    @property
+    def source(self) -> str:
+        """Who wrote it, where, and when; empty without a reference."""
+        if self.reference is None:
+            return ""
+        authors = self.reference.values("author")
+        named = "; ".join(authors[:MOST_AUTHORS]) + " et al." * (len(authors) > MOST_AUTHORS)
+        parts = (named, self.reference.first("journal"), self.reference.year)
+        return " ".join(f"{part.rstrip('.')}." for part in parts if part)
 
 
 class Progress(NamedTuple):

@@ -12,7 +12,6 @@ from starlette.responses import HTMLResponse, Response
 from setsearch.answers.decisions import Decision
 from setsearch.errors import AnsweredMeanwhile, NoSeeds, QueryError, UnknownSet, UsageError
 from setsearch.index import Index
-from setsearch.indexing.references.reference import Reference
 from setsearch.learning.review import Progress, Review
 from setsearch.learning.review_files import KINDS, write_review
 from setsearch.options import require_known
@@ -24,7 +23,6 @@ from setsearch.web.typed_names import without_commands
 from setsearch.web.view import make_view, marked_text, scale_of, score_bars
 
 WIDTH, HEIGHT = 100, 40  # of the curve
-MOST_AUTHORS = 6
 TYPES = {
     "csv": "text/csv",
     "ris": "application/x-research-info-systems",
@@ -153,22 +151,14 @@ def _found(review: Review, told: str | None = None, typed: Decision | None = Non
     pieces = marked_text(review.reading, record.text, hit)
     said = [own for own in (typed, *decisions) if own is not None and own.item == hit.item]
     found["typed"] = {name: next(filter(None, (getattr(own, name) for own in said)), "") for name in ("reason", "note")}
-    source, doi = ("", "") if record.reference is None else (_source(record.reference), record.reference.doi)
     return found | {
         "hit": hit,
         "title": record.title,
-        "source": source,
-        "doi": doi,
+        "source": record.source,
+        "doi": "" if record.reference is None else record.reference.doi,
         "pieces": pieces,
         "bars": bars,
     }
-
-
-def _source(reference: Reference) -> str:
-    """Who wrote it, where, and when."""
-    authors = reference.values("author")
-    named = "; ".join(authors[:MOST_AUTHORS]) + " et al." * (len(authors) > MOST_AUTHORS)
-    return " ".join(f"{part.rstrip('.')}." for part in (named, reference.first("journal"), reference.year) if part)
 
 
 def _points(progress: Progress) -> str:

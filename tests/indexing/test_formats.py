@@ -360,7 +360,10 @@ def test_documents_of_office_programs_are_read(run, tmp_path, other):
     if other:
         (tmp_path / files[0]).rename(tmp_path / other)
         files = [other]
-    assert run("index", "a.db", *files)[0] == 0
+    code, _, said = run("index", "a.db", *files)
+    assert code == 0
+    told = "read 2 files (a.xlsx, a.ods) as a document each; save a sheet as CSV to have its rows"
+    assert (told in said) == (other is None)
     with setsearch.open(tmp_path / "a.db") as index:
         documents = index.items("documents")
         for name in files:

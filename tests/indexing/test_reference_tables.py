@@ -10,6 +10,7 @@ import setsearch
 from setsearch import Columns, errors
 from setsearch.indexing.references.convert import converted, left_behind, merged
 from setsearch.indexing.references.reference import Reference
+from setsearch.indexing.references.tables import reference_of_row
 from setsearch.indexing.references.tags import BIBTEX, FORMS, RIS, TABLE, TAGS
 from setsearch.indexing.references.xml import read_xml
 from setsearch.indexing.rows.reader import RowReader
@@ -311,3 +312,19 @@ def test_copies_of_one_form_give_all_their_tags():
 def test_no_column_has_two_roles():
     columns = [column for tags in TAGS[TABLE].values() for column in tags.removeprefix("+").split()]
     assert len(columns) == len(set(columns)) and all(column == column.lower() for column in columns)
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [
+        ("article-journal", "JOUR"),
+        ("journal-article", "JOUR"),
+        ("book-chapter", "CHAP"),
+        ("proceedings-article", "CPAPER"),
+        ("Book", "BOOK"),
+        ("dataset", "GEN"),
+    ],
+)
+def test_the_type_of_a_row_is_that_of_its_export(kind, found):
+    own = reference_of_row("a.json, entry 1", {"type": kind, "title": "A"})
+    assert dict(converted(own, RIS).fields)["TY"] == found

@@ -154,6 +154,13 @@ def test_a_review_from_ten_exporters_to_zotero(index, run, tmp_path):
         assert {item: own.features_of(item) for item in before} == before and own.item_count() == len(before) == 8
 
 
+def test_a_record_tells_who_wrote_it_where_and_when(index, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.ris").write_text("TY  - JOUR\nTI  - A\nAU  - Doe, J.\nT2  - Stroke\nPY  - 2015/01\nER  - \n")
+    with index(tmp_path / "in" / "a.ris") as opened:
+        assert Review(opened, "r", "documents").record("a.ris#1", None).source == "Doe, J. Stroke. 2015."
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_was_decided_is_no_word_of_a_record(index, run, tmp_path, kind):
     """An export that is indexed again has no feature more than the first files, and tells the newest answers."""

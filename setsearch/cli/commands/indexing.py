@@ -315,6 +315,8 @@ def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collect
     unread = ", ".join(f"{count:,} {what.format(s='s' * (count > 1))}" for what, count in counts if count)
     if unread:
         say(f"not read: {unread}")
+    if reader.files.workbooks:
+        say(f"read {_files(reader.files.workbooks)} as a document each; save a sheet as CSV to have its rows")
     if reader.files.cut:
         say(f"{_files(reader.files.cut)} without an end of the last record: the download may have broken off")
     if len(reader.skipped) > SHOWN_SKIPS:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 ANSWERS = {"y": "yes", "n": "no", "l": "later"}
 LONGEST = 1500  # characters of a text
 SHOWN_LINES = 20
-AUTHORS = 6
 HELP = """y  yes, it belongs
 n  no; a reason may follow: n wrong population
 l  later: it comes back at the end
@@ -196,10 +195,8 @@ def _show(review: "Review", item: str | None = None) -> Hit | None:
     hit = hits[0]
     record = review.record(hit.item, hit.title)
     say(f"\n{record.title}" + (f"  ({hit.item})" if record.title != hit.item else ""))
-    if record.reference is not None:
-        authors, own = record.reference.values("author"), record.reference
-        parts = ("; ".join(authors[:AUTHORS]) + " et al." * (len(authors) > AUTHORS), own.first("journal"), own.year)
-        say(". ".join(filter(None, parts)))
+    if record.source:
+        say(record.source)
     noted = next((own.note for own in review.decisions() if own.item == hit.item), None)
     say(_text(review, hit, LONGEST) + (f"\nnote: {noted}" if noted else ""))
     say(f"{_state(review)}\ny yes, n no, l later, m note, u undo, w why, q done, h help")

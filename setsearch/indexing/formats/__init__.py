@@ -144,6 +144,12 @@ def form_of(data: bytes, ending: str) -> Form:
     return form_by_content(data, by_ending) or by_ending or text.plain_text
 
 
+def is_workbook(data: bytes, ending: str) -> bool:
+    """Whether a file has sheets of rows, which are read as a text."""
+    is_office = data.startswith((office.ZIP, _OLD_OFFICE))
+    return is_office and (office.office_ending(data) or ending) in (".xlsx", ".xls", ".ods")
+
+
 def are_rows(begin: bytes) -> bool:
     """Whether the beginning of what may be a table is that of no other format."""
     return not begin.startswith(office.ZIP) and form_by_content(begin, None) is None

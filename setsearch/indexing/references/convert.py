@@ -27,7 +27,17 @@ _OTHER_NAMES = {
     "phdthesis": {"publisher": "school"},
 }
 _TYPE_COLUMNS = ("documenttype", "itemtype", "publicationtype", "type", "referencetype")
-_WORDS = {"chapter": 2, "section": 2, "conference": 3, "proceeding": 3, "thesis": 5, "report": 6, "book": 1}
+_WORDS = {
+    "chapter": 2,
+    "section": 2,
+    "conference": 3,
+    "proceeding": 3,
+    "thesis": 5,
+    "report": 6,
+    "book": 1,
+    "article": 0,
+    "journal": 0,
+}
 _COLUMN = {RIS: 0, BIBTEX: 1, REFER: 2, WOS: 3}
 _TYPE_TAG = {RIS: "TY", REFER: "0", WOS: "PT"}
 # Names for which a form has no tag of their own, as its readers find them: keys in PubMed, numbers of PubMed in refer.
