@@ -9,7 +9,7 @@ from typing import IO
 
 LOOKED_AT = 1 << 13  # bytes by which a text is known
 MOST_CONTROLS = 0.05  # share of control characters in a text
-_CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\x1b"))
+_CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\b\x1b"))
 DETECTED = 1 << 17  # bytes of a file by which its encoding is detected
 MIXED = re.compile(r"[A-Za-z][\u0370-\u06ff]")  # Greek, Cyrillic, Hebrew or Arabic after Latin: no word is so
 WESTERN = "cp1252"

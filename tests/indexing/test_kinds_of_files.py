@@ -217,6 +217,14 @@ def test_texts_of_rtf_are_read(tmp_path, name):
     assert text.split() == "Big lions in M\xfcnchen \u20ac and 100% with zebras".split() and title == "Big lions"
 
 
+def test_what_a_terminal_does_not_show_is_no_word(tmp_path):
+    """Logs have colors, pages of man letters over letters."""
+    (tmp_path / "a.log").write_text(
+        "\x1b[1;31mred\x1b[0m\x1b]8;;https://a.b\x1b\\lions\x1b]8;;\x07 z\bze\beb\bb_\br_\ba"
+    )
+    assert read(tmp_path / "a.log")[0]["a.log"][0] == "redlions zebra"
+
+
 def test_an_archive_without_its_end_is_no_text(tmp_path):
     for library in ("markitdown", "odfdo"):
         pytest.importorskip(library)

@@ -6,6 +6,8 @@ from itertools import takewhile
 from setsearch.indexing.formats.part import LOOKED_AT, Decode, Part, Parts
 from setsearch.text.headline import headline, shorten
 
+# What a terminal does not show: colors, links, and letters that others are printed over.
+_for_terminals = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[^\n]\x08")
 _key = re.compile(r"^[ \t]*[\w-]+[ \t]*[:=][ \t]*", re.MULTILINE)  # of front matter
 _title = re.compile(r"^title[ \t]*[:=](.*)", re.MULTILINE | re.IGNORECASE)
 _double_quoted = re.compile(r'"((?:\\.|[^"\\])*)"\s*(?:#.*)?$')
@@ -31,7 +33,9 @@ def plain_text(data: bytes, decode: Decode) -> Parts:
 
     Of front matter (YAML or TOML, as before the text of notes and pages) the values are text, the keys are not.
     """
-    front, body = _front_matter(decode(data))
+    text = decode(data)
+    text = _for_terminals.sub("", text) if "\x1b" in text or "\b" in text else text
+    front, body = _front_matter(text)
     title = _title_of(front)
     yield Part(_key.sub("", front) + body, title or headline(body))
 
