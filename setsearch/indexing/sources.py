@@ -109,7 +109,8 @@ class SourceReader:
             is_empty = False
             yield item
         if is_empty:
-            raise SourceError(f"nothing to index in {', '.join(paths) or self.rows.table}: no document, no row")
+            lost = "" if self.cells.keep is None else f" that meets {self.cells.keep!r:.60}"
+            raise SourceError(f"nothing to index in {', '.join(paths) or self.rows.table}: no document, no row{lost}")
 
     def items_of(self, rows: Iterable[Row]) -> Iterator[SourceItem]:
         """The items of rows that come from elsewhere."""

@@ -15,8 +15,9 @@ OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     "<": operator.lt,
 }
-_condition = re.compile(
-    r'\s*(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>\S.*?))\s*(?P<sign>>=|<=|!=|==|=|>|<)\s*(?P<wanted>.*?)\s*', re.DOTALL
+_condition = re.compile(  # =>, =< and <> are no signs
+    r'\s*(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>\S.*?))\s*(?P<sign>>=|<=|!=|==|=|>|<)(?![<>=])\s*(?P<wanted>.*?)\s*',
+    re.DOTALL,
 ).fullmatch
 
 

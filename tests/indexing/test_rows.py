@@ -218,6 +218,13 @@ def test_what_comes_on_standard_input_is_named_rightly(run, failed, given, said)
     failed(run("index", "a.db", "-", stdin=given), 1, said)
 
 
+def test_a_condition_that_no_row_meets_is_named(run, failed, tmp_path):
+    (tmp_path / "a.csv").write_text("user,film,rating\nu,a,4\n")
+    how = ("index", "a.db", "a.csv", "--items", "film", "--features", "user", "--keep")
+    failed(run(*how, "rating > 9"), 1, "nothing to index in a.csv: no document, no row that meets 'rating > 9'")
+    failed(run(*how, "rating => 4"), 1, "a.csv, line 2 has no column 'rating =' to compare; it has user, film, rating")
+
+
 def test_bars_divide_columns_on_standard_input(run, tmp_path):
     assert run("index", "a.db", "-", stdin=b"id|text\n1|lion, tiger\n")[0] == 0
     with setsearch.open(tmp_path / "a.db") as index:
