@@ -1,12 +1,14 @@
-"""How the tables of a database could be indexed: which columns are text, fields, or nothing, by their first rows.
+"""How the tables of a database could be indexed: which columns are text, fields, or nothing, by some of their rows.
 
-A column of JSON arrays has tags, and so has one of short texts that come again, and a foreign key. Numbers of many
-values, and dates, are a field. Short texts are the text of a table that has no longer ones. A table that refers to
+A column of JSON arrays has tags, and so has one of short texts that come again, perhaps several in a cell, and a
+foreign key, which may also be told by its name, author_id for a table authors. Numbers of many values that are no ids,
+and dates, are a field. Short texts are the text of a table that has no longer ones. A table that refers to
 another one, and has one more column, has tags of it; or links, if that column refers to the same table. One whose rows
 are two ids, and perhaps numbers, is a relation.
 """
 
 import json
+import re
 import shlex
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -21,12 +23,14 @@ from setsearch.sqlite.sql import has_rowid, main_table, quote, table_columns
 from setsearch.storage.feature_fields import as_days
 from setsearch.storage.synced_source import joined
 
-LOOKED_AT = 1000  # rows
+LOOKED_AT = 500  # rows at the beginning, and as many all over the table, whose rows may be in the order of a column
+SEPARATORS = ("|", ";")  # of several tags in a cell
 WORDS = 4  # of a text, on average; fewer are a name
 OFTEN = 2  # times that a name comes, on average, to be a tag
 VALUES = 10  # of a number that is more than a kind
 SHORT = "short"  # texts that do not come again
 PEOPLE = ("user", "person", "reader", "customer", "member", "account")  # how columns begin that have who likes
+_id_name = re.compile(r"(.*?)(?:_[iI][dD]|(?<=[a-z])I[dD])", re.DOTALL).fullmatch
 TITLES = ("title", "name", "label", "subject", "headline")
 
 
@@ -63,7 +67,7 @@ def _commands(cursor: sqlite3.Cursor) -> dict[str, list[str]]:
         ).fetchall()
         if not name.startswith(("setsearch_", "sqlite_")) and not _is_virtual(cursor, name)
     ]
-    links = {name: _links(cursor, name) for name in tables}
+    links = {name: _links(cursor, name, tables) for name in tables}
     found = {table: options for table in tables if (options := _options(cursor, table, links)) is not None}
     fields = {name.partition(".")[0] for options in found.values() for name in options if joined(name) is not None}
     for table in tables:
@@ -78,9 +82,19 @@ def _is_virtual(cursor: sqlite3.Cursor, table: str) -> bool:
     return bool(rows.fetchone() != ("table",))
 
 
-def _links(cursor: sqlite3.Cursor, table: str) -> list[_Link]:
+def _links(cursor: sqlite3.Cursor, table: str, tables: Sequence[str]) -> list[_Link]:
+    """The foreign keys of a table; of one that declares none, the columns that are named after another table."""
     rows = cursor.execute(f"pragma main.foreign_key_list({quote(table)})").fetchall()
-    return [_Link(row[3], row[2]) for row in rows]
+    if rows:
+        return [_Link(row[3], row[2]) for row in rows]
+    known = {form: name for name in tables for form in _singulars(name.lower())}
+    stems = {name: found[1].lower() for name in table_columns(cursor, table) if (found := _id_name(name))}
+    return [_Link(name, known[stem]) for name, stem in stems.items() if known.get(stem, table) != table]
+
+
+def _singulars(name: str) -> set[str]:
+    """What one row of a table may be called: that of categories a category."""
+    return {name, name.removesuffix("s"), name.removesuffix("es"), name.removesuffix("ies") + "y"}
 
 
 def _options(cursor: sqlite3.Cursor, table: str, links: dict[str, list[_Link]]) -> list[str] | None:
@@ -91,9 +105,9 @@ def _options(cursor: sqlite3.Cursor, table: str, links: dict[str, list[_Link]]) 
         return None
     key = primary[0] if primary else "rowid"
     referring = {own.column for own in links[table]}
-    kinds = {
-        name: "--tags" if name in referring else _kind(_values(cursor, table, name)) for name in columns if name != key
-    }
+    values = {name: _values(cursor, table, name) for name in columns if name != key}
+    separator = next(filter(None, map(_separator, values.values())), None)
+    kinds = {name: "--tags" if name in referring else _kind(name, own, separator) for name, own in values.items()}
     titles = [name for name, kind in kinds.items() if kind in ("--text", SHORT) and name.lower() in TITLES]
     if "--text" not in kinds.values():
         short = [name for name, kind in kinds.items() if kind == SHORT]
@@ -104,6 +118,7 @@ def _options(cursor: sqlite3.Cursor, table: str, links: dict[str, list[_Link]]) 
             *(["--title", name] if name in titles[:1] else []),
             *([kind, name] if kind not in (None, SHORT) else []),
         ]
+    options += [] if separator is None else ["--split", separator]
     return [*options, *_of_others(cursor, table, links)] if "--text" in kinds.values() else None
 
 
@@ -133,23 +148,49 @@ def _of_others(cursor: sqlite3.Cursor, table: str, links: dict[str, list[_Link]]
 
 
 def _values(cursor: sqlite3.Cursor, table: str, column: str) -> list[Any]:
-    """The first values of a column that are there."""
-    name = quote(column)
-    statement = f"select {name} from {main_table(table)} where {name} is not null limit {LOOKED_AT}"
+    """Some values of a column that are there, in the order of the rows: the first ones, and others all over it."""
+    own, source = quote(column), main_table(table)
+    first = f"select {own} from {source} where {own} is not null limit {LOOKED_AT}"
+    statement = first
+    if has_rowid(cursor, table, table_columns(cursor, table)):
+        first = first.replace("select", "select rowid as place,", 1)
+        ends = f"(select min(rowid) as low from {source}), (select max(rowid) as high from {source})"
+        spread = f"cast(low + (high - low) * (value / {LOOKED_AT - 1}.0) as integer)"
+        places = f"(select rowid from {source} where rowid >= {spread} order by rowid limit 1)"
+        steps = json.dumps([*range(LOOKED_AT)])
+        statement = (
+            f"select {own} from (select * from ({first}) union select rowid, {own} from {source} "
+            f"where {own} is not null and rowid in (select {places} from json_each('{steps}'), {ends})) order by place"
+        )
     return [value for (value,) in limited_rows(cursor, f"reading {table}", statement, each=True)]
 
 
-def _kind(values: Sequence[Any]) -> str | None:
+def _separator(values: Sequence[Any]) -> str | None:
+    """What stands between the tags of a cell, where most cells have several, which come again."""
+    texts = [value for value in values if isinstance(value, str)]
+    for own in SEPARATORS:
+        parts = [part for text in texts for part in text.split(own)]
+        if 2 * sum(own in text for text in texts) > len(values) and _come_again(parts):
+            return own
+    return None
+
+
+def _come_again(values: Sequence[Any]) -> bool:
+    return len(values) >= OFTEN * len({*values}) > OFTEN
+
+
+def _kind(name: str, values: Sequence[Any], separator: str | None) -> str | None:
     """The option for a column, by its values; None if it says nothing."""
-    distinct = len({*values})
-    if values and all(isinstance(value, (int, float)) for value in values):
-        return "--numbers" if distinct > VALUES else None
-    if not values or not all(isinstance(value, str) for value in values) or all(map(_is_json(dict), values)):
+    distinct, are_numbers = len({*values}), all(isinstance(value, (int, float)) for value in values)
+    are_texts = all(isinstance(value, str) for value in values)
+    if not values or not (are_numbers or are_texts) or (are_texts and all(map(_is_json(dict), values))):
         return None
-    if all(map(_is_json(list), values)):
-        return "--tags"
-    if all(as_days(value) is not None for value in values):
+    if are_numbers and _id_name(name):
+        return "--tags" if _come_again(values) else None
+    if are_numbers or all(as_days(value) is not None for value in values):
         return "--numbers" if distinct > VALUES else None
+    if all(map(_is_json(list), values)) or (separator is not None and _separator(values) == separator):
+        return "--tags"
     if sum(len(value.split()) for value in values) >= WORDS * len(values):
         return "--text"
     return SHORT if len(values) < OFTEN * distinct else "--tags" if distinct > 1 else None

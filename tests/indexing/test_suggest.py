@@ -61,6 +61,38 @@ def test_tables_with_texts_are_suggested_with_all_that_describes_their_rows(tmp_
         assert index.check() == []
 
 
+def test_rows_in_order_keys_without_a_declaration_and_several_tags_in_a_cell(tmp_path, run):
+    connection = sqlite3.connect(tmp_path / "shop.db")
+    connection.executescript(
+        """
+        create table films (id integer primary key, title text, year integer, genres text, studio_id integer,
+            import_id integer, rare integer, empty text);
+        create table studios (id integer primary key, name text);
+        create table categories (id integer primary key, name text);
+        create table categories_films (id integer primary key, film_id integer, category_id integer);
+        """
+    )
+    for n in range(1200):
+        year, genres = 1950 + n // 75, "|".join(sorted({f"g{n % 5}", f"g{n % 7}", f"h{n % 3}"}))
+        row = (3 * n, f"a film of some words {n}", year, genres, n % 9, n, n if n > 1180 else None)
+        connection.execute("insert into films values (?, ?, ?, ?, ?, ?, ?, null)", row)
+        connection.execute("insert into categories_films (film_id, category_id) values (?, ?)", (3 * n, n % 3))
+    connection.executemany("insert into studios values (?, ?)", [(n, f"Studio {n}") for n in range(9)])
+    connection.executemany("insert into categories values (?, ?)", [(n, f"Category {n}") for n in range(3)])
+    connection.commit()
+    code, out, _ = run("index", "shop.db", "--suggest")
+    films = (
+        "setsearch index shop.db --table films --id id --title title --text title --numbers year --tags genres "
+        "--tags studio_id --numbers rare --split '|' --tags categories_films.film_id=category_id --track "
+        "--collection films"
+    )
+    assert code == 0 and films in out.splitlines(), "years are in order, import_id is an id, and rare at the end"
+    assert run(*shlex.split(films)[1:])[0] == 0
+    with setsearch.open(tmp_path / "shop.db", collection="films") as index:
+        features = index.items("films/documents").features_of("3")
+        assert {"genres:g1", "genres:h1", "studio_id:1", "category_id:1"} <= {*features}
+
+
 def test_short_texts_dates_and_likes_are_suggested_and_objects_of_json_are_not(tmp_path, run):
     connection = sqlite3.connect(tmp_path / "shop.db")
     connection.executescript(
