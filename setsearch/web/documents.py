@@ -2,18 +2,22 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path
+from fastapi import APIRouter, Depends, Path, Query
 from pydantic import BaseModel, Field
 
-from setsearch import Item
+from setsearch import Index, Item
+from setsearch.errors import InvalidParameter
 from setsearch.indexing.intake import KEPT
 from setsearch.indexing.item_fields import Value
 from setsearch.pool import QuestionPool
+from setsearch.storage.ids import plain_name
+from setsearch.storage.relation import TEXT
 from setsearch.web.access import Rules
 from setsearch.web.page_state import LONGEST_NAME
 from setsearch.web.schemas import Given, Name
 
 MOST_DOCUMENTS = 500  # of one request
+Collected = Annotated[Name | None, Query(description="documents of a collection, as notes/documents")]
 InPath = Annotated[str, Path(min_length=1, max_length=LONGEST_NAME)]
 
 
@@ -52,18 +56,42 @@ def add_documents(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     writing = [Depends(rules.require_documents)]
 
     @router.post("/documents", dependencies=writing)
-    async def put_documents(documents: Annotated[list[Document], Field(max_length=MOST_DOCUMENTS)]) -> Written:
+    async def put_documents(
+        documents: Annotated[list[Document], Field(max_length=MOST_DOCUMENTS)], items: Collected = None
+    ) -> Written:
         """Add documents, and replace those that exist; all of them, or none."""
         rows = [own.item(own.id) for own in documents]
-        return await pool.ask(lambda index: Written(count=index.update(rows), revision=index.revision()))
+        return await pool.ask(lambda index: _update(index, rows, items))
 
     @router.put("/documents/{id:path}", dependencies=writing)
-    async def put_document(id: InPath, document: Text) -> Written:
+    async def put_document(id: InPath, document: Text, items: Collected = None) -> Written:
         """Add a document, or replace the one with this id."""
         rows = [document.item(id)]
-        return await pool.ask(lambda index: Written(count=index.update(rows), revision=index.revision()))
+        return await pool.ask(lambda index: _update(index, rows, items))
 
     @router.delete("/documents/{id:path}", dependencies=writing)
-    async def delete_document(id: InPath) -> Written:
+    async def delete_document(id: InPath, items: Collected = None) -> Written:
         """Delete a document."""
-        return await pool.ask(lambda index: Written(count=index.delete([id]), revision=index.revision()))
+
+        def delete(index: Index) -> Written:
+            return Written(count=index.delete([id], _relation(index, items)), revision=index.revision())
+
+        return await pool.ask(delete)
+
+
+def _update(index: Index, rows: list[Item], items: str | None) -> Written:
+    return Written(count=index.update(rows, _relation(index, items)), revision=index.revision())
+
+
+def _relation(index: Index, items: str | None) -> tuple[str, str] | None:
+    """The relation whose documents are written, None for the texts that have no collection of a name.
+
+    Raises UnknownReading, InvalidParameter.
+    """
+    known = {own["items"]: own["features"] for own in index.readings() if own["text"]}
+    names = [name for name in known if plain_name(name) == TEXT[0]]
+    if items is None and (TEXT[0] in names or not names):
+        return None
+    if items is None or items not in names:
+        raise InvalidParameter(f"`items` names the documents that are written: {' or '.join(names)}, not {items!r}")
+    return items, known[items]

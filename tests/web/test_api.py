@@ -453,6 +453,29 @@ def test_what_a_document_is_not_given_stays(serve, tmp_path, run):
         assert "day:below 2006-01-01" in index.items("documents").features_of("new")
 
 
+def test_documents_of_a_collection_are_written(serve, tmp_path):
+    for name in ("notes", "mails"):
+        with setsearch.open(tmp_path / "a.db", create=True, collection=name, language="english") as index:
+            index.add([("a", "lions")])
+    server = serve(tmp_path / "a.db", "--token", "secret")
+
+    def ask(path, method="PUT", body=None, **query):
+        status, _, text = server.ask(path, method, body, {"authorization": "Bearer secret"}, **query)
+        return status, json.loads(text).get("error")
+
+    for wrong in ({}, {"items": "documents"}, {"items": "notes/terms"}):
+        status, told = ask("/api/documents/a", body={"text": "tigers"}, **wrong)
+        assert status == 422 and "`items` names the documents that are written: notes/documents or mails/doc" in told
+    assert ask("/api/documents/a", body={"text": "tigers"}, items="notes/documents") == (200, None)
+    assert ask("/api/documents", "POST", [{"id": "b", "text": "wolves"}], items="mails/documents") == (200, None)
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert [own["items"].partition("/")[0] for own in index.readings()] == ["notes"] * 2 + ["mails"] * 2
+        assert index.items("notes/documents").features_of("a") == {"tiger": 1}
+        assert index.items("mails/documents").features_of("b") == {"wolv": 1}
+    assert ask("/api/documents/a", "DELETE", items="mails/documents") == (200, None)
+    assert ask("/api/documents/a", "DELETE", items="mails/documents")[0] == 404
+
+
 def test_documents_are_written_with_a_token(serve, animals):
     server = serve(animals, "--token", "secret")
     headers = {"authorization": "Bearer secret"}
