@@ -74,6 +74,17 @@ def test_members_that_left_are_told_and_the_others_answer(index, group):
         cats.expand()
 
 
+def test_members_are_shown_with_their_titles(tmp_path, run):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([("1", "lion", "Alien (1979)"), ("2", "tiger", "Brazil (1985)"), ("3", "cat", "3")])
+        index.keep_set("films", ["1", "3"], ["2"], items="documents")
+    assert json.loads(run("set", "show", "a.db", "films", "--json")[1]) == [
+        {"item": "1", "title": "Alien (1979)", "mark": "accepted"},
+        {"item": "3", "title": None, "mark": "accepted"},
+        {"item": "2", "title": "Brazil (1985)", "mark": "rejected"},
+    ]
+
+
 def test_the_command(index, run, failed, tmp_path):
     index.close()
     save = ("set", "save", "a.db", "cats", "a", "d", "--items", "documents", "--reject", "c")

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 import setsearch
+from setsearch.answers.results import is_informative
 from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
 from setsearch.cli.options import Collection, Command, Items, Top, with_collection, with_options
 from setsearch.cli.output import Show, format_options, print_json, print_lines, say
@@ -128,16 +129,20 @@ def list_command(db: Collection, *, show: Show) -> None:
 @_command("show")
 @with_options(show=format_options)
 def show_command(db: Collection, name: Name, *, show: Show) -> None:
-    """The items of a set; --csv, --json and the like export it.
+    """The items of a set, with titles; --csv, --json and the like export it.
 
     Example: setsearch set show notes.db dances --csv
     """
     with db.open() as index:
         saved = _saved_set(index, name)
-        joined = {own.item: own._asdict() for own in saved.grown()}
-    rows = [{"item": item, "mark": "accepted", **_joining(joined.get(item, {}))} for item in saved.accepted]
-    rows += [{"item": item, "mark": "rejected", **_joining({})} for item in saved.rejected]
-    show(_informative(rows, *JOINING), ("item", "mark"))
+        joined, titles = {own.item: own._asdict() for own in saved.grown()}, saved.titles()
+    titles = {item: title for item, title in titles.items() if is_informative(title, item)}
+    rows = [
+        {"item": item, "title": titles.get(item), "mark": mark, **_joining(joined.get(item, {}))}
+        for mark, items in (("accepted", saved.accepted), ("rejected", saved.rejected))
+        for item in items
+    ]
+    show(_informative(rows, "title", *JOINING), ("item", "mark"))
 
 
 def _joining(grown: dict[str, Any]) -> dict[str, Any]:
