@@ -146,6 +146,7 @@ def place_labels(points: Sequence[Point], columns: int, rows: int, longest: int 
 
 
 SIZE = (11, 4.5)  # inches
+GRID = (80, 30)  # columns and rows of small letters in the half of it
 LOOKS = {  # examples come last, and cover others
     BEYOND: {"marker": "o", "facecolors": "none", "edgecolors": "tab:gray"},
     INSIDE: {"marker": "o", "color": "tab:blue"},
@@ -172,16 +173,19 @@ def plot_hits(hits: Sequence[Hit], asked: Asked | None) -> Any:
     title = f"all {last} shown belong" if last is not None and last == len(own) else ""
     curve.set(xlabel="rank", ylabel="score", title=title)
     points = set_map(examples, own[:MOST_HITS])
+    placed = place_labels(points, *GRID, LONGEST)
     for kind, looks in LOOKS.items():
-        same = [point for point in points if point.kind == kind]
+        same = [spot for spot in placed if spot.point.kind == kind]
         if same:
-            chart.scatter([point.x for point in same], [point.y for point in same], label=kind, **looks)
-    for point in points:
-        label = shortened(point.label, LONGEST)
-        chart.annotate(label.replace("$", r"\$"), (point.x, point.y), (4, 3), textcoords="offset points", fontsize=8)
+            chart.scatter([spot.column for spot in same], [spot.row for spot in same], label=kind, **looks)
+    for spot in placed:
+        if spot.start is not None:
+            is_right = spot.start > spot.column
+            place, side = (spot.start, "left") if is_right else (spot.start + len(spot.label), "right")
+            chart.text(place, spot.row, spot.label.replace("$", r"\$"), fontsize=8, ha=side, va="center_baseline")
     if points:
-        chart.legend()
-    chart.margins(0.12)
+        chart.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=len(LOOKS), frameon=False)
+    chart.set(xlim=(-1, GRID[0]), ylim=(GRID[1], -1))  # its rows go down
     chart.set(xticks=[], yticks=[], title="near ones are in the set for the same reasons")
     return figure
 

@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -139,6 +140,18 @@ def test_matplotlib_draws_the_curve_and_the_map(kinds):
     assert {text.get_text() for text in chart.texts} == {point.label for point in hits.map()}
     assert figure._repr_png_().startswith(b"\x89PNG")
     assert setsearch.Hits(explained([[2.0, 0.0], [1.0, 1.0]])).plot().axes[0].lines
+
+
+def test_labels_of_a_picture_do_not_cover_one_another():
+    agg = pytest.importorskip("matplotlib.backends.backend_agg", reason="needs matplotlib")
+    figure = setsearch.Hits(explained([[2.0, 0.0, 1.0]] * 9 + [[0.0, 3.0, 1.0]] * 9)).plot()
+    agg.FigureCanvasAgg(figure).draw()
+    chart = figure.axes[1]
+    boxes = [text.get_window_extent().padded(-1) for text in chart.texts]
+    assert len(boxes) > 9
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    frame = chart.get_window_extent()
+    assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 for box in boxes), "none is cut off"
 
 
 def test_without_matplotlib_one_line_says_what_to_install(kinds, monkeypatch):
