@@ -218,6 +218,15 @@ def test_what_comes_on_standard_input_is_named_rightly(run, failed, given, said)
     failed(run("index", "a.db", "-", stdin=given), 1, said)
 
 
+def test_a_text_has_no_rows(run, failed, tmp_path):
+    (tmp_path / "a.txt").write_text("lion\n")
+    (tmp_path / "a.csv").write_text("id,text\na,lion\n")
+    assert run("index", "a.db", "a.csv")[0] == 0
+    for command in (("index", "b.db", "a.txt", "--items", "a", "--features", "b"), ("set", "import", "a.db", "a.txt")):
+        failed(run(*command), 1, "a.txt has no rows; give .json, .jsonl, .ndjson, .csv,")
+    failed(run("set", "import", "a.db", "none.csv"), 1, "none.csv does not exist")
+
+
 def test_a_condition_that_no_row_meets_is_named(run, failed, tmp_path):
     (tmp_path / "a.csv").write_text("user,film,rating\nu,a,4\n")
     how = ("index", "a.db", "a.csv", "--items", "film", "--features", "user", "--keep")

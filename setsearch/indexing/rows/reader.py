@@ -66,7 +66,7 @@ class RowReader:
         else:
             path, ending = Path(source), file_ending(Path(source))
             if ending not in (*ROW_FILES, JSON):
-                raise SourceError(unreadable(path))
+                raise SourceError(without_rows(path))
             with open_file(path) as file:
                 if ending in ARROW_FILES:
                     from setsearch.indexing.rows.arrow import arrow_rows
@@ -279,6 +279,13 @@ def broken_bytes(text: str) -> str | None:
 def file_ending(path: Path) -> str:
     """The ending of a file, without .gz."""
     return Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
+
+
+def without_rows(path: Path) -> str:
+    """Why a path has no rows."""
+    if not path.exists():
+        return unreadable(path)
+    return f"{path} has no rows; give {', '.join((JSON, *ROW_FILES))}, or a table of an SQLite database"
 
 
 def unreadable(path: Path) -> str:
