@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from setsearch.answers.sets import begin_set, saved_items
 from setsearch.errors import AnsweredMeanwhile, ChangedSet, InvalidParameter
 from setsearch.sqlite.database import Database
-from setsearch.sqlite.integrity import sealed_members
+from setsearch.sqlite.integrity import sealed_members, stored_checksums
 
 LONGEST_NOTE = 10_000  # characters
 MARKS = {"no": 0, "yes": 1, "later": 2}
@@ -50,6 +50,7 @@ class Decisions:
         self._known: list[_Row] | None = None  # None if the set was never there
         self._own: list[tuple[_Row, _Row | None]] = []  # what this object wrote, and what was there before
         self._written: set[_Row] = set()  # the same, and what it knew from the start
+        self._last: tuple[dict[int, int], int] | tuple[()] = ()  # the seal of its last write, and the last number
 
     def read(self) -> list[Decision]:
         """All decisions in their order; those known from the start come first. Raises ChangedSet."""
@@ -89,18 +90,19 @@ class Decisions:
             before = self._rows_of(cursor, said)
             for theirs in (_decision(row) for row in before.values() if not known and row not in self._written):
                 _require_agreed(theirs, said[theirs.item], reason, replaces)
+            last = 0 if known else self._last_number(cursor)
             with sealed_members(cursor, self.name, said):
                 cursor.executemany(
                     "insert or replace into setsearch_member (name, item, accepted, number, time, reason, note) "
-                    "values (?1, ?2, ?3, case when ?4 then null "
-                    "else (select coalesce(max(number), 0) + 1 from setsearch_member where name = ?1) end, "
-                    "?5, ?6, ?7)",
+                    "values (?, ?, ?, ?, ?, ?, ?)",
                     [
-                        (self.name, item, MARKS[word], known, time(), *_texts(before.get(item), word, reason, note))
-                        for item, word in said.items()
+                        (self.name, item, MARKS[word], None if known else number, time())
+                        + _texts(before.get(item), word, reason, note)
+                        for number, (item, word) in enumerate(said.items(), last + 1)
                     ],
                 )
             after = self._rows_of(cursor, said)
+            self._last = () if known else (stored_checksums(cursor), last + len(said))
         self._known = [row for row in self._known or () if row[1] not in after] + [*after.values()]
         self._own += [(row, before.get(item)) for item, row in after.items() if not known]
         self._written.update(after.values())
@@ -119,15 +121,15 @@ class Decisions:
             while self._own and item is None:
                 own, before = self._own.pop()
                 item = own[1] if self._rows_of(cursor, own[1:2]).get(own[1]) == own else None
-            last = (
-                "from setsearch_member where name = ?1 and number = (select max(number) from setsearch_member "
-                "where name = ?1 and (?2 is null or item = ?2))"
-            )
-            items = [own for (own,) in cursor.execute(f"select item {last}", (self.name, item))]
-            with sealed_members(cursor, self.name, items):
-                row = cursor.execute(f"delete {last} returning *", (self.name, item)).fetchone()
+            row = cursor.execute(
+                f"select * from setsearch_member where name = ? and number is not null {'and item = ?' * bool(item)} "
+                "order by number desc, time desc, item limit 1",
+                (self.name, item) if item else (self.name,),
+            ).fetchone()
             if row is None:
                 return None
+            with sealed_members(cursor, self.name, row[1:2]):
+                cursor.execute("delete from setsearch_member where name = ? and item = ?", row[:2])
             undone = _decision(row)._replace(time=None)
             if before is None or before[1] != undone.item:
                 return undone
@@ -140,6 +142,13 @@ class Decisions:
             if saved_items(cursor, self.name) is None:
                 begin_set(cursor, self.name, self.items)
                 _insert(cursor, self._known or ())
+
+    def _last_number(self, cursor: sqlite3.Cursor) -> int:
+        """The number of the last decision; all are looked at only if anybody has changed members since this object."""
+        if self._last and self._last[0] == stored_checksums(cursor):
+            return self._last[1]
+        statement = "select coalesce(max(number), 0) from setsearch_member where name = ?"
+        return int(cursor.execute(statement, (self.name,)).fetchone()[0])
 
     def _require_there(self, cursor: sqlite3.Cursor) -> bool:
         """Whether the set is there; raises ChangedSet if it was, and is no more."""

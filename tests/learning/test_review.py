@@ -260,6 +260,34 @@ def test_a_review_that_somebody_deleted_is_told_and_can_come_back(path):
         assert one.check() == []
 
 
+def test_undo_takes_one_of_two_decisions_of_one_number(path):
+    with setsearch.open(path) as one, setsearch.open(path) as other:
+        mine, yours = one.decisions("stroke", "documents"), other.decisions("stroke", "documents")
+        mine.write({"r00": "yes"})
+        assert yours.undo().item == "r00"
+        mine.write({"r04": "yes"})  # its number is free again
+        other.delete_set("stroke")
+        mine.restore()
+        assert {(own.item, own.number) for own in yours.read()} == {("r00", 1), ("r04", 1)}
+        assert yours.undo().item == "r04" and [own.item for own in yours.read()] == ["r00"]
+        assert one.check() == []
+
+
+def test_decisions_are_numbered_in_the_order_in_which_they_came(path):
+    with setsearch.open(path) as one, setsearch.open(path) as other:
+        mine, yours = one.decisions("stroke", "documents"), other.decisions("stroke", "documents")
+        mine.write({"r00": "yes", "r01": "no"})
+        yours.write({"r02": "no"})
+        mine.write({"r03": "no", "r00": "yes"})
+        mine.write({"r05": "no"}, known=True)
+        mine.undo("r03")
+        yours.write({"r04": "yes"})
+        mine.write({"r06": "no"})
+        order = {"r05": None, "r01": 2, "r02": 3, "r00": 5, "r04": 6, "r06": 7}
+        assert {own.item: own.number for own in mine.read()} == order
+        assert [own.item for own in mine.read()] == [*order]
+
+
 @given(st.lists(st.integers(0, 1), max_size=25), st.integers(0, 25), st.sampled_from([0.5, 0.9, 0.95]))
 def test_the_chance_equals_the_definition(found, unread, recall):
     n_records, n, r = len(found) + unread, len(found), sum(found)
