@@ -96,8 +96,10 @@ class Decisions:
                     "insert or replace into setsearch_member (name, item, accepted, number, time, reason, note) "
                     "values (?, ?, ?, ?, ?, ?, ?)",
                     [
-                        (self.name, item, MARKS[word], None if known else number, time())
-                        + _texts(before.get(item), word, reason, note)
+                        (
+                            *(self.name, item, MARKS[word], None if known else number, time()),
+                            *_texts(before.get(item), word, reason, note),
+                        )
                         for number, (item, word) in enumerate(said.items(), last + 1)
                     ],
                 )

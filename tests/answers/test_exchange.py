@@ -85,13 +85,14 @@ def test_all_sets_come_in_or_none(index):
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ({"set": "cats"}, "None"),
+        ({"set": "cats"}, "a row has a set and an item, or a name and lists of items, not {'set': 'cats'};"),
         ({"item": "lion"}, "a row has a set and an item"),
         ({"name": "cats", "accepted": "lion"}, "accepted of 'cats' is a list of items, not 'lion'"),
         ({"name": "cats", "accepted": [["lion"]]}, "a text or a whole number"),
         ({"set": "cats", "item": "lion", "mark": "maybe"}, "accepted or rejected, not 'maybe'"),
         ({"set": " ", "item": "lion"}, "the name of a set is 1 to 200 printable characters, not ''"),
         ({"set": "cats", "item": ""}, "'cats' has an item without a name"),
+        ({"set": "cats", "item": " "}, "'cats' has an item without a name"),
         ({"set": "cats", "item": "lion", "items": "planets"}, "planets"),
         ({"set": "cats", "item": "cat", "items": "terms"}, "'cats' is of documents (row 1), not of terms"),
         ({"set": "cats", "item": "tiger", "group": 5}, "group of 'cats' is a text, not 5"),
@@ -197,10 +198,12 @@ def test_columns_in_any_case_and_names_with_blanks_around_them(tmp_path, run):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
         index.add([*DOCUMENTS, (" odd ", "a cat with blanks")])
     (tmp_path / "typed.csv").write_text(
-        "Set, Item ,GROUP\n cats , lion , kinds\ncats, odd ,kinds\ngrain,wheat, kinds \n"
+        "Set, Item ,GROUP,Mark\n cats , lion , kinds,\ncats, odd ,kinds, Accepted\n"
+        "cats,wheat,kinds,REJECTED\ngrain,wheat, kinds ,\n"
     )
     assert run("set", "import", "a.db", "typed.csv", "--items", "documents")[0] == 0
     assert run("set", "save", "a.db", " big cats ", "tiger", "--items", "documents", "--group", " kinds ")[0] == 0
     with setsearch.open(tmp_path / "a.db") as index:
         assert index.set("cats").accepted == [" odd ", "lion"], "a name with its blanks comes first"
+        assert index.set("cats").rejected == ["wheat"]
         assert index.group("kinds").sets == ("big cats", "cats", "grain")

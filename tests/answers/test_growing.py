@@ -294,12 +294,17 @@ def test_the_command(classes, run, failed):
         run("grow", "a.db", "--sets", "unknown.csv", "--items", "documents"), 1, "unknown.csv, line 3: ", "'nowhere'"
     )
     (classes / "wrong.csv").write_text("kind,word\none,sea9\n")
-    failed(run("grow", "a.db", "--sets", "wrong.csv", "--items", "documents"), 1, "wrong.csv, line 2: a row has a set")
+    wrong = "wrong.csv, line 2: a row has a set and an item, or a name and lists of items, not {'kind': 'one', "
+    failed(run("grow", "a.db", "--sets", "wrong.csv", "--items", "documents"), 1, wrong)
+    (classes / "nothing.csv").write_text("set\none\n")
+    nothing = "nothing.csv, line 2: a row has a set and an item, or a name and lists of items, not {'set': 'one'}"
+    failed(run("grow", "a.db", "--sets", "nothing.csv", "--items", "documents"), 1, nothing)
     failed(run("grow", "a.db", "--sets", "kinds.csv", "--until", "25"), 2, "a time of the day such as 07:30, not '25'")
     (classes / "empty.csv").write_text("set,item\n")
     failed(run("grow", "a.db", "--sets", "empty.csv", "--items", "documents"), 2, "no class to grow")
     failed(run("grow", "a.db", "--group", "kinds", "--precision", "1.0"), 2, "precision is a share above 0 and below 1")
     failed(run("grow", "a.db", "--group", "nothing"), 1, "no set is in a group 'nothing'")
+    failed(run("grow", "a.db", "--group", ""), 1, "no set is in a group '' (there is kinds)")
     failed(run("grow", "a.db", "cats1", "--group", "kinds"), 2, "leave the options of a dialogue out")
     assert sorted(json.loads(run("set", "list", "a.db", "--json")[1])[0]) == [
         "accepted",

@@ -232,3 +232,11 @@ def test_what_was_learned_is_said(review, run):
     code, _, err = run("expand", "r.db", "r1", "--items", "documents", "--exclude", "r3")
     assert code == 0 and "learned from what was accepted and rejected" in err
     assert "learned" not in run("expand", "r.db", "r1", "--items", "documents", "--exclude", "r3", "--gamma", "0")[2]
+
+
+def test_a_review_that_is_new_is_told(run, review):
+    begun = "stroke: a new review\n"
+    assert begun in review("q\n", "r1")[2]
+    assert begun not in review("q\n", "r4")[2]
+    assert run("set", "delete", "r.db", "stroke")[0] == 0
+    assert begun in review("q\n", "r1")[2], "somebody has deleted it"

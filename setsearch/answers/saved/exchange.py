@@ -202,9 +202,12 @@ def set_name(row: Mapping[str, Any]) -> Any:
 def read_row(row: Mapping[str, Any]) -> tuple[str, list[tuple[str | int, bool]]]:
     """The name of the set of a row, and its members, each with whether it is accepted. Raises InvalidParameter."""
     is_whole, name = _is_whole(row), set_name(row)
-    if not isinstance(name, str) or not isinstance(row.get("items") or "", str):
-        raise InvalidParameter(f"a row has a set and an item, or a name and lists of items, not {dict(row)!r:.60}")
-    mark = row.get("mark") or SIDES[0]
+    has_members = is_whole or row.get("item") is not None
+    if not isinstance(name, str) or not has_members or not isinstance(row.get("items") or "", str):
+        shown = {key: cell for key, cell in row.items() if key not in TOLD}
+        raise InvalidParameter(f"a row has a set and an item, or a name and lists of items, not {shown!r:.60}")
+    given_mark = row.get("mark") or SIDES[0]
+    mark = given_mark.strip().lower() if isinstance(given_mark, str) else given_mark
     if mark not in SIDES:
         raise InvalidParameter(f"the mark of an item is {' or '.join(SIDES)}, not {mark!r:.40}")
     sides: dict[str, Any] = {side: row.get(side) or [] for side in SIDES} if is_whole else {mark: [row.get("item")]}
@@ -214,6 +217,6 @@ def read_row(row: Mapping[str, Any]) -> tuple[str, list[tuple[str | int, bool]]]
         for item in given:
             if not isinstance(item, (str, int)):
                 raise InvalidParameter(f"an item is a text or a whole number, not {item!r:.40}")
-            if item == "":
+            if isinstance(item, str) and not item.strip():
                 raise InvalidParameter(f"{name!r} has an item without a name")
     return name, [(item, side == SIDES[0]) for side, given in sides.items() for item in given]

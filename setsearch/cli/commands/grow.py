@@ -53,7 +53,7 @@ def _grow_alone(db: Collection, items: str | None, alone: SimpleNamespace, show:
     """Grow the sets of a group, or of a file, and show what joined."""
     until = None if alone.until is None else _next_time(alone.until)
     with db.open() as index:
-        group = alone.group or Path(alone.sets).stem
+        group = Path(alone.sets).stem if alone.group is None else alone.group
         if alone.sets is not None:
             _keep_classes(index, group, alone.sets, items)
         sets = index.group(group).sets

@@ -66,6 +66,7 @@ def review(
     with db.open() as index:
         if export is not None and name not in index.sets() and not (seeds or no or known):
             raise UnknownSet(f"no set {name!r} to export; `setsearch set list` shows all")
+        is_new = name not in index.sets()
         current = Review(index, name, items, recall=recall)
         _tell_changed(current.know(seeds or (), no or ()), {})
         if known:
@@ -75,6 +76,8 @@ def review(
             changed = current.know(answers.accepted, answers.rejected)
             _tell_known(known, answers)
             _tell_changed(changed, answers.places)
+        if is_new and name in index.sets():
+            say(f"{name}: a new review")
         if export is not None:
             _export(current, export)
             return
