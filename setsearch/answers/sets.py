@@ -11,7 +11,7 @@ from setsearch.answers.answer import Hits
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import Explanation
-from setsearch.answers.saved.groups import IS_MEMBER, LONGEST_NAME, Marks, check_members, place_set, read_groups
+from setsearch.answers.saved.groups import IS_MEMBER, LONGEST_NAME, Marks, check_members, place_set
 from setsearch.answers.tables import SetTable
 from setsearch.arrays import Floats
 from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UnknownSet
@@ -198,7 +198,7 @@ class ItemSet(SetTable):
         if (self.group, self.under) != self._placed:
             place_set(cursor, self.name, self.group, self.under)
         elif 1 in changes.values():
-            check_members(cursor, read_groups(cursor).of.get(self.name), self.name)
+            check_members(cursor, _saved_place(cursor, self.name)[0], self.name)
         self._placed = _saved_place(cursor, self.name)
 
     def _write(self, cursor: sqlite3.Cursor, changes: Mapping[str, int | None], replace: bool) -> None:

@@ -6,6 +6,8 @@ belongs to it belongs to the whole. Neither a whole nor a part is a rival.
 
 import sqlite3
 from collections.abc import Iterable, Mapping
+from itertools import combinations, groupby
+from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -115,24 +117,29 @@ def place_set(cursor: sqlite3.Cursor, name: str, group: str | None, under: str |
     group, under = (group or "").strip() or None, under or None
     if group is not None and (len(group) > LONGEST_NAME or not group.isprintable()):
         raise InvalidParameter(f"the name of a group is 1 to {LONGEST_NAME} printable characters, not {group!r:.60}")
-    groups = read_groups(cursor)
-    before = groups.of.get(name)
+    statement = 'select items, "group" from setsearch_set where name = ?'
+    items, before = cursor.execute(statement, (name,)).fetchone()
     if group is not None and before not in (None, group):
         raise InvalidParameter(f"the set {name!r} is in the group {before!r} already; take it out before (group '')")
-    (items,) = cursor.execute("select items from setsearch_set where name = ?", (name,)).fetchone()
     if under is not None:
-        found = cursor.execute("select items from setsearch_set where name = ?", (under,)).fetchone()
+        found = cursor.execute(statement, (under,)).fetchone()
         if found is None:
             raise UnknownSet(f"no set {under!r}, of which {name!r} would be a part; save that first")
-        if under == name or name in groups.wholes(under):
+        if under == name or name in read_groups(cursor).wholes(under):
             raise InvalidParameter(f"{name!r} cannot lie within {under!r}, which is itself, or a part of it")
         _require_same(name, items, under, found[0])
-    for other in groups.within(group):
-        found = cursor.execute("select items from setsearch_set where name = ?", (other,)).fetchone()
-        _require_same(name, items, other, found[0])
-    row = (group, int(group in groups.exclusive), under, name)
+    others = 'select name, items from setsearch_set where "group" = ? and items <> ? order by name'
+    for other, of_other in cursor.execute(others, (group, items)).fetchall():
+        _require_same(name, items, other, of_other)
+    row = (group, int(_is_exclusive(cursor, group)), under, name)
     cursor.execute('update setsearch_set set "group" = ?, exclusive = ?, under = ? where name = ?', row)
     check_members(cursor, group, name)
+
+
+def _is_exclusive(cursor: sqlite3.Cursor, group: str | None) -> bool:
+    """Whether the sets of a group, if there is one, exclude one another."""
+    statement = 'select 1 from setsearch_set where "group" = ? and exclusive limit 1'
+    return group is not None and cursor.execute(statement, (group,)).fetchone() is not None
 
 
 def _require_same(name: str, items: str, other: str, of_other: str) -> None:
@@ -147,19 +154,19 @@ def check_members(
     places: Mapping[tuple[str, str], str] = MappingProxyType({}),
 ) -> None:
     """Raise InvalidParameter if two sets that exclude one another, one of them `name`, have accepted an item."""
-    groups = read_groups(cursor)
-    if group not in groups.exclusive:
+    if not _is_exclusive(cursor, group):
         return
+    within = 'select name from setsearch_set where "group" = ?1'
     rows = cursor.execute(
-        "select a.name, b.name, a.item from setsearch_member a join setsearch_member b "
-        "on a.item = b.item and a.name < b.name and a.accepted = 1 and b.accepted = 1 "
-        'join setsearch_set s on s.name = a.name and s."group" = ?1 '
-        'join setsearch_set t on t.name = b.name and t."group" = ?1 '
-        "where ?2 is null or ?2 in (a.name, b.name) order by 1, 2, 3",
+        f"select item, name from setsearch_member where name in ({within}) and accepted = 1 and (?2 is null or "
+        "item in (select item from setsearch_member where name = ?2 and accepted = 1)) order by item, name",
         (group, name),
-    )
-    for one, other, item in rows:
-        if not groups.are_kin(one, other):
+    ).fetchall()
+    same = ((item, [own for _, own in rows]) for item, rows in groupby(rows, key=itemgetter(0)))
+    pairs = sorted((*pair, item) for item, names in same for pair in combinations(names, 2))
+    groups = read_groups(cursor) if pairs else None
+    for one, other, item in pairs:
+        if groups is not None and not groups.are_kin(one, other) and name in (None, one, other):
             place = places.get((other, item)) or places.get((one, item))
             told = f"{place}: " if place else ""
             raise InvalidParameter(
