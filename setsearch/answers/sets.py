@@ -46,11 +46,20 @@ class ItemSet(SetTable):
         self.gone: list[str] = []
         self._database = database
         self._changes: dict[str, int | None] = {}  # since loading: 1 accepted, 0 rejected, None forgotten
-        self.version = ""
+        self._version: str | None = ""
+        self._loaded: Marks = (), ()
         self.group: str | None = None
         self.under: str | None = None
         self._together: list[Any] = []  # what the sets of its group said together; several sets may share it
         self._placed: tuple[str | None, str | None] = (None, None)  # group and whole, as they are stored
+
+    @property
+    def version(self) -> str:
+        """That of the set as it was loaded or saved."""
+        if self._version is None:
+            accepted, rejected = self._loaded
+            self._version = _version(dict.fromkeys(accepted, 1) | dict.fromkeys(rejected, 0))
+        return self._version
 
     @property
     def items(self) -> str:
@@ -178,7 +187,10 @@ class ItemSet(SetTable):
     def settle(self) -> None:
         """What was stored is committed."""
         self.group, self.under = self._placed
-        self.version, self._changes = _version(self._marks), {}  # others may have changed more: that is another version
+        self._version, self._changes = (
+            _version(self._marks),
+            {},
+        )  # others may have changed more: that is another version
 
     def store(self, cursor: sqlite3.Cursor, replace: bool, version: str | None) -> None:
         """As `save`, in a transaction that has begun; then `settle`."""
@@ -322,7 +334,7 @@ def loaded_set(
     loaded = ItemSet(name, reading, database)
     loaded.accepted, loaded.rejected = [*marks[0]], [*marks[1]]
     loaded.group, loaded.under = loaded._placed = placed
-    loaded.version = _version(loaded._marks)
+    loaded._version, loaded._loaded = None, marks
     return loaded
 
 

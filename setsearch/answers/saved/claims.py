@@ -13,7 +13,7 @@ import numpy as np
 
 from setsearch.answers.contributions import contributions
 from setsearch.answers.reading import Reading
-from setsearch.answers.saved.coupling import Flags, Rivalry, Weighed, couple, penalties, weigh_set
+from setsearch.answers.saved.coupling import Coupled, Flags, Rivalry, Weighed, couple, penalties, weigh_set
 from setsearch.answers.saved.set_index import Entries, Look, Parts, looks, open_sets, reasons
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
@@ -62,7 +62,7 @@ def sets_of(database: Database, reading: Reading, item: str | None, text: str | 
     def answer(fields_by: FieldsBy) -> Claims:
         asking = _Asking(reading, fields_by, item, text)
         claims = asking.claims(most)
-        claims.notes = [note for name in asking.sets.marks for note in asking.sets.note(database.path, name)]
+        claims.notes = [note for name in asking.sets.noted for note in asking.sets.note(database.path, name)]
         return claims
 
     return reading.answer({}, answer)
@@ -94,7 +94,7 @@ class _Asking:
             names, scores, known = [*names, name], np.append(scores, score), np.vstack([known, own])
         said = {} if self._name is None else self.sets.said.get(self._name, {})
         alone = scores
-        scores, needed, belong, better = self._beside(names, scores, known, said)
+        scores, needed, belong, beside = self._beside(names, scores, known, said)
         order = np.lexsort((np.arange(len(names)), -scores, needed - scores, ~belong))[:k].tolist()
         claims = Claims()
         told = self._reasons([(names[place], float(alone[place])) for place in order])
@@ -102,13 +102,26 @@ class _Asking:
             name, score, line = names[place], float(scores[place]), float(needed[place])
             belongs = bool(belong[place]) if known[place, 3] or name in said else None
             line_of = None if np.isnan(line) else line
-            claims.append(Claim(rank, name, score, line_of, belongs, reason, said.get(name), better.get(name)))
+            claims.append(
+                Claim(
+                    rank, name, score, line_of, belongs, reason, said.get(name), self._better(names, place, own, said)
+                )
+            )
         return claims
+
+    def _better(self, names: Sequence[str], place: int, own: Coupled, said: Mapping[str, str]) -> str | None:
+        """The rival that has the item, or that it fits better, in the order of names."""
+        name, groups = names[place], self.sets.groups
+        if own.taken[place, 0] and name not in said:
+            having = [other for other in said if said[other] == "accepted" and groups.of.get(other) == groups.of[name]]
+            return [other for other in having if not groups.are_kin(name, other)][-1]
+        is_lower = own.heights[place, 0] <= own.best[place, 0] and own.who[place, 0] >= 0
+        return names[own.who[place, 0]] if is_lower else None
 
     def _beside(
         self, names: Sequence[str], scores: Floats, known: Floats, said: Mapping[str, str]
-    ) -> tuple[Floats, Floats, Flags, dict[str, str]]:
-        """Scores and lines beside rivals, what belongs, and the rivals that fit better, as coupling.py has it."""
+    ) -> tuple[Floats, Floats, Flags, Coupled]:
+        """Scores and lines beside rivals, what belongs, and what the sets say together, as coupling.py has it."""
         groups, is_kept = self.sets.groups, len(names) == len(self.sets.kept[0])
         rivalry = self.sets.rivalry if is_kept else Rivalry.of(groups, names)
         scales, lines, are_told, floors, units = (known[:, place] for place in (0, 2, 3, 4, 5))
@@ -118,15 +131,11 @@ class _Asking:
             (accepted if said[name] == "accepted" else rejected)[place] = True
         own = couple(names, groups, rivalry, scores[:, None], known, accepted, rejected)
         taking = penalties(own.best, units, scales)[:, 0] / scales
-        best, who = own.best[:, 0], own.who[:, 0]
+        best = own.best[:, 0]
         needed = np.fmax(lines, np.where(best > -np.inf, floors + units * np.maximum(best, 0), -np.inf)) - taking
         belong = (scores > lines) & (are_told > 0) & own.fits[:, 0]
         belong = np.where(accepted[:, 0] | rejected[:, 0], accepted[:, 0], belong)
-        lower = np.flatnonzero((own.heights[:, 0] <= best) & (who >= 0)).tolist()
-        better = {names[place]: names[who[place]] for place in lower}
-        for other in [name for name in names if said.get(name) == "accepted"]:
-            better |= {name: other for name in groups.rivals(other) if name in names and name not in said}
-        return scores - taking, needed, belong, better
+        return scores - taking, needed, belong, own
 
     def _looked(self) -> Look:
         """The item or the text in the sets whose weights are kept."""
@@ -151,7 +160,7 @@ class _Asking:
 
     def _one_by_one(self) -> Iterator[tuple[str, Weighed, float]]:
         """The scores in the other sets, each of which is asked; of those that can rank the item."""
-        for name in [name for name, own in self.sets.weighed.items() if own is None]:
+        for name in self.sets.others:
             if self._name is None:
                 raise InvalidParameter("a text has no vectors, by which these documents are compared: index it first")
             fields, weights, _, own, *_ = weigh_set(self._reading, self._fields_by, self.sets.marks[name])

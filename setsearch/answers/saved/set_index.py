@@ -114,6 +114,16 @@ class SetIndex:
         return [*kept], numbers, np.array([*kept.values()], float).reshape(len(kept), len(Weighed._fields))
 
     @cached_property
+    def others(self) -> list[str]:
+        """The sets whose scores need more than features."""
+        return [name for name, own in self.weighed.items() if own is None]
+
+    @cached_property
+    def noted(self) -> list[str]:
+        """The sets that have a note."""
+        return [name for name, own in self.weighed.items() if isinstance(own, str) or name in self.gone]
+
+    @cached_property
     def places(self) -> dict[str, int]:
         """The rows of these sets."""
         return {name: place for place, name in enumerate(self.kept[0])}
@@ -151,7 +161,7 @@ class SetIndex:
 
     def asked_alone(self) -> set[str]:
         """Those that must be asked one by one: sets that are not in it, and if there are any, all that have others."""
-        alone = {name for name, own in self.weighed.items() if own is None}
+        alone = {*self.others}
         return alone.union(self.groups.of, self.groups.under).intersection(self.marks) if alone else alone
 
 
