@@ -7,12 +7,13 @@ collection. MAP beside the rivals over MAP of each set alone, by rules of which 
 rivals have is left out of the candidates in both. The share that is right after growing to 33 members, in a group that
 is exclusive and in one that is not. Growth with the promised share .9: how much is right, in how many draws that is
 kept, and how much of the classes is found, with constants that were fitted on the other collections. Writes
-results/sets.json.
+results/sets.json. With `--times 1000` only the time that a thousand sets take is measured.
 """
 
 import argparse
 import json
 import random
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from setsearch.index import Index
 RESULTS = Path(__file__).parent / "results" / "sets.json"
 COLLECTIONS = {"MED": "med/sets.json", "countries": "factbook/sets.json", "entries": "wordnet_entries/sets.json"}
 WORDS = {"words": "words/gcide.jsonl.gz"}
+MEMBERS, IN_A_GROUP = 13, 20  # of the sets whose time is measured
 LEAST, SEEDS, DRAWS, MOST_IN_TWO = 12, (3, 10), 5, 0.1
 PROMISED = 0.9
 Classes = Mapping[str, list[str]]
@@ -184,10 +186,52 @@ def promised(index: Index, reading: Any, classes: Classes, chance: tuple[float, 
     }
 
 
+def save_many(index: Index, reading: Any, count: int) -> list[str]:
+    """Save sets of MEMBERS documents that are near to one another, in exclusive groups; returns all documents."""
+    rng, rows, taken = random.Random(0), list[dict[str, Any]](), set[str]()
+    with reading.fields() as fields:
+        items = sorted(name for name, _ in fields.describe(fields.item_ids().tolist()).values())
+    near = {item: [hit.item for hit in reading.expand([item], 5 * MEMBERS)] for item in rng.sample(items, 500)}
+    for number in range(count):
+        taken = taken if number % IN_A_GROUP else set()
+        free = [[item for item in own if item not in taken] for own in near.values()]
+        members = rng.sample(rng.choice([own for own in free if len(own) >= MEMBERS]), MEMBERS)
+        taken |= {*members}
+        group = {"group": f"g{number // IN_A_GROUP}", "exclusive": "yes"}
+        rows.append({"name": f"s{number}", "accepted": members, **group})
+    index.import_sets(rows, reading.name)
+    return items
+
+
+def times(path: Path, count: int) -> dict[str, float]:
+    """Seconds of CPU of so many sets: the sets of one item (a median), and the inbox after a write of ten items."""
+
+    def timed(ask: Any) -> float:
+        begin = time.process_time()
+        ask()
+        return time.process_time() - begin
+
+    with opened(path) as (index, reading, _):
+        items = save_many(index, reading, count)
+        first = timed(lambda: index.sets_of(items[0], items=reading.name))
+        of_items = [timed(lambda item=item: index.sets_of(item, items=reading.name)) for item in items[1:62]]
+        index.update([(item, f"new {number}") for number, item in enumerate(items[:10])])
+        found = {"the first item": first, "an item": float(np.median(of_items[1:]))}
+        found |= {"the inbox after a write": timed(index.inbox), "a second look": timed(index.inbox)}
+        changed = index.set("s0")
+        changed.reject(next(item for item in items if item not in changed.accepted))
+        changed.save()
+        return found | {"after one set changed": timed(index.inbox)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
-    data = parser.parse_args().data
+    parser.add_argument("--times", type=int, metavar="N", help="measure only the time that N sets take")
+    data, count = (arguments := parser.parse_args()).data, arguments.times
+    if count:
+        print(json.dumps(times(data / COLLECTIONS["entries"], count)))
+        return
     results: dict[str, Any] = {"collections": {}}
     samples: dict[str, Any] = {}
     paths = {name: data / path for name, path in (COLLECTIONS | WORDS).items() if (data / path).exists()}

@@ -102,11 +102,8 @@ class _Asking:
             name, score, line = names[place], float(scores[place]), float(needed[place])
             belongs = bool(belong[place]) if known[place, 3] or name in said else None
             line_of = None if np.isnan(line) else line
-            claims.append(
-                Claim(
-                    rank, name, score, line_of, belongs, reason, said.get(name), self._better(names, place, own, said)
-                )
-            )
+            better = self._better(names, place, beside, said)
+            claims.append(Claim(rank, name, score, line_of, belongs, reason, said.get(name), better))
         return claims
 
     def _better(self, names: Sequence[str], place: int, own: Coupled, said: Mapping[str, str]) -> str | None:
