@@ -399,7 +399,7 @@ class Reading(ReadingTable):
 
         def ask(part: Examples) -> tuple[SeedWeights, list[int]]:
             """The same for some of the examples."""
-            return now(self._weights(fields, part, request, ALL))
+            return now(self._weights(fields, part, request, Wanted(few=wanted.few)))
 
         if count is not None and count > 1:
             examples = self._once_each(fields, request.model, examples)

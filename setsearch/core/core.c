@@ -39,7 +39,7 @@ enum {
     BLOCK = 1 << 15, /* items that are scored together: their sums stay in the processor's cache */
     COUNTED = 1 << 12, /* items that are counted together */
     MANY = 4,       /* lists that have more than one posting for so many items touch many */
-    AHEAD = 4,      /* items that are fetched before they are looked at */
+    AHEAD = 4, FAR_AHEAD = 16, /* items, and entries, that are fetched before they are looked at */
     MANY_WANTED = 100, /* items */
     STRETCH = 16,   /* scores that are compared with the least of the best together */
     BINS = 512,     /* of weights */
@@ -656,6 +656,8 @@ static int gather(const field_t *field, const memory_t *memory, weighed_t *own) 
         const int64_t id = memory->examples[e];
         for (int64_t p = items->starts[id]; p < items->ends[id]; p++) {
             const uint32_t feature = items->ids[p];
+            if (p + FAR_AHEAD < items->ends[id] && items->ids[p + FAR_AHEAD] < field->by_feature.n_lists)
+                __builtin_prefetch(own->have + 2 * (int64_t)items->ids[p + FAR_AHEAD]);
             if (feature >= field->by_feature.n_lists) return DAMAGED;
             if (own->have[2 * feature] == 0.0) own->features[own->count++] = feature;
             own->have[2 * feature] += memory->shares[e];
@@ -691,16 +693,17 @@ static double least_weight(const weighed_t *own, const int64_t *costs, int64_t m
 
 /* Leave the features that always count, and the strongest of the others: `most` is what they may cost. */
 static int keep_strongest(weighed_t *own, const int64_t *costs, int64_t most, const pruning_t *memory) {
+    const int some_always = own->n_always > 0;
     int64_t count = 0;
     int sure = 1;
     for (int64_t i = 0; i < own->n_always; i++) own->have[2 * own->always[i]] = 1.0;
-    for (int64_t j = 0; j < own->count; j++) own->weights[j] *= own->have[2 * own->features[j]] == 0.0;
+    for (int64_t j = 0; some_always && j < own->count; j++) own->weights[j] *= own->have[2 * own->features[j]] == 0.0;
     const double bound = least_weight(own, costs, most, memory->keys, memory->order);
     for (int64_t j = 0; j < own->count; j++) {
         const int64_t feature = own->features[j];
         sure &= fabs(own->weights[j] - bound) >= 1.0 || is_sure(own->weights[j]);
         own->features[count] = feature, own->having[count] = own->having[j], own->sums[count] = own->sums[j];
-        count += own->have[2 * feature] != 0.0 || (costs[j] <= most && rint(own->weights[j]) > bound);
+        count += (costs[j] <= most && rint(own->weights[j]) > bound) || (some_always && own->have[2 * feature] != 0.0);
     }
     for (int64_t i = 0; i < own->n_always; i++) own->have[2 * own->always[i]] = 0.0;
     own->count = count;
@@ -1047,7 +1050,9 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     best = (best_t){question->k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
     const int64_t found = pass(fields, n_fields, base, n, question, limits, without, memory, weighed, &best, asked->sums);
     if (found < 0 || (!asked->sums && is_crowded(&best))) return found < 0 ? found : UNSURE;
-    const int leaves_out = question->unlike > 0 || asked->sums || n_seeds >= FEWEST_DIVIDED;
+    const int are_few = n_seeds >= FEWEST_DIVIDED && n_seeds <= MOST_DIVIDED;
+    const int may_be_groups = !asked->sums && n_fields == 1 && question->alike && are_few;
+    const int leaves_out = question->unlike > 0 || may_be_groups;
     for (int64_t e = 0; e < n_seeds; e++) left_out[e] = leaves_out ? 0.0 : NAN;
     for (int64_t f = 0; leaves_out && f < n_fields; f++)
         leave_out(fields + f, question, memory, weighed + f, n_seeds, left_out);
@@ -1059,8 +1064,7 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     if (*above == DAMAGED) return DAMAGED;
     memory->together = are_one_set(fields, n_fields, question, memory, weighed, n_seeds, ids, scores, found);
     if (memory->together < 0) return DAMAGED;
-    if (n_fields == 1 && question->alike && n_seeds >= FEWEST_DIVIDED && n_seeds <= MOST_DIVIDED &&
-        !memory->together)
+    if (may_be_groups && !memory->together)
         memory->together = share_little(fields, base, n, question, without, weighed, left_out, n_seeds);
     return found && (question->joining || scores[0] > 0) ? found : UNSURE;
 }
