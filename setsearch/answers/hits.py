@@ -89,17 +89,19 @@ def best_hits(
             ids, scores = weights.best(excluded, _depth(request, wanted), fields, among)
             if not len(ids):
                 raise NothingToRank(nothing_left(fields.items, among))
-            scores = scores + weights.constant
+            scores, leaves = scores + weights.constant, request.options.get("cut") == "keep"
+            leaders = _leaders(weights, excluded, request, among, scores)
+            if not leaves:  # the line needs more items than are shown
+                ids, scores = ids[:wanted], scores[:wanted]
             belongs: list[bool | None] = [None] * len(ids)
             if request.options.get("cut"):
-                leaders = _leaders(weights, excluded, request, among, scores)
                 if told[place] is None:
                     asked = fields, weights, leaders, excluded, defaults
                     is_told = weights.decided[1] if weights.decided else not cannot_tell and tells(*asked)
                     told[place] = bool(request.options.get("about")) or is_told
                 belongs = _marks(fields, weights, ids, scores, leaders, request, told[place] is True, len(groups))
             rows = map(Row, ids.tolist(), scores.tolist(), belongs, [place] * len(ids))
-            lists.append([row for row in rows if row.belongs or request.options.get("cut") != "keep"][:wanted])
+            lists.append([row for row in rows if row.belongs or not leaves][:wanted])
         is_all = all(len(own) < wanted for own in lists)
         ranked, of_groups = _in_turn(fields, lists, request)
         same = _hits_among(fields, [row.id for row in ranked[:wanted]], request)
@@ -164,6 +166,8 @@ def _leaders(
     scores: Floats,
 ) -> Floats:
     """The scores by which the line is drawn: neither a filter nor the seeds change what belongs."""
+    if not request.options.get("cut"):
+        return scores
     if among is None and not request.options.get("keep_seeds"):
         return scores
     found = weights.best_scores([*excluded, *weights.examples.seeds], _leading(request))
@@ -172,7 +176,7 @@ def _leaders(
 
 def _hits_among(fields: Fields, ids: Sequence[int], request: ExpandRequest) -> Mapping[int, Sequence[int]]:
     """Those of the best items that are hits, each with its near-duplicates."""
-    same = fold(fields, ids) if request.options.get("fold") else dict[int, list[int]].fromkeys(ids, [])
+    same = fold(fields, ids) if request.options.get("fold") else {id: () for id in ids}
     if request.at_most is None:
         return same
     return {id: same[id] for id in first_of_each(fields, list(same), request.at_most)}

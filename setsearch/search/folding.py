@@ -33,15 +33,15 @@ def may_be_copies(fields: Fields) -> bool:
     return is_text and not fields.first.transposed and fields.contexts_revision is None
 
 
-def fold(fields: Fields, ids: Sequence[int]) -> dict[int, list[int]]:
+def fold(fields: Fields, ids: Sequence[int]) -> dict[int, Sequence[int]]:
     """The hits that stay, best first, each with those that are nearly the same; `ids` in the order of their rank."""
-    kept: dict[int, list[int]] = {id: [] for id in ids}
+    kept: dict[int, Sequence[int]] = {id: () for id in ids}
     if not may_be_copies(fields):
         return kept
     looked_at = ids[:MOST]
     for id, other in zip(looked_at, _same(fields, looked_at), strict=True):
         if other >= 0:
-            kept[looked_at[other]].append(id)
+            kept[looked_at[other]] = [*kept[looked_at[other]], id]
             del kept[id]
     return kept
 
