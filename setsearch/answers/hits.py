@@ -176,7 +176,7 @@ def _leaders(
 
 def _hits_among(fields: Fields, ids: Sequence[int], request: ExpandRequest) -> Mapping[int, Sequence[int]]:
     """Those of the best items that are hits, each with its near-duplicates."""
-    same = fold(fields, ids) if request.options.get("fold") else {id: () for id in ids}
+    same = fold(fields, ids) if request.options.get("fold") else dict.fromkeys(ids, ())
     if request.at_most is None:
         return same
     return {id: same[id] for id in first_of_each(fields, list(same), request.at_most)}

@@ -35,7 +35,7 @@ def may_be_copies(fields: Fields) -> bool:
 
 def fold(fields: Fields, ids: Sequence[int]) -> dict[int, Sequence[int]]:
     """The hits that stay, best first, each with those that are nearly the same; `ids` in the order of their rank."""
-    kept: dict[int, Sequence[int]] = {id: () for id in ids}
+    kept: dict[int, Sequence[int]] = dict.fromkeys(ids, ())
     if not may_be_copies(fields):
         return kept
     looked_at = ids[:MOST]
