@@ -14,12 +14,12 @@ from setsearch.errors import InvalidParameter
 T = TypeVar("T")
 U = TypeVar("U")
 
-VARIABLE = "SETSEARCH_THREADS"  # of the environment: how many threads derive
+VARIABLE = "SETSEARCH_THREADS"  # of the environment: how many threads derive, and ask the core
 DEFAULT = 0 if sys.platform in ("emscripten", "wasi") else 2
 
 
 def threads() -> int:
-    """How many threads derive; with 0 the one that asks does. Raises InvalidParameter."""
+    """How many threads work beside the one that asks, which does it with 0. Raises InvalidParameter."""
     told = os.environ.get(VARIABLE, str(DEFAULT))
     if not told.isdecimal() or int(told) > 64:
         raise InvalidParameter(f"{VARIABLE} is a number of threads from 0 to 64, not {told!r:.40}")

@@ -20,7 +20,7 @@ import numpy as np
 
 import setsearch
 from setsearch.core import binding, question
-from setsearch.core.question import FieldLists, Numbers, OpenField
+from setsearch.core.question import FieldLists, Numbers, OpenField, Question
 from setsearch.errors import LostArrays, SetsearchError
 from setsearch.scoring import valued_lists
 from setsearch.search import passes as core_passes
@@ -223,6 +223,7 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     statistics = np.ones(n, np.int64), rng.random(n_features), np.ones(n_features), np.ones(n)
     among = np.sort(rng.choice(n, n // 2, replace=False)) if rng.random() < 0.5 else None
     field, norm = FieldLists(lists[:4], items, lists[3] - lists[2]), float(rng.integers(0, 2))
+    asked = Question([OpenField(field, norm, 1.0)], np.zeros(n), numbers, seeds, None, excluded, None, True)
     arrays = [array for array in (lists[0], *lists[2:4], items[0], *items[2:4], source[1]) if len(array)]
     for _ in range(rng.integers(0, 3)):
         array = arrays[rng.integers(len(arrays))]
@@ -231,10 +232,8 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     for ask_core in (
         lambda: binding.add(np.zeros(n), [lists, lists]),
         lambda: binding.best(np.zeros(n), [lists], excluded, among, k),
-        lambda: question.ask([OpenField(field, norm, 1.0)], np.zeros(n), numbers, seeds, None, excluded, None, True),
-        lambda: question.ask(
-            [OpenField(field, norm, 1.0)] * 2, np.zeros(n), numbers, seeds, None, excluded, np.empty(n)
-        ),
+        lambda: question.ask_all([asked, asked._replace(once=True), asked]),
+        lambda: question.ask_all([asked._replace(fields=asked.fields * 2, sums=np.empty(n))]),
         lambda: binding.fold(np.arange(n), (items[0], None, *items[2:4]), 0.9, 2, 5),
         lambda: binding.values(np.arange(n_features), tuple(source), False, statistics, np.log1p(np.arange(4))),
     ):
