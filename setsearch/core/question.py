@@ -4,6 +4,7 @@ import ctypes as c
 import math
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from struct import Struct
 from typing import Any, NamedTuple, TypeVar
@@ -160,7 +161,7 @@ class FieldLists:
         return _FIELD.pack(n, size, *rest, n_items, size_of_items, *others, self._stored, coefficient, norm)
 
 
-_idle: deque["_Scratch"] = deque(maxlen=64)  # appends and pops of threads do not meet
+_idle: deque["_Scratch"] = deque(maxlen=8)  # of threads, and of readings that are asked in turn
 
 
 class _Scratch:
@@ -200,14 +201,19 @@ class _Scratch:
     @classmethod
     def take(cls, n_items: int, n_features: Sequence[int], k: int) -> "_Scratch":
         """One that nobody uses, until it is given back: an error in between leaves none that is half-used."""
-        if _idle:
-            scratch = _idle.pop()
-            own_items, own_features, own_k = scratch.shape
-            pairs = zip(own_features, n_features, strict=False)
-            fits = len(own_features) >= len(n_features) and all(own >= wanted for own, wanted in pairs)
-            if fits and own_items >= n_items and own_k >= k:
-                return scratch
+        for _ in range(len(_idle)):
+            with suppress(IndexError):  # another thread may take the last one
+                scratch = _idle.pop()
+                if scratch._fits(n_items, n_features, k):
+                    return scratch
+                _idle.appendleft(scratch)
         return cls(n_items * 5 // 4, [size * 5 // 4 for size in n_features], max(k, 100))
+
+    def _fits(self, n_items: int, n_features: Sequence[int], k: int) -> bool:
+        own_items, own_features, own_k = self.shape
+        fields = zip(own_features, n_features, strict=False)
+        are_enough = len(own_features) >= len(n_features) and all(own >= wanted for own, wanted in fields)
+        return are_enough and own_items >= n_items and own_k >= k
 
     def _zeros(self, size: int, dtype: Any = np.float64) -> int:
         self._arrays.append(np.zeros(size, dtype))

@@ -84,3 +84,24 @@ def test_what_is_lost_is_asked_again_and_what_is_damaged_raised(reading, monkeyp
     monkeypatch.setattr("setsearch.answers.reading.best_hits", lambda *_: (_ for _ in ()).throw(CorruptIndex("bad")))
     with pytest.raises(CorruptIndex, match=r"^bad"):
         reading.expand_each(sets)
+
+
+@pytest.mark.skipif("core" not in KERNELS, reason="no core")
+def test_readings_that_are_asked_in_turn_keep_their_memory(tmp_path, monkeypatch):
+    """Neither has room for the other: there are more documents than words, and more fields of words."""
+    made, init = [], question._Scratch.__init__
+
+    def counted(self, *shape):
+        """Count what is made."""
+        made.append(shape)
+        init(self, *shape)
+
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add((f"d{n}", f"w{n % 9} and w{n % 7} or w{n % 5}") for n in range(300))
+        readings = [(index.items("documents"), ["d1", "d2"]), (index.items("terms"), ["w1", "w2"])]
+        for reading, seeds in readings * 2:
+            reading.expand(seeds)
+        monkeypatch.setattr(question._Scratch, "__init__", counted)
+        for reading, seeds in readings * 3:
+            reading.expand(seeds)
+    assert not made
