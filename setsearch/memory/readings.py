@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from types import TracebackType
 from typing import Any
 
 from setsearch.errors import InvalidParameter, LostArrays, SetsearchError, TakenOver, UnknownReading
@@ -63,12 +62,32 @@ class Readings:
         with self._database.read() as cursor:
             yield cursor, find_again(cursor, name)
 
-    def open(self, name: str, contexts: bool, fresh: Fresh = None) -> "Opened":
-        """The fields of a reading within one read transaction; with `contexts`, these are as new as `fresh` says.
+    @contextmanager
+    def open(self, name: str, contexts: bool, fresh: Fresh = None) -> Iterator[FieldsBy]:
+        """The fields of a reading, by a key of BY, within one read transaction.
 
-        After a LostArrays the next call derives again.
+        With `contexts`, these are as new as `fresh` says. After a LostArrays the next call derives again.
         """
-        return Opened(self, name, contexts, fresh)
+        try:
+            with self._database.read() as cursor:
+                version = self.version(cursor, name)
+                is_behind = contexts and self.needs_contexts(cursor, version, fresh)
+                if not is_behind:
+                    yield partial(self.fields, cursor, name, version)
+        except LostArrays as error:
+            self.forget(name, error.generation)
+            raise
+        except UNEXPECTED as error:
+            if isinstance(error, SetsearchError) or not self.are_damaged(name):
+                raise
+            self.forget(name, None)
+            raise LostArrays("the mapped lists") from error
+        if not is_behind:
+            self.share(version)
+            return
+        self.update_contexts(name, fresh)
+        with self.open(name, False) as fields_by:
+            yield fields_by
 
     def forget(self, name: str, lost: int | None) -> None:
         """Use nothing that memory holds of a reading: something derived turned out to be damaged, or gone.
@@ -358,56 +377,6 @@ class Readings:
 
         if self.files.write(lambda file: write_contexts(self._database, file, contexts, rule)):
             self._memory.contexts.pop(contexts.generation.relation, None)
-
-
-class Opened:
-    """A context manager for the fields of a reading, by a key of BY, within one read transaction.
-
-    A class is faster than a generator, and every question starts with it.
-    """
-
-    __slots__ = ("_contexts", "_cursor", "_fresh", "_name", "_readings", "_transaction", "_version")
-
-    def __init__(self, readings: Readings, name: str, contexts: bool, fresh: Fresh) -> None:
-        self._readings, self._name, self._contexts, self._fresh = readings, name, contexts, fresh
-
-    def __enter__(self) -> FieldsBy:
-        if not self._begin():
-            self._transaction.__exit__(None, None, None)
-            self._readings.update_contexts(self._name, self._fresh)
-            self._contexts = False
-            self._begin()
-        return self._fields
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._transaction.__exit__(kind, error, trace)
-        if isinstance(error, LostArrays):
-            self._readings.forget(self._name, error.generation)
-        elif error is None:
-            self._readings.share(self._version)
-        elif (
-            isinstance(error, UNEXPECTED)
-            and not isinstance(error, SetsearchError)
-            and self._readings.are_damaged(self._name)
-        ):
-            self._readings.forget(self._name, None)
-            raise LostArrays("the mapped lists") from error
-
-    def _begin(self) -> bool:
-        """Begin the transaction; whether the contexts are as new as they should be."""
-        self._transaction = self._readings._database.read()
-        self._cursor = self._transaction.__enter__()
-        try:
-            self._version = self._readings.version(self._cursor, self._name)
-            return not self._contexts or not self._readings.needs_contexts(self._cursor, self._version, self._fresh)
-        except BaseException as error:
-            self._transaction.__exit__(type(error), error, error.__traceback__)
-            raise
-
-    def _fields(self, by: str) -> Fields | None:
-        return self._readings.fields(self._cursor, self._name, self._version, by)
 
 
 def parse_fresh(value: object) -> Fresh:
