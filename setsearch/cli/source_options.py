@@ -11,13 +11,6 @@ if TYPE_CHECKING:
     from setsearch.storage.synced_source import Columns
 
 
-class Fields(NamedTuple):
-    """Columns of documents that are fields beside the text."""
-
-    tags: tuple[str, ...]
-    links: tuple[str, ...]
-
-
 class Rules(NamedTuple):
     """Which rows of a relation count, and how."""
 
@@ -91,6 +84,6 @@ def field_options(
         Texts, option("COL", "A field of documents: COL, NAME=COL or TABLE.ID=COL; may be repeated.", COLUMNS)
     ] = None,
     links: Annotated[Texts, option("COL", "Likewise ids of other documents; may be repeated.", COLUMNS)] = None,
-) -> Fields:
+) -> dict[str, list[str]]:
     """Columns of documents that are fields beside the text."""
-    return Fields(tuple(tags or ()), tuple(links or ()))
+    return {"tags": tags or [], "links": links or []}

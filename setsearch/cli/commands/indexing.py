@@ -18,7 +18,6 @@ from setsearch.cli.options import DB, Collection, Fresh, TimeLimit, Timeout, tex
 from setsearch.cli.output import first_of, print_lines, print_table, say
 from setsearch.cli.progress import count_items, tell_time
 from setsearch.cli.source_options import (
-    Fields,
     Rules,
     column_options,
     field_options,
@@ -56,7 +55,7 @@ def index_command(
     rules: Rules,
     columns: "Columns",
     settings: dict[str, Any],
-    fields: Fields,
+    fields: dict[str, Any],
     waiting: dict[str, Any],
 ) -> None:
     """Index texts or a relation; items that exist are updated by id.
@@ -76,11 +75,11 @@ def index_command(
     table = given.table
     if not sources and table is None:
         raise UsageError("no source: give a folder, files, - for standard input, or --table NAME")
-    if any(map(is_matrix_file, sources or [])) and not any(fields):
+    if any(map(is_matrix_file, sources or [])) and not any(fields.values()):
         _index_matrix(db, sources or [], columns, replace, waiting)
         return
-    if any(fields):
-        columns = dataclasses.replace(columns, **fields._asdict(), split=rules.split)
+    if any(fields.values()):
+        columns = dataclasses.replace(columns, **fields, split=rules.split)
         rules = rules._replace(split=None)
     relation, track = columns.relation, given.track
     if relation[1] != "terms" and settings not in (text_options(), text_options(contexts=False)):
