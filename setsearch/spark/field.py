@@ -5,29 +5,90 @@ frequencies, for many items at once.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from dataclasses import dataclass
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from setsearch.arrays import VALUE_LATTICE, Entries, Floats, Ints, offsets, positions
+from setsearch.arrays import VALUE_LATTICE, Entries, Floats, Ints, offsets, positions, repeat, to_lattice
 from setsearch.errors import InvalidParameter
 from setsearch.lists import Lists
 from setsearch.memory.content import Content
 from setsearch.memory.field import Field
+from setsearch.memory.fields import Fields
+from setsearch.memory.names import WordVocabulary
+from setsearch.memory.readings import BY, FieldsBy
+from setsearch.memory.word_contexts import COEFFICIENTS
 from setsearch.models import Model
 from setsearch.models.values import PRESENCE, RuleStatistics, ValueRule, rarity
 from setsearch.scoring.base import Base
 from setsearch.scoring.postings import PostingArrays
-from setsearch.spark.bases import Bases
 from setsearch.spark.layout import NORMS, Layout, Side, local, read, read_lists
-from setsearch.spark.vocabulary import NO_CURSOR, RemoteVocabulary
+from setsearch.spark.vocabulary import NO_CURSOR, RemoteVocabulary, load_words
+from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.names import Vocabulary
+from setsearch.storage.relation import Relation
 
 MOST_ACTIVE = 2_000_000  # entries of all examples of all sets: some hundred megabytes on the driver
+CACHED_BASES = 8  # one more empties the cache
 NO_IDS: Ints = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class RemoteBase:
+    """The bases (item, base), None if all are 0; the smallest and the largest; the constant that all items get."""
+
+    items: DataFrame | None
+    extremes: tuple[float, float]
+    constant: float
+
+
+class Bases:
+    """The bases of an index by model and number of seeds; workers cache them."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._bases: dict[tuple[str, str, Model, float], RemoteBase] = {}
+
+    def __len__(self) -> int:
+        return len(self._bases)
+
+    def get(self, layout: Layout, side: Side, model: Model, n_seeds: float) -> RemoteBase:
+        """The base of a reading."""
+        key = (layout.place, side.items, model, n_seeds)
+        if key not in self._bases:
+            if len(self._bases) >= CACHED_BASES:
+                self.release()
+            self._bases[key] = self._make(layout, side, model, n_seeds)
+        return self._bases[key]
+
+    def release(self) -> None:
+        """Free what the workers cache."""
+        for base in self._bases.values():
+            if base.items is not None:
+                base.items.unpersist()
+        self._bases = {}
+
+    def _make(self, layout: Layout, side: Side, model: Model, n_seeds: float) -> RemoteBase:
+        if model.background(np.zeros(0, np.int64), side.count, n_seeds) is None:
+            return RemoteBase(None, (0.0, 0.0), 0.0)
+        features = read(self._spark, layout, side.features, "items")
+        rows = features.groupBy(F.col("length").alias("df")).count().orderBy("df").collect()
+        frequencies, times = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
+        background = model.background(repeat(frequencies, times), side.count, n_seeds)
+        assert background is not None
+        weights = to_lattice(background.weights[np.cumsum(times) - times], model.rule.binary)
+        pairs = zip(frequencies.tolist(), weights.tolist(), strict=True)
+        table = F.broadcast(local(self._spark, pairs, df="int64", weight="double"))
+        postings = read(self._spark, layout, side.items, "postings")
+        sums = postings.join(table, "df").groupBy("item").agg(F.sum("weight").alias("base"))
+        items = read(self._spark, layout, side.items, "items").select(F.col("id").alias("item"))
+        bases = items.join(sums, "item", "left").na.fill(0.0, ["base"]).persist()
+        row: Any = bases.agg(F.min("base"), F.max("base")).first()
+        return RemoteBase(bases, (float(row[0] or 0), float(row[1] or 0)), background.constant)
 
 
 class RemoteField(Field):
@@ -221,3 +282,39 @@ def value_of(rule: ValueRule, side: Side) -> Column:
 def frequency_of(rule: ValueRule) -> str:
     """The column with the document frequency of a feature by a rule."""
     return "df" if rule.binarization == "presence" else "soft_df"
+
+
+class FieldsSource:
+    """Opens the fields of a reading for one call. Words by contexts, and bases, are kept."""
+
+    def __init__(self, spark: SparkSession, layout: Layout, side: Side) -> None:
+        self._spark, self._layout, self._side = spark, layout, side
+        self._analyzer = None if layout.analyzer is None else load_analyzer(layout.analyzer)
+        self._words: tuple[WordVocabulary, Ints] | None = None
+        self.bases = Bases(spark)
+
+    @property
+    def has_contexts(self) -> bool:
+        """Whether words have contexts."""
+        return self._side.items == self._layout.features and bool(self._layout.contexts)
+
+    def open(self) -> FieldsBy:
+        """The fields by the keys of BY."""
+        return cache(self._fields)
+
+    def _fields(self, by: str) -> Fields | None:
+        stored = RemoteField(self._spark, self._layout, self._side, self.bases)
+        relation = Relation(0, stored.content.items, stored.content.features, self._layout.analyzer, 0, 0)
+        if by == "documents":
+            return Fields((stored,), relation, self._analyzer)
+        if not self.has_contexts:
+            return None
+        layouts = {own.features: own for own in self._layout.fields()}
+        if self._words is None:
+            self._words = load_words(self._spark, layouts["documents"])
+        chosen = [(layouts[name], COEFFICIENTS[name]) for name in BY[by] if name in layouts]
+        fields = tuple(
+            RemoteField(self._spark, own, own.sides[0], self.bases, self._words).within(NO_CURSOR, weight)
+            for own, weight in chosen
+        )
+        return Fields(fields, relation, self._analyzer, contexts_revision=0)

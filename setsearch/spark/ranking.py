@@ -7,7 +7,7 @@ of powers of two (setsearch.arrays), so sums are exact in any order, on any numb
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import cast
 
@@ -16,10 +16,11 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from setsearch.arrays import Ints
+from setsearch.memory.fields import Fields
 from setsearch.models.values import ValueRule
+from setsearch.search.examples import Examples
 from setsearch.search.weights import SeedWeights
-from setsearch.spark.bases import RemoteBase
-from setsearch.spark.field import RemoteField, value_of
+from setsearch.spark.field import RemoteBase, RemoteField, value_of
 from setsearch.spark.layout import local, read, read_lists
 
 Pairs = list[tuple[int, float]]  # (item, score), best first
@@ -37,6 +38,31 @@ class Asked:
     def n_seeds(self) -> float:
         """On what the base depends."""
         return self.weights.examples.total
+
+
+@dataclass
+class Question:
+    """One of many sets: its fields, its examples, the ids of rejected items, and then its weights."""
+
+    number: int
+    fields: Fields
+    examples: Examples
+    rejected: list[int]
+    weights: SeedWeights = field(init=False)
+
+    @property
+    def marked(self) -> list[int]:
+        """Seeds and rejected items."""
+        return [*self.rejected, *self.examples.seeds]
+
+    @property
+    def remote(self) -> list[RemoteField]:
+        """The fields as they are on Parquet."""
+        return [cast(RemoteField, own) for own in self.fields.all]
+
+    def asked(self, keeps_seeds: bool = False) -> Asked:
+        """What scores items, and those to leave out."""
+        return Asked(self.weights, self.rejected if keeps_seeds else self.marked)
 
 
 class Ranking:
@@ -95,7 +121,7 @@ class Ranking:
                 pairs = zip(own.seeds.features.tolist(), own.lists.weights.tolist(), strict=True)
                 rows = [(number, feature, weight) for feature, weight in pairs if weight]
                 tables.setdefault((cast(RemoteField, own.field), own.rule), []).extend(rows)
-        parts = [self._added(field, rule, rows) for (field, rule), rows in tables.items()]
+        parts = [self._added(own_field, rule, rows) for (own_field, rule), rows in tables.items()]
         added = self._allowed(reduce(DataFrame.unionByName, parts))
         sums = added.groupBy("number", "item").agg(F.sum("added").alias("score"))
         bases = {own.n_seeds: self._base(own).items for own in asked}

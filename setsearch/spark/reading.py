@@ -3,8 +3,9 @@
 The driver weighs the seeds as one process does; workers rank (ranking.py). Many sets take as many jobs as one.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from itertools import compress
+from operator import not_
 from typing import Unpack, cast
 
 import numpy as np
@@ -18,7 +19,6 @@ from setsearch.answers.reasons import wording
 from setsearch.answers.results import Explanation, rest_of
 from setsearch.answers.word_notes import RARE, without_contexts_note
 from setsearch.errors import InvalidParameter, NothingToRank, SetsearchError
-from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.memory.where import Where
 from setsearch.models import Bernoulli, Lift, Model
@@ -26,7 +26,7 @@ from setsearch.models.defaults import defaults_for
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE
 from setsearch.options import ExpandOptions, ModelOptions, refuse
-from setsearch.search.cutoff import FLOOR, threshold
+from setsearch.search.cutoff import FLOOR, can_tell, few_above, middle_seed, threshold
 from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected, once_each
 from setsearch.search.passes import DEEPEST, by_presence, different, how_many_join, second_pass
 from setsearch.search.request import (
@@ -38,12 +38,10 @@ from setsearch.search.request import (
     parse_seeds,
 )
 from setsearch.search.weights import SeedWeights, seed_weights
-from setsearch.spark.field import RemoteField, load_entries
-from setsearch.spark.fields import FieldsSource
+from setsearch.spark.field import FieldsSource, load_entries
 from setsearch.spark.layout import Layout, Side, load_layout
-from setsearch.spark.ranking import Asked, Pairs, Ranking
-from setsearch.spark.rejected import with_corrections
-from setsearch.spark.telling import which_tell
+from setsearch.spark.ranking import Asked, Pairs, Question, Ranking
+from setsearch.spark.rejected import correct
 from setsearch.spark.vocabulary import RemoteVocabulary
 
 FIRST, DEEPER = 1000, 10  # items that are ranked if all that belong are wanted; times as many, if these all do
@@ -60,25 +58,6 @@ class SparkIndex:
         """The reading that ranks `name`; by default the terms of texts, else the items. Raises InvalidParameter."""
         chosen = name or (self.layout.features if self.layout.analyzer else self.layout.items)
         return SparkReading(self.spark, self.layout, self.layout.side(chosen))
-
-
-@dataclass
-class _Question:
-    """A set: its fields, its examples, and the ids of rejected items."""
-
-    fields: Fields
-    examples: Examples
-    rejected: list[int]
-
-    @property
-    def marked(self) -> list[int]:
-        """Seeds and rejected items."""
-        return [*self.rejected, *self.examples.seeds]
-
-    @property
-    def remote(self) -> list[RemoteField]:
-        """The fields as they are on Parquet."""
-        return [cast(RemoteField, own) for own in self.fields.all]
 
 
 class SparkReading:
@@ -121,15 +100,15 @@ class SparkReading:
         model, fields_by = self._model(request), self._source.open()
         self._look_up(fields_by, [[*names, item]], request)
         fields = self._choice.choose(fields_by, request.model, names, item=item)
-        question = _Question(fields, find_examples(fields, names), [])
-        ((model, _),) = self._by_model({0: question}, request, model)
-        (weights,) = self._weigh([question], request, model)
-        id = fields.resolve(item)
+        question = Question(0, fields, find_examples(fields, names), [])
+        ((model, _),) = self._by_model([question], request, model)
+        self._weigh([question], request, model)
+        weights, id = question.weights, fields.resolve(item)
         first, total = question.remote[0], weights.examples.total
         own = self._source.bases.get(first.layout, first.side, model, total)
         rows = [] if own.items is None else own.items.filter(F.col("item") == id).collect()
         base = sum(row.base for row in rows)
-        _load_features([question], [weights], [[id]])
+        _load_features([question], [[id]])
         features = contributions(fields, weights, [id])[id]
         name, title = fields.describe([id])[id]
         score = base + weights.constant + sum(part.weight for part in features)
@@ -182,91 +161,74 @@ class SparkReading:
         if sets:
             self._look_up(fields_by, sets, request)
         answers: dict[int, Hits | SetsearchError] = {}
-        questions: dict[int, _Question] = {}
+        questions: list[Question] = []
         for number, names in enumerate(sets):
             try:
                 fields = self._choice.choose(fields_by, request.model, names, request.exclude)
                 examples = find_examples(fields, names)
-                questions[number] = _Question(fields, examples, find_rejected(fields, examples, request.exclude))
+                questions.append(Question(number, fields, examples, find_rejected(fields, examples, request.exclude)))
             except SetsearchError as error:
                 answers[number] = error
         for by_contexts in (True, False):
-            own = {n: q for n, q in questions.items() if (q.fields.contexts_revision is not None) == by_contexts}
-            for weighed_by, part in self._by_model(own, request, model):
-                answers |= dict(zip(part, self._answer([*part.values()], request, weighed_by), strict=True))
+            alike = [own for own in questions if (own.fields.contexts_revision is not None) == by_contexts]
+            for weighed_by, part in self._by_model(alike, request, model):
+                hits = self._answer(part, request, weighed_by)
+                answers |= {own.number: answer for own, answer in zip(part, hits, strict=True)}
         return [answers[number] for number in range(len(sets))]
 
     def _by_model(
-        self, questions: Mapping[int, _Question], request: ExpandRequest, model: Model
-    ) -> list[tuple[Model, dict[int, _Question]]]:
-        """Sets that have the same fields, by their model: all features count where too few do (priors.one_pass)."""
-        other, reaching = by_presence(model, self._defaults, request.model), {*questions}
+        self, questions: list[Question], request: ExpandRequest, model: Model
+    ) -> list[tuple[Model, list[Question]]]:
+        """Sets that have the same fields, by their model: all features count where too few do (passes.one_pass)."""
         if questions and isinstance(model, Lift):
-            remote = next(iter(questions.values())).remote
-            load_entries(remote, {id for own in questions.values() for id in own.examples.ids}, model.rule)
-            for own in questions.values():
+            load_entries(questions[0].remote, {id for own in questions for id in own.examples.ids}, model.rule)
+            for own in questions:
                 own.examples = once_each(own.fields, own.examples, model.rule)
-        if other is not None:
-            firsts = {n: seed_weights(own.fields, own.examples, model) for n, own in questions.items()}
-            reaching = {n for n, first in firsts.items() if first.reach_others()}
-        parts = [(model, {n: questions[n] for n in questions if n in reaching})]
-        if other is not None:
-            parts.append((other, {n: questions[n] for n in questions if n not in reaching}))
-        return [(own, part) for own, part in parts if part]
+        other = by_presence(model, self._defaults, request.model)
+        if other is None:
+            return [(model, questions)] if questions else []
+        reach = [seed_weights(own.fields, own.examples, model).reach_others() for own in questions]
+        parts = (model, [*compress(questions, reach)]), (other, [*compress(questions, map(not_, reach))])
+        return [(weighed_by, part) for weighed_by, part in parts if part]
 
-    def _weigh(self, questions: Sequence[_Question], request: ExpandRequest, model: Model) -> list[SeedWeights]:
-        """The weights of sets that have the same fields."""
-        fields, remote = questions[0].fields, questions[0].remote
-        load_entries(remote, {id for own in questions for id in own.marked}, model.rule)
-        firsts = [seed_weights(own.fields, own.examples, model) for own in questions]
-        rejection = self._defaults.rejection_of(model, request.options.get("gamma"))
-        rejecting = [number for number, own in enumerate(questions) if own.rejected]
-        negatives: dict[int, SeedWeights] = {}
-        if rejection is not None and rejection.gamma:
-            for number in rejecting:
-                own = questions[number]
-                negatives[number] = seed_weights(own.fields, Examples(sorted(own.rejected)), model)
+    def _weigh(self, questions: Sequence[Question], request: ExpandRequest, model: Model) -> None:
+        """Give sets that have the same fields their weights."""
+        load_entries(questions[0].remote, {id for own in questions for id in own.marked}, model.rule)
+        rejection, negatives = self._defaults.rejection_of(model, request.options.get("gamma")), {}
+        for own in questions:
+            own.weights = seed_weights(own.fields, own.examples, model)
+            if own.rejected and rejection is not None and rejection.gamma:
+                negatives[own.number] = seed_weights(own.fields, Examples(sorted(own.rejected)), model), *rejection
 
-        def subtract(all: Sequence[SeedWeights]) -> list[SeedWeights]:
-            """The weights less those of rejected items."""
-            weights = [*all]
-            for number, negative in negatives.items():
-                assert rejection is not None
-                weights[number] = weights[number].minus(negative, *rejection)
-            return weights
+        def subtracted(own: Question) -> SeedWeights:
+            """The weights of a set less those of rejected items."""
+            return own.weights.minus(*negatives[own.number]) if own.number in negatives else own.weights
 
         feedback = self._defaults.feedback_of(request.model)
-        weights = subtract(self._second_passes(questions, firsts, subtract(firsts), feedback))
+        self._second_passes(questions, [subtracted(own) for own in questions], feedback)
+        for own in questions:
+            own.weights = subtracted(own)
+        rejecting = [own for own in questions if own.rejected]
         if rejecting and rejection is None:
-            given = [weights[number] for number in rejecting], [questions[number].rejected for number in rejecting]
-            for number, corrected in zip(rejecting, with_corrections(fields, *given, feedback > 0), strict=True):
-                weights[number] = corrected
-        return weights
+            correct(rejecting, feedback > 0)
 
-    def _second_passes(
-        self,
-        questions: Sequence[_Question],
-        firsts: list[SeedWeights],
-        ranked_by: Sequence[SeedWeights],
-        feedback: float,
-    ) -> list[SeedWeights]:
-        """The weights of second passes, which the best items by the weights `ranked_by` join."""
-        size = questions[0].fields.items.size
-        counts = [how_many_join(first.model, first.examples, size, feedback) for first in firsts]
+    def _second_passes(self, questions: Sequence[Question], ranked_by: Sequence[SeedWeights], feedback: float) -> None:
+        """Weigh sets again, with the best items by the weights `ranked_by` among their examples."""
+        size, rule = questions[0].fields.items.size, questions[0].weights.model.rule
+        counts = [how_many_join(own.weights.model, own.examples, size, feedback) for own in questions]
         if not any(counts):
-            return firsts
-        remote = questions[0].remote
-        asked = [Asked(own, question.marked) for question, own in zip(questions, ranked_by, strict=True)]
-        ranking, depth, rule = Ranking(remote[0]), max(counts), firsts[0].model.rule
+            return
+        asked = [Asked(weights, own.marked) for own, weights in zip(questions, ranked_by, strict=True)]
+        ranking, depth = Ranking(questions[0].remote[0]), max(counts)
         while True:
-            found = ranking.best(asked, depth)
             positive = [
-                [id for id, score in best if score > first.constant] for best, first in zip(found, firsts, strict=True)
+                [id for id, score in best if score > own.weights.constant]
+                for own, best in zip(questions, ranking.best(asked, depth), strict=True)
             ]
-            load_entries(remote, {id for ids in positive for id in ids}, rule)
+            load_entries(questions[0].remote, {id for ids in positive for id in ids}, rule)
             joined = [
-                different(own.fields, first, ids)[:count]
-                for own, first, ids, count in zip(questions, firsts, positive, counts, strict=True)
+                different(own.fields, own.weights, ids)[:count]
+                for own, ids, count in zip(questions, positive, counts, strict=True)
             ]
             are_enough = (
                 len(own) == count or len(ids) < depth for own, ids, count in zip(joined, positive, counts, strict=True)
@@ -274,28 +236,24 @@ class SparkReading:
             if all(are_enough) or depth >= DEEPEST * max(counts):
                 break
             depth = min(depth * DEEPER, DEEPEST * max(counts))
-        return [
-            second_pass(own.fields, first, ids, feedback)
-            for own, first, ids in zip(questions, firsts, joined, strict=True)
-        ]
+        for own, ids in zip(questions, joined, strict=True):
+            own.weights = second_pass(own.fields, own.weights, ids, feedback)
 
     def _answer(
-        self, questions: Sequence[_Question], request: ExpandRequest, model: Model
+        self, questions: Sequence[Question], request: ExpandRequest, model: Model
     ) -> list[Hits | SetsearchError]:
         """The hits of sets that have the same fields."""
-        fields = questions[0].fields
-        weights, among = self._weigh(questions, request, model), fields.allowed(request.among, request.filter)
-        keeps_seeds, cut = request.options.get("keep_seeds"), request.options.get("cut")
-        left_out = [own.rejected if keeps_seeds else own.marked for own in questions]
-        asked = [Asked(own, ids) for own, ids in zip(weights, left_out, strict=True)]
+        self._weigh(questions, request, model)
+        fields, cut = questions[0].fields, request.options.get("cut")
+        among = fields.allowed(request.among, request.filter)
+        asked = [own.asked(bool(request.options.get("keep_seeds"))) for own in questions]
         ranking, depth = Ranking(questions[0].remote[0], among), FIRST if request.k == NO_LIMIT else request.k
         found = ranking.best(asked, max(depth, FLOOR) if cut else depth)
         ends: list[float | None] = [None] * len(questions)
         if cut == "keep" or (cut and not self._choice.cannot_tell(fields, request.model)):
-            ends = [*self._ends(questions, weights, found, request)]
+            ends = [*self._ends(questions, found, request)]
             if cut == "mark":
-                given = [own.fields for own in questions], weights, [own.rejected for own in questions]
-                told = which_tell(*given, self._defaults)
+                told = self._which_tell(questions)
                 ends = [end if is_told else None for end, is_told in zip(ends, told, strict=True)]
         while request.k == NO_LIMIT and any(
             len(own) == depth and end is not None and own[-1][1] > end for own, end in zip(found, ends, strict=True)
@@ -307,46 +265,48 @@ class SparkReading:
             rows = [Row(id, score, None if end is None else score > end) for id, score in own]
             ranked.append([row for row in rows if row.belongs or cut != "keep"][: request.k])
         nothing = NothingToRank(nothing_left(fields.items, among))
-        hits = _hits(questions, weights, ranked, request)
+        hits = _hits(questions, ranked, request)
         return [own if best else nothing for own, best in zip(hits, found, strict=True)]
 
-    def _ends(
-        self,
-        questions: Sequence[_Question],
-        weights: Sequence[SeedWeights],
-        found: list[Pairs],
-        request: ExpandRequest,
-    ) -> list[float]:
-        """Above which score items belong to each set."""
-        if request.among is not None or request.options.get(
-            "keep_seeds"
-        ):  # neither a filter nor the seeds change what belongs
-            asked = [Asked(own, question.marked) for own, question in zip(weights, questions, strict=True)]
-            leaders = Ranking(questions[0].remote[0]).best(asked, FLOOR)
+    def _ends(self, questions: Sequence[Question], found: list[Pairs], request: ExpandRequest) -> list[float]:
+        """Above which score items belong to each set: neither a filter nor the seeds change it."""
+        if request.among is not None or request.options.get("keep_seeds"):
+            leaders = Ranking(questions[0].remote[0]).best([own.asked() for own in questions], FLOOR)
             found = [own or kept for own, kept in zip(leaders, found, strict=True)]
         return [
-            threshold(question.fields, own, np.array([score for _, score in best])) if best else np.inf
-            for question, own, best in zip(questions, weights, found, strict=True)
+            threshold(own.fields, own.weights, np.array([score for _, score in best])) if best else np.inf
+            for own, best in zip(questions, found, strict=True)
+        ]
+
+    def _which_tell(self, questions: Sequence[Question]) -> list[bool]:
+        """Whether the seeds of each set tell what belongs (search/cutoff.py), in one job."""
+        bounds = [middle_seed(own.fields, own.weights, exactly=True) for own in questions]
+        are_told = [can_tell(own.weights, self._defaults) for own in questions]
+        if not np.isfinite(bounds).any():
+            return are_told
+        above = Ranking(questions[0].remote[0]).count_above([own.asked() for own in questions], bounds)
+        n_items = questions[0].fields.items.size
+        return [
+            few_above(count, n_items - len(own.marked), self._defaults) if np.isfinite(bound) else is_told
+            for count, own, bound, is_told in zip(above, questions, bounds, are_told, strict=True)
         ]
 
 
-def _hits(
-    questions: Sequence[_Question], weights: Sequence[SeedWeights], ranked: Sequence[list[Row]], request: ExpandRequest
-) -> list[Hits]:
+def _hits(questions: Sequence[Question], ranked: Sequence[list[Row]], request: ExpandRequest) -> list[Hits]:
     fields, ids = questions[0].fields, [[row.id for row in rows] for rows in ranked]
     fields.describe(sorted({id for own in ids for id in own}))  # all at once
     if request.options.get("explain"):
-        _load_features(questions, weights, ids)
-    return [make_hits(fields, [own], rows, request) for own, rows in zip(weights, ranked, strict=True)]
+        _load_features(questions, ids)
+    return [make_hits(fields, [own.weights], rows, request) for own, rows in zip(questions, ranked, strict=True)]
 
 
-def _load_features(questions: Sequence[_Question], weights: Sequence[SeedWeights], items: Sequence[list[int]]) -> None:
+def _load_features(questions: Sequence[Question], items: Sequence[list[int]]) -> None:
     """Read what tells what features add to the scores of the items of each set."""
-    remote = questions[0].remote
-    for rule in {own.rule for one in weights for own in one.all}:
-        load_entries(remote, {id for own in items for id in own}, rule)
-    for field in remote:
-        active = [own.seeds.features for one in weights for own in one.all if own.field is field]
+    weights = [own for question in questions for own in question.weights.all]
+    for rule in {own.rule for own in weights}:
+        load_entries(questions[0].remote, {id for own in items for id in own}, rule)
+    for field in questions[0].remote:
+        active = [own.seeds.features for own in weights if own.field is field]
         had = [field.known_features(sorted(own)) for own in items]
         shared = np.intersect1d(np.concatenate(active), np.concatenate(had))
         field.describe_features(shared.tolist())

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from pyspark.sql import functions as F  # noqa: N812
 
 from setsearch.arrays import HASH, Floats, Ints
-from setsearch.memory.fields import Fields
 from setsearch.models.values import ValueRule
 from setsearch.search.examples import Examples
 from setsearch.search.separation import (
@@ -23,43 +22,35 @@ from setsearch.search.separation import (
 from setsearch.search.weights import SeedWeights
 from setsearch.spark.field import RemoteField, load_entries
 from setsearch.spark.layout import NORMS, read
-from setsearch.spark.ranking import Asked, Ranking
+from setsearch.spark.ranking import Question, Ranking
 from setsearch.spark.session import use_this_python
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
 
 
-def with_corrections(
-    fields: Fields,
-    weights: Sequence[SeedWeights],
-    rejected: Sequence[list[int]],
-    twice: bool,
-) -> list[SeedWeights]:
-    """The weights of accepted examples of many sets, corrected by what separates them from rejected items.
+def correct(questions: Sequence[Question], twice: bool) -> None:
+    """Correct the weights of sets, which have the same fields, by what separates them from their rejected items.
 
     `twice`: whether the questions may have a second pass.
     """
-    rule, first = correction_rule(weights[0].model), cast(RemoteField, fields.first)
-    marked = [[*own.examples.seeds, *ids] for own, ids in zip(weights, rejected, strict=True)]
-    asked = [Asked(own, ids) for own, ids in zip(weights, marked, strict=True)]
-    leaders = Ranking(first).best(asked, LEADERS)
-    likely = _likely_sample(first, rule, SAMPLE + max(map(len, marked)))
+    fields, remote, model = questions[0].fields, questions[0].remote, questions[0].weights.model
+    rule = correction_rule(model)
+    leaders = Ranking(remote[0]).best([own.asked() for own in questions], LEADERS)
+    likely = _likely_sample(remote[0], rule, SAMPLE + max(len(own.marked) for own in questions))
     unmarked = [
         Unmarked(
-            fields.items.size - len({*ids}),
-            np.array([score for _, score in best]) - own.constant,
-            sorted([id for id in likely if id not in {*ids}][:SAMPLE]),
+            fields.items.size - len({*own.marked}),
+            np.array([score for _, score in best]) - own.weights.constant,
+            sorted([id for id in likely if id not in {*own.marked}][:SAMPLE]),
         )
-        for own, ids, best in zip(weights, marked, leaders, strict=True)
+        for own, best in zip(questions, leaders, strict=True)
     ]
-    needed = {id for ids, own in zip(marked, unmarked, strict=True) for id in (*ids, *own.sample)}
-    for values in (rule, weights[0].model.rule):
-        load_entries(cast(Sequence[RemoteField], fields.all), needed, values)
-    return [
-        corrected(fields, own, ids, others, partial(_scores, own), twice)
-        for own, ids, others in zip(weights, rejected, unmarked, strict=True)
-    ]
+    needed = {id for own, others in zip(questions, unmarked, strict=True) for id in (*own.marked, *others.sample)}
+    for values in (rule, model.rule):
+        load_entries(remote, needed, values)
+    for own, others in zip(questions, unmarked, strict=True):
+        own.weights = corrected(fields, own.weights, own.rejected, others, partial(_scores, own.weights), twice)
 
 
 def _scores(weights: SeedWeights, items: Ints) -> Floats:
