@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from setsearch.errors import SourceError
 from setsearch.sqlite.connections import OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited_rows
-from setsearch.sqlite.sql import has_rowid, main_table, quote, table_columns
+from setsearch.sqlite.sql import has_rowid, main_table, primary_key, quote, table_columns
 from setsearch.storage.feature_fields import as_days
 from setsearch.storage.synced_source import joined
 
@@ -100,7 +100,7 @@ def _singulars(name: str) -> set[str]:
 def _options(cursor: sqlite3.Cursor, table: str, links: dict[str, list[_Link]]) -> list[str] | None:
     """The options of a table of documents; None if it has no key of one column, or no text."""
     columns = table_columns(cursor, table)
-    primary = [row[1] for row in cursor.execute(f"pragma main.table_info({quote(table)})").fetchall() if row[5]]
+    primary = primary_key(cursor, table)
     if len(primary) > 1 or (not primary and not has_rowid(cursor, table, columns)):
         return None
     key = primary[0] if primary else "rowid"
@@ -138,7 +138,7 @@ def _relation(cursor: sqlite3.Cursor, table: str, links: list[_Link]) -> list[st
 def _of_others(cursor: sqlite3.Cursor, table: str, links: dict[str, list[_Link]]) -> Iterator[str]:
     """The fields that other tables have of the rows of one."""
     for other, own in links.items():
-        primary = [row[1] for row in cursor.execute(f"pragma main.table_info({quote(other)})").fetchall() if row[5]]
+        primary = primary_key(cursor, other)
         names = [name for name in table_columns(cursor, other) if len(primary) > 1 or name not in primary]
         keys = [name for name in names if _Link(name, table) in own]
         if len(names) == 2 and keys and other != table:

@@ -4,7 +4,7 @@ import re
 import sqlite3
 
 from setsearch.errors import InvalidParameter
-from setsearch.sqlite.sql import has_rowid, quote, table_columns
+from setsearch.sqlite.sql import has_rowid, primary_key, quote, table_columns
 from setsearch.storage.relation import Relation
 from setsearch.storage.synced_source import SyncedSource, trigger_name
 
@@ -144,5 +144,4 @@ def _is_text_or_integer(cursor: sqlite3.Cursor, source: SyncedSource) -> bool:
 
 def _constrained_columns(cursor: sqlite3.Cursor, table: str, unique: list[list[Part]]) -> set[str]:
     """The columns whose change may violate a constraint."""
-    primary = [row[1] for row in cursor.execute(f"pragma main.table_info({quote(table)})") if row[5]]
-    return {*primary, *(str(column) for parts in unique for column, _ in parts)}
+    return {*primary_key(cursor, table), *(str(column) for parts in unique for column, _ in parts)}

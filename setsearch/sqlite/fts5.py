@@ -3,6 +3,8 @@
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from setsearch.errors import InvalidParameter, SourceError
 from setsearch.sqlite.limits import limited_rows
@@ -70,15 +72,8 @@ def read_terms(
         condition = f"where col in ({','.join('?' * len(columns))})" if columns else ""
         statement = f"select doc, term, count(*) from temp.setsearch_terms {condition} group by doc, term order by doc"
         rows = limited_rows(cursor, f"reading {table}", statement, columns, each=True)
-        current, counts = None, dict[str, int]()
-        for rowid, term, count in rows:
-            if rowid != current and current is not None:
-                yield str(current), counts, _title(title_cursor, table, title, current)
-                counts = {}
-            current = rowid
-            counts[term] = count
-        if current is not None:
-            yield str(current), counts, _title(title_cursor, table, title, current)
+        for rowid, own in groupby(rows, itemgetter(0)):
+            yield str(rowid), {term: count for _, term, count in own}, _title(title_cursor, table, title, rowid)
     finally:
         rows.close()
         title_cursor.execute("drop table if exists temp.setsearch_terms")

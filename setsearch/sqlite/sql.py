@@ -43,6 +43,12 @@ def table_columns(cursor: sqlite3.Cursor, table: str) -> list[str]:
     return [row[1] for row in rows if row[6] != 1]  # without the hidden columns of virtual tables
 
 
+def primary_key(cursor: sqlite3.Cursor, table: str) -> list[str]:
+    """The columns of the primary key of a table, in their order there; empty without one."""
+    info = cursor.execute(f"pragma main.table_info({quote(table)})").fetchall()
+    return [name for _, name, *_, place in sorted(info, key=lambda row: row[5]) if place]
+
+
 def has_rowid(cursor: sqlite3.Cursor, table: str, columns: list[str]) -> bool:
     """Whether `rowid` names the row number: not in views, and not if a column has this name."""
     if "rowid" in map(str.lower, columns):
@@ -65,9 +71,7 @@ def is_stored_table(cursor: sqlite3.Cursor, table: str) -> bool:
 
 def order_of_rows(cursor: sqlite3.Cursor, table: str, by_rowid: bool) -> str:
     """The clause that gives the rows of a stored table the same order whatever condition selects them."""
-    info = cursor.execute(f"pragma main.table_info({quote(table)})").fetchall()
-    primary = [quote(name) for _, name, *_, place in sorted(info, key=lambda row: row[5]) if place]
-    order = "rowid" if by_rowid else ", ".join(primary)
+    order = "rowid" if by_rowid else ", ".join(map(quote, primary_key(cursor, table)))
     return f"order by {order}" if order and is_stored_table(cursor, table) else ""
 
 

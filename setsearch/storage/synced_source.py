@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from setsearch.errors import CorruptIndex, InvalidParameter, UsageError
-from setsearch.sqlite.sql import quote
+from setsearch.sqlite.sql import primary_key, quote
 from setsearch.storage.feature_fields import TEXT_FIELD
 from setsearch.storage.relation import TEXT, Relation, load_relations
 
@@ -269,7 +269,7 @@ def describe_table(cursor: sqlite3.Cursor, table: str, kinds: Sequence[str]) -> 
     for relation in load_relations(cursor):
         source = load_source(cursor, relation)
         if source is not None and source.kind in kinds and source.name.lower() == table.lower():
-            primary = [row[1] for row in cursor.execute(f"pragma main.table_info({quote(table)})") if row[5]]
+            primary = primary_key(cursor, table)
             by_rowid = source.key == "rowid" and not primary
             found = {"items": relation.items.name, "key": source.key, "primary": by_rowid or primary == [source.key]}
             return found | {"changed": count_changes(cursor, relation) if source.tracked else None}
