@@ -72,9 +72,38 @@ class Database:
         """Close our own connections; the next call opens new ones. A lent connection stays open."""
         self._connections.close_idle()
 
-    def read(self) -> Transaction:
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Cursor]:
         """A cursor in one consistent snapshot; tables of an earlier version are migrated first."""
-        return _ReadTransaction(self, self._connections)
+        transaction = Transaction(self._connections, READ)
+        with transaction as cursor:
+            is_current = self._is_current(cursor, transaction.is_nested)
+            if is_current:
+                yield cursor
+        if not is_current:
+            self.migrate()
+            with Transaction(self._connections, READ) as cursor:
+                yield cursor
+
+    def _is_current(self, cursor: sqlite3.Cursor, is_nested: bool) -> bool:
+        """Whether the tables have the present schema. Raises NoIndex, NewerSchema, CorruptIndex."""
+        connection = cursor.connection
+        file = connection.file if isinstance(connection, OwnConnection) else self.lent_file
+        checked = file, cursor.execute("pragma schema_version").fetchone()[0]
+        if checked == self.checked or checked in _checked:
+            return True
+        applied = self.applied_migrations(cursor)
+        if not applied:
+            raise NoIndex(f"{self} holds no setsearch index; `setsearch index {self} SOURCE` creates one")
+        if len(applied) < len(MIGRATIONS):
+            return False
+        require_tables(cursor, str(self))
+        self.checked = checked
+        if self.lent_file is not None and not is_nested:  # a rollback makes SQLite reuse the version
+            if len(_checked) >= MOST_CHECKED:
+                _checked.clear()
+            _checked.add(checked)
+        return True
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Cursor]:
@@ -189,47 +218,3 @@ class Database:
             migrations.apply(Tables(tables, recursive_triggers=False, execute_plugins=False))
         finally:
             connection.row_factory = row_factory
-
-
-class _ReadTransaction(Transaction):
-    """A transaction that reads tables of the present schema."""
-
-    __slots__ = ("_database",)
-
-    def __init__(self, database: Database, connections: Connections) -> None:
-        super().__init__(connections, READ)
-        self._database = database
-
-    def __enter__(self) -> sqlite3.Cursor:
-        cursor = super().__enter__()
-        try:
-            (version,) = cursor.execute("pragma schema_version").fetchone()
-            checked = self._file(cursor), version
-            if checked == self._database.checked or checked in _checked or self._is_current(cursor, checked):
-                return cursor
-        except BaseException as error:
-            self._fail(error)
-            raise
-        self.__exit__(None, None, None)
-        self._database.migrate()
-        return super().__enter__()
-
-    def _file(self, cursor: sqlite3.Cursor) -> object:
-        """The file that is open."""
-        connection = cursor.connection
-        return connection.file if isinstance(connection, OwnConnection) else self._database.lent_file
-
-    def _is_current(self, cursor: sqlite3.Cursor, checked: Checked) -> bool:
-        """Whether the tables have the present schema. Raises NoIndex, NewerSchema, CorruptIndex."""
-        database = self._database
-        applied = database.applied_migrations(cursor)
-        if not applied:
-            raise NoIndex(f"{database} holds no setsearch index; `setsearch index {database} SOURCE` creates one")
-        if len(applied) == len(MIGRATIONS):
-            require_tables(cursor, str(database))
-            database.checked = checked
-            if database.lent_file is not None and not self._nested:  # a rollback makes SQLite reuse the version
-                if len(_checked) >= MOST_CHECKED:
-                    _checked.clear()
-                _checked.add(checked)
-        return len(applied) == len(MIGRATIONS)

@@ -25,10 +25,11 @@ READ, WRITE = "begin", "begin immediate"
 class Transaction:
     """A context manager for the cursor of one transaction: all of the block takes effect, or nothing.
 
-    A class is faster than a generator, and every query starts with it.
+    `is_nested`: whether it is inside one of the host's. A class is faster than a generator, and every query starts with
+    it.
     """
 
-    __slots__ = ("_begin", "_begun", "_connection", "_connections", "_cursor", "_nested", "_watched", "is_committed")
+    __slots__ = ("_begin", "_begun", "_connection", "_connections", "_cursor", "_watched", "is_committed", "is_nested")
 
     def __init__(self, connections: Connections, begin: str) -> None:
         self._connections = connections
@@ -38,13 +39,13 @@ class Transaction:
     def __enter__(self) -> sqlite3.Cursor:
         connections = self._connections
         self._connection = connection = connections.take()
-        self._begun, self._nested, self._watched = False, True, False
+        self._begun, self.is_nested, self._watched = False, True, False
         try:
             self._cursor = cursor = connection.cursor(LimitedCursor)
             cursor.row_factory = None
             cursor.time_limit = connections.time_limit
             self._watched = self._begin == READ and watch_cancellation(connection)
-            self._nested = nested = connection.in_transaction
+            self.is_nested = nested = connection.in_transaction
             if not nested:
                 cursor.execute(self._begin)
             if connections.lent is not None:  # its release fails if the host has ended the transaction
@@ -67,7 +68,7 @@ class Transaction:
                 self._connections.require_own(self._connection)
                 if self._connections.lent is not None:
                     self._cursor.execute(f"release {SAVEPOINT}")
-                if not self._nested:
+                if not self.is_nested:
                     self._cursor.execute("commit")
                 self.is_committed = True
                 self._connections.require_unchanged(self._connection)
@@ -124,11 +125,11 @@ class Transaction:
 
     def _rollback(self) -> None:
         """Roll back; inside a host's transaction only to our savepoint."""
-        if not self._begun and self._nested:
+        if not self._begun and self.is_nested:
             return
         self._cursor.close()
         connection = self._connection
-        if connection.in_transaction and self._nested:
+        if connection.in_transaction and self.is_nested:
             try:
                 connection.execute(f"rollback to {SAVEPOINT}")
                 connection.execute(f"release {SAVEPOINT}")
@@ -137,7 +138,7 @@ class Transaction:
                 pass  # the host has ended its transaction; our statements began the present one
         if connection.in_transaction:
             connection.execute("rollback")
-        elif self._begun and not self._nested:
+        elif self._begun and not self.is_nested:
             self.is_committed = True  # it was stopped just after its commit
 
 
