@@ -87,8 +87,10 @@ class FileReader:
                 yield from self._files_of(here, names, root)
 
     def _files_of(self, place: Path, names: Iterable[str], root: Path) -> Iterator[Path]:
-        for name in filter(self._is_told, names):
+        for name in names:
             path = place / name
+            if name.startswith(".") and not is_lock(name):
+                continue
             try:
                 if not path.exists():
                     self.leave_out(path, "links that lead nowhere")
@@ -105,10 +107,6 @@ class FileReader:
             return True
         self.leave_out(link, "links that lead out of the folder (`follow` reads them)")
         return False
-
-    def _is_told(self, name: str) -> bool:
-        """Whether a name of a folder counts: not hidden, no lock, which is told."""
-        return not name.startswith(".") or is_lock(name)
 
     def _skip(self, path: object, problem: str) -> None:
         error = SourceError(f"{path} cannot be read: {problem}; leave it out, or pass `errors=skip`")

@@ -70,7 +70,9 @@ def read_content(cursor: sqlite3.Cursor, relation: Relation) -> RelationContent:
     n_items, n_features = relation.items.next_id, relation.features.next_id
     by_item = Lists.of(cells, n_items, n_features)
     by_feature = Lists.of(cells.transposed(n_items, n_features), n_features, n_items)
-    absent = _absent(cursor, relation.items)
+    absent = np.zeros(0, np.int64)
+    if relation.items.size != n_items:
+        absent = np.setdiff1d(np.arange(n_items), np.fromiter(relation.items.ids(cursor), np.int64))
     kinds, groups = (relation.items, relation.features), feature_groups(cursor, relation)
     return RelationContent(*kinds, by_item, by_feature, absent, None, relation, None, groups=groups)
 
@@ -161,9 +163,3 @@ def _changed(cursor: sqlite3.Cursor, content: RelationContent, relation: Relatio
         content.origin,
         groups=_changed_groups(cursor, relation, content.groups, distinct(new.ids)),
     )
-
-
-def _absent(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> Ints:
-    if vocabulary.size == vocabulary.next_id:
-        return np.zeros(0, np.int64)
-    return np.setdiff1d(np.arange(vocabulary.next_id), np.fromiter(vocabulary.ids(cursor), np.int64))

@@ -312,7 +312,7 @@ class Vocabulary:
         if self.size < self.next_id:
             rows = cursor.execute("select id from setsearch_free where kind = ? limit ?", (self.id, len(names)))
             free = [id for (id,) in rows]
-            self._use(cursor, free)
+            cursor.executemany("delete from setsearch_free where kind = ? and id = ?", [(self.id, id) for id in free])
         ids = free + list(range(self.next_id, self.next_id + len(names) - len(free)))
         try:
             self._insert(cursor, ids, names, titles)
@@ -336,9 +336,6 @@ class Vocabulary:
                 "insert into setsearch_name (kind, id, name) select ?, ? + key, value from json_each(?)",
                 (self.id, ids[start], json.dumps(names[start : start + NAMES_OF_INSERT])),
             )
-
-    def _use(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> None:
-        cursor.executemany("delete from setsearch_free where kind = ? and id = ?", [(self.id, id) for id in ids])
 
     def set_titles(self, cursor: sqlite3.Cursor, rows: Iterable[tuple[str | None, int]]) -> None:
         """Set the titles of ids, given as (title, id)."""

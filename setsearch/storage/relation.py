@@ -153,7 +153,8 @@ def load_relations(cursor: sqlite3.Cursor) -> list[Relation]:
         "select id, items, features, analyzer, revision, stamp, contexts, columns, fields from setsearch_relation "
         "order by id"
     ).fetchall()
-    most_ids = max(IDS_OF_ANY_FILE, _file_size(cursor) // 4)
+    (pages,), (size,) = (cursor.execute(f"pragma {name}").fetchone() for name in ("page_count", "page_size"))
+    most_ids = max(IDS_OF_ANY_FILE, int(pages) * int(size) // 4)  # sqlcipher3 gives texts
     vocabularies: dict[int, Vocabulary] = {}
     relations = []
     for id, items, features, analyzer, revision, stamp, contexts, columns, fields in rows:
@@ -202,11 +203,6 @@ def _make_vocabulary(id: int, row: list[Any] | None, most_ids: int) -> Vocabular
     if not (0 <= size <= most_ids and 0 <= next_id <= most_ids):
         raise CorruptIndex(f"{size} {name!r:.40} with ids below {next_id} cannot fit into this file; {REPAIR_HINT}")
     return Vocabulary(id, name, size, next_id, vectors=vectors, whole=bool(whole))
-
-
-def _file_size(cursor: sqlite3.Cursor) -> int:
-    (pages,), (size,) = (cursor.execute(f"pragma {name}").fetchone() for name in ("page_count", "page_size"))
-    return int(pages) * int(size)
 
 
 def create_relation(

@@ -183,7 +183,11 @@ class RowReader:
             address = f"{Path(source).resolve().as_uri()}?mode=ro"
             connection = sqlite3.connect(address, uri=True, factory=OwnConnection)
         try:
-            cursor = self.cursor or _limited_cursor(connection, self.time_limit)
+            cursor = self.cursor
+            if cursor is None:
+                assert connection is not None
+                cursor = own = connection.cursor(LimitedCursor)
+                own.row_factory, own.time_limit = None, self.time_limit
             names = table_columns(cursor, table)
             if not names:
                 raise SourceError(missing_table(cursor, table, source or "the database"))
@@ -261,13 +265,6 @@ class GivenRows:
     def read(self, source: str) -> Iterator[Row]:
         """All rows."""
         yield from self.given
-
-
-def _limited_cursor(connection: sqlite3.Connection | None, seconds: float) -> LimitedCursor:
-    assert connection is not None
-    cursor = connection.cursor(LimitedCursor)
-    cursor.row_factory, cursor.time_limit = None, seconds
-    return cursor
 
 
 def broken_bytes(text: str) -> str | None:
