@@ -9,6 +9,7 @@ from setsearch.errors import NoIndex, UnknownReading
 from setsearch.models.defaults import NUMBERS, VECTORS, Defaults, defaults_for
 from setsearch.storage.documents import kept_columns
 from setsearch.storage.ids import collection_of, plain_name
+from setsearch.storage.names import Vocabulary
 from setsearch.storage.records import has_records
 from setsearch.storage.relation import Relation, load_relations, of_collection
 
@@ -31,40 +32,33 @@ def relations_by_reading(relations: Sequence[Relation]) -> dict[str, Relation]:
     }
 
 
-def describe_readings(cursor: sqlite3.Cursor, relation: Relation) -> list[dict[str, Any]]:
-    """The readings of a relation as `Index.info` shows them."""
-    return [
-        {
-            "items": items.name,
-            "features": features.name,
-            "item_count": items.own_size(cursor),
-            "feature_count": features.size,
-            "text": relation.analyzer is not None,
-            "fields": [*defaults_of(relation, items.name).fields],
-            "defaults": defaults_of(relation, items.name).describe(),
-        }
-        for items, features in ((relation.items, relation.features), (relation.features, relation.items))
-        if items.name in relations_by_reading([relation])
-    ]
-
-
 def list_readings(cursor: sqlite3.Cursor, relations: Sequence[Relation]) -> list[dict[str, Any]]:
-    """The readings of some relations; with `references`, kept `columns`, and how many a person counts."""
-    return [
-        reading
-        | {
-            "references": reading["items"] == relation.items.name and has_records(cursor, relation.items.id),
-            "columns": kept_columns(cursor, relation.id) if reading["items"] == relation.items.name else [],
-            "shown_count": _shown_count(cursor, relation, reading["items"]),
-        }
-        for relation in relations
-        for reading in describe_readings(cursor, relation)
-    ]
+    """The readings of some relations as `Index.info` shows them; `shown_count`: how many items a person counts."""
+    found = []
+    for relation in relations:
+        for items, features in ((relation.items, relation.features), (relation.features, relation.items)):
+            if items.name not in relations_by_reading([relation]):
+                continue
+            defaults, is_first = defaults_of(relation, items.name), items is relation.items
+            found.append(
+                {
+                    "items": items.name,
+                    "features": features.name,
+                    "item_count": items.own_size(cursor),
+                    "feature_count": features.size,
+                    "text": relation.analyzer is not None,
+                    "fields": [*defaults.fields],
+                    "defaults": defaults.describe(),
+                    "references": is_first and has_records(cursor, items.id),
+                    "columns": kept_columns(cursor, relation.id) if is_first else [],
+                    "shown_count": _shown_count(cursor, relation, items),
+                }
+            )
+    return found
 
 
-def _shown_count(cursor: sqlite3.Cursor, relation: Relation, name: str) -> int:
+def _shown_count(cursor: sqlite3.Cursor, relation: Relation, vocabulary: Vocabulary) -> int:
     """The number of items; of the terms of texts, those that are words, not numbers or runs of characters."""
-    vocabulary = relation.items if name == relation.items.name else relation.features
     size = vocabulary.own_size(cursor)
     if relation.analyzer is None or vocabulary is relation.items:
         return size

@@ -3,7 +3,7 @@
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -170,7 +170,7 @@ class Readings:
             self._word_contexts(cursor, version)
         if not is_near:
             self._write_lists(version)
-        self._write_missing(version, self._missing(version))
+        self.share(version, always=True)
 
     def is_behind(self, name: str) -> bool:
         """Whether lists or contexts were never derived, or so much has changed since that it is time to do it again."""
@@ -335,29 +335,24 @@ class Readings:
         revision, uses = contexts.generation.revision, contexts.uses
         return Fields(fields, relation, version.analyzer, revision, vectors=vectors, nearest=nearest, uses=uses)
 
-    def share(self, version: Version) -> None:
-        """Write the files of arrays that are missing beside our own file: the next process starts faster."""
-        missing = self._missing(version)
-        if missing and self.files.is_ours:
-            self._write_missing(version, missing)
+    def share(self, version: Version, always: bool = False) -> None:
+        """Write files of what memory has, no file holds, and nobody has tried to write: the next process starts faster.
 
-    def _missing(self, version: Version) -> list[str]:
-        """The kinds of arrays that memory has, no file holds, and nobody has tried to write."""
+        `always`: not only beside our own file.
+        """
         content, contexts = version.content, self._memory.contexts.get(version.relation.id)
         is_missing = {
             LISTS: content is not None and content.origin is None,
             CONTEXTS: contexts is not None and contexts.is_stored_alone,
         }
-        return [kind for kind, missing in is_missing.items() if missing and kind not in version.tried]
-
-    def _write_missing(self, version: Version, missing: Iterable[str]) -> None:
-        relation = version.relation
-        version.tried.update(missing)
+        missing = {kind for kind, is_so in is_missing.items() if is_so and kind not in version.tried}
+        if not missing or not (always or self.files.is_ours):
+            return
+        version.tried |= missing
         if LISTS in missing:
             self._write_lists(version)
-        contexts = self._memory.contexts.get(relation.id)
         if CONTEXTS in missing and contexts is not None:
-            self._write_contexts(contexts, _default_rule(relation, relation.features.name))
+            self._write_contexts(contexts, _default_rule(version.relation, version.relation.features.name))
 
     def _write_lists(self, version: Version) -> None:
         """Write the file of the lists of a version; memory takes them from there when they are next needed."""
