@@ -3,14 +3,14 @@
 import re
 import unicodedata
 
-_doi = re.compile(r"10\.\d{4,9}/[^\s\"<>,;]+", re.IGNORECASE)
+any_doi = re.compile(r"10\.\d{4,9}/[^\s\"<>,;]+", re.IGNORECASE)
 _word = re.compile(r"\w+")
 _only_doi = re.compile(r"\s*(?:doi:?\s*|https?://(?:dx\.)?doi\.org/)?10\.\d{4,9}/\S+\s*", re.IGNORECASE)
 
 
 def plain_doi(text: str) -> str:
     """The DOI in a text, in lower case; empty if there is none."""
-    found = _doi.search(text)
+    found = any_doi.search(text)
     if found is None:
         return ""
     doi = found[0].rstrip(".)]}'").lower()

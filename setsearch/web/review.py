@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from setsearch.answers.decisions import Decision
-from setsearch.errors import AnsweredMeanwhile, NoSeeds, QueryError, UnknownSet, UsageError
+from setsearch.errors import AnsweredMeanwhile, NoSeeds, QueryError, UsageError
 from setsearch.index import Index
 from setsearch.learning.review import Progress, Review
 from setsearch.learning.review_files import KINDS, write_review
@@ -19,7 +19,7 @@ from setsearch.pool import QuestionPool
 from setsearch.web.access import Pages
 from setsearch.web.page_state import Address, read_form, redirect
 from setsearch.web.start import start_review
-from setsearch.web.typed_names import without_commands
+from setsearch.web.typed_names import saved_set, without_commands
 from setsearch.web.view import make_view, marked_text, scale_of, score_bars
 
 WIDTH, HEIGHT = 100, 40  # of the curve
@@ -79,9 +79,7 @@ def add_review(pages: Pages, pool: QuestionPool, render: Callable[..., str]) -> 
 
 
 def _review(index: Index, name: str) -> Review:
-    if name not in index.sets():
-        raise UnknownSet(f"no set {name!r}; it may have been deleted meanwhile")
-    return Review(index, name)
+    return Review(index, saved_set(index, name).name)
 
 
 def _decide(review: Review, form: Mapping[str, str]) -> dict[str, Any] | None:

@@ -11,7 +11,6 @@ from setsearch.text.latex import has_latex, latex_document
 
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
 _meta = re.compile(rb"""<(?:meta[^>]{1,200}charset|\?xml[^>]{1,200}encoding)\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
-_encoding = re.compile(rb"<\?xml[^>]{1,200}encoding\s*=\s*[\"']([\w-]+)")
 _xml_title = re.compile(r"<(?:\w+:)?(?:article-)?title(?:\s[^<>]{0,200})?>([^<]+)<")
 _feed = re.compile(r"<(?:rss|feed)[\s>]")
 _tag = re.compile(r"<[^<>]*>?")
@@ -35,7 +34,7 @@ def xml(data: bytes, decode: Decode) -> Parts:
 
     The texts of a feed (RSS, Atom) are pages, whose tags are escaped.
     """
-    source = declared(data, decode, _encoding).replace("<![CDATA[", "").replace("]]>", "")
+    source = declared(data, decode).replace("<![CDATA[", "").replace("]]>", "")
     text = read_page(source, XmlPage()).text()
     if _feed.search(source, 0, LOOKED_AT):
         text = read_page(text).text()

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from setsearch.indexing.references.reference import Reference
 
 LOOKED_AT = 8192  # characters or bytes by which a text is known
+_encoding = re.compile(rb"<\?xml[^>]{1,200}encoding\s*=\s*[\"']([\w-]+)")
 
 
 class Skipped(Exception):
@@ -35,7 +36,7 @@ class Unread(NamedTuple):
 Parts = Iterator[Part | Unread]
 
 
-def declared(data: bytes, decode: Decode, encoding: re.Pattern[bytes]) -> str:
+def declared(data: bytes, decode: Decode, encoding: re.Pattern[bytes] = _encoding) -> str:
     """The text of a file that says its encoding at its beginning; decoded as others if that is wrong."""
     found = encoding.search(data[:2000])
     try:

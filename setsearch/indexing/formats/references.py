@@ -1,6 +1,5 @@
 """Files of references: each record is a document, and is kept as it came."""
 
-import re
 from collections.abc import Iterable
 from functools import partial
 
@@ -14,7 +13,6 @@ from setsearch.indexing.references.xml import read_xml
 from setsearch.text.headline import headline, shorten
 
 AS_SIGN = 80  # characters of a text that tell that there is one: it is made again when it is written
-_encoding = re.compile(rb"<\?xml[^>]{1,200}encoding\s*=\s*[\"']([\w-]+)")
 
 
 def tagged(data: bytes, decode: Decode, form: str) -> Parts:
@@ -34,7 +32,7 @@ def wos_table(data: bytes, decode: Decode) -> Parts:
 
 def xml(data: bytes, decode: Decode) -> Parts:
     """References of EndNote and PubMed in XML."""
-    yield from _parts(read_xml(declared(data, decode, _encoding)))
+    yield from _parts(read_xml(declared(data, decode)))
 
 
 ris, pubmed, wos, refer = (partial(tagged, form=form) for form in (RIS, PUBMED, WOS, REFER))

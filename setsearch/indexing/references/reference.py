@@ -8,14 +8,13 @@ from html import unescape
 from typing import Any
 
 from setsearch.indexing.references.tags import BIBTEX, FORMS, PUBMED, REFER, RIS, ROLES, TABLE, WOS, plain_tag
-from setsearch.text.identifiers import is_doi, plain_doi, plain_title
+from setsearch.text.identifiers import any_doi, is_doi, plain_doi, plain_title
 from setsearch.text.latex import latex_text
 
 DOI, PMID, TITLE, KEY, PLACE = "doi", "pmid", "title", "key", "place"  # kinds of names
 TEXTS = ("title", "other_title", "abstract", "other_abstract", "keyword")
 SEVERAL = ("author", "keyword")  # roles whose values are many
 OURS = "setsearch: "  # how keywords begin by which an export of a review tells what was decided
-_doi = re.compile(r"10\.\d{4,9}/[^\s\"<>,;]+", re.IGNORECASE)
 _pmid = re.compile(
     r"(?:(?:(?:PubMed )?PMID|PubMed):?\s*|.*\bpubmed(?:\.ncbi\.nlm\.nih\.gov)?/)(\d{4,9})\b", re.IGNORECASE
 )
@@ -156,7 +155,7 @@ class Reference:
             parts = _names_of_cell(value) if self.form == TABLE else parts
             yield from (" ".join(part.split()).rstrip(",") for part in parts)
         elif role == "doi":
-            found = _doi.search(value)
+            found = any_doi.search(value)
             yield found[0] if found and (self.form != PUBMED or "pii" not in value or "doi" in value) else ""
         elif role == "abstract" and _no_abstract.fullmatch(value):
             return
