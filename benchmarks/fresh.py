@@ -186,7 +186,7 @@ def _decoded(index: setsearch.Index) -> float:
         for lists in (field.content.by_item, field.content.by_feature):
             size += lists.size * (4 + lists.buffer.counts.itemsize) + 24 * len(lists)
         for valued in field._valued.values():
-            size += 8 * valued._used + 16 * len(valued._starts)
+            size += sum(8 * own.used + 16 * len(own.part[2]) for own in (valued.by_feature, valued.by_item))
     return size / 1e6
 
 
