@@ -5,6 +5,7 @@ import json
 import shutil
 import sqlite3
 from pathlib import Path
+from textwrap import indent
 
 import hypothesis.strategies as st
 import pytest
@@ -354,6 +355,16 @@ tags = {
     REFER: ["T", "X"],
 }
 begins = {RIS: ("TY", "JOUR"), PUBMED: ("PMID", "1"), WOS: ("PT", "J"), REFER: ("0", "Book")}
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("zotero.ris", RIS), ("pubmed.txt", PUBMED), ("savedrecs.txt", WOS), ("endnote.txt", REFER)]
+)
+def test_records_that_are_indented_are_the_same(name, form):
+    text = (EXPORTERS / name).read_text(encoding="utf-8")
+    indented = "\n\n" + indent(text.removeprefix("\ufeff"), "    ")
+    records = [*read_tagged(text, form)]
+    assert [*read_tagged(indented, form)] == records and records
 
 
 @given(st.data(), st.sampled_from([RIS, PUBMED, WOS, REFER]))

@@ -5,6 +5,7 @@ Reading keeps every tag, the order, and the lines of a value; writing gives them
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from textwrap import dedent
 from typing import NamedTuple
 
 from setsearch.indexing.references.reference import Reference
@@ -29,13 +30,15 @@ FORMS: Mapping[str, Form] = {
     REFER: Form(re.compile(r"%(\S)(?: (.*)|)$"), "0", None, (), "%{} {}", ""),
 }
 _strict_ris = re.compile(r"([A-Z][A-Z0-9])  -(?: (.*)|)$")
+_is_indented = re.compile(r"(?:[ \t]*\r?\n)*[ \t]+\S").match
 
 
 def read_tagged(text: str, name: str) -> Iterator[Reference]:
-    """The records of a text of a form."""
-    form = FORMS[name]
+    """The records of a text of a form, also of one that is indented as a whole, as in a mail."""
+    form, text = FORMS[name], text.lstrip("\ufeff")
+    text = dedent(text) if _is_indented(text) else text
     field = _strict_ris if name == RIS and re.search(r"^TY  -", text, re.MULTILINE) else form.field
-    lines = text.lstrip("\ufeff").splitlines()
+    lines = text.splitlines()
     has_begins = any(found and found[1] == form.begins for found in map(field.match, lines))
     fields: list[tuple[str, str]] = []
     begin, is_after_blank, all_end = 1, False, form.ends is not None
