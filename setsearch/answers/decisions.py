@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from time import time
 from typing import Any, NamedTuple
 
@@ -68,14 +69,18 @@ class Decisions:
         reason: str | None = None,
         note: str | None = None,
         replaces: str | None = None,
+        texts: Mapping[str, tuple[str, str]] | None = None,
     ) -> list[Decision]:
         """Decide about items, again or for the first time, in one transaction; a note stays until another is given.
+
+        `texts` are reasons and notes of their own for some.
 
         Returns what was said of them before. An answer that another object gave is replaced by an answer that was
         `known`, by an equal one, or if it is `replaces`. Raises InvalidParameter, AnsweredMeanwhile, and ChangedSet if
         somebody has deleted the set.
         """
-        for text in (reason, note):
+        own = dict.fromkeys(said, (reason, note)) | dict(texts or {})
+        for text in chain.from_iterable(own[item] for item in said):
             if text is not None and ("\0" in text or len(text) > LONGEST_NOTE):
                 raise InvalidParameter(f"a reason or a note has up to {LONGEST_NOTE} characters, without NUL")
         for word in said.values():
@@ -98,7 +103,7 @@ class Decisions:
                     [
                         (
                             *(self.name, item, MARKS[word], None if known else number, time()),
-                            *_texts(before.get(item), word, reason, note),
+                            *_texts(before.get(item), word, *own[item]),
                         )
                         for number, (item, word) in enumerate(said.items(), last + 1)
                     ],

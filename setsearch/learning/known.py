@@ -14,7 +14,7 @@ from setsearch.indexing.references.reference import OURS, Reference, bibtex_plai
 from setsearch.indexing.references.tags import BIBTEX, TABLE, plain_column
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
-from setsearch.learning.review_files import BIBTEX_FIELDS, SAID, UNREAD, WORDS
+from setsearch.learning.review_files import BIBTEX_FIELDS, SAID, UNREAD, WORDS, texts_beside
 from setsearch.storage.synced_source import Columns
 from setsearch.text.headline import shorten
 from setsearch.text.identifiers import plain_title
@@ -38,7 +38,8 @@ _reason = re.compile(r"\s*exclusion reasons?:\s*\w", re.IGNORECASE)
 class Known(NamedTuple):
     """Accepted and rejected items; and a line for each answer that does not count, with its place.
 
-    `later` counts the records that were put off, `places` says where the answer of an item is.
+    `later` counts the records that were put off, `places` says where the answer of an item is, `texts` the reason and
+    the note beside it.
     """
 
     accepted: list[str]
@@ -46,6 +47,7 @@ class Known(NamedTuple):
     problems: list[str]
     later: int
     places: dict[str, str]
+    texts: dict[str, tuple[str, str]]
 
 
 class _Unclear(ValueError):
@@ -60,6 +62,7 @@ def read_known(source: str, reading: Reading, given: Mapping[str, str] | None = 
     problems: list[str] = []
     answers = {item: (said, COMMAND_LINE) for item, said in (given or {}).items()}
     found, contradicted, later = set[str](), set[str](), 0
+    texts = dict[str, tuple[str, str]]()
     rows = RowReader("skip", lambda message: problems.append(message.removeprefix("skipped ")))
     for position, reference in SourceReader(Columns(), rows).references(source):
         try:
@@ -73,6 +76,8 @@ def read_known(source: str, reading: Reading, given: Mapping[str, str] | None = 
             continue
         found.add(item)
         before, place = answers.setdefault(item, (said, f"in {position}"))
+        if before == said and any(told := texts_beside(reference)):
+            texts.setdefault(item, (told[0] if said == "no" else "", told[1]))
         if before != said:
             what = "which counts" if place == COMMAND_LINE else "so neither counts"
             problems.append(f"{position}: {item!r} is {said} here, and {before} {place}, {what}")
@@ -83,7 +88,8 @@ def read_known(source: str, reading: Reading, given: Mapping[str, str] | None = 
         raise SourceError(f"{source} has no answers{put_off}; {'; '.join(problems[:1]) or hint}")
     kept = [(item, said) for item, (said, place) in answers.items() if place != COMMAND_LINE]
     yes, no = ([item for item, said in kept if said == word and item not in contradicted] for word in ("yes", "no"))
-    return Known(yes, no, problems, later, {item: place.removeprefix("in ") for item, (_, place) in answers.items()})
+    places = {item: place.removeprefix("in ") for item, (_, place) in answers.items()}
+    return Known(yes, no, problems, later, places, texts)
 
 
 def _answer(reference: Reference) -> str | None:

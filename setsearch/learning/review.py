@@ -4,7 +4,7 @@ Its state is a saved set in the database. Nothing is lost when a page closes or 
 may decide at once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -97,8 +97,15 @@ class Review:
         before = self._decisions.write({self.reading.find(item): said}, reason=reason, note=note, replaces=replaces)
         return next((own for own in before if own.said not in ("later", said)), None)
 
-    def know(self, accepted: Iterable[str] = (), rejected: Iterable[str] = ()) -> list[Decision]:
+    def know(
+        self,
+        accepted: Iterable[str] = (),
+        rejected: Iterable[str] = (),
+        texts: Mapping[str, tuple[str, str]] | None = None,
+    ) -> list[Decision]:
         """Items whose answer was known before; equal answers stay. Returns the other answers, which are replaced.
+
+        `texts`: the reason and the note of some.
 
         Raises UnknownItem, InvalidParameter; then nothing is written.
         """
@@ -108,7 +115,7 @@ class Review:
         before = {own.item: own for own in self.decisions() if own.said != "later" and own.item in known}
         new = {item: said for item, said in known.items() if item not in before or before[item].said != said}
         if new:
-            self._decisions.write(new, known=True)
+            self._decisions.write(new, known=True, texts=texts)
         return [before[item] for item in new if item in before]
 
     def undo(self, item: str | None = None, *, brings_back: Decision | None = None) -> Decision | None:

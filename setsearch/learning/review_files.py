@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from setsearch.answers.decisions import Decision
 from setsearch.indexing.references.bibtex import bibtex_value, write_bibtex
 from setsearch.indexing.references.convert import converted, left_behind
-from setsearch.indexing.references.reference import OURS, Reference, without_braces
+from setsearch.indexing.references.reference import OURS, Reference, bibtex_plain, without_braces
 from setsearch.indexing.references.tagged import write_tagged
-from setsearch.indexing.references.tags import BIBTEX, PUBMED, REFER, RIS, WOS
+from setsearch.indexing.references.tags import BIBTEX, PUBMED, REFER, RIS, TABLE, WOS, plain_column
 from setsearch.learning.review import Record, Review
 from setsearch.text.spreadsheets import csv_text
 
@@ -141,6 +141,26 @@ def _is_ours(form: str, tag: str, value: str) -> bool:
     """Whether a field is one that an export has added."""
     is_note = tag == _NOTE.get(form) and value.strip() in SAID.values()
     return is_note or (tag == _KEYWORD[form] and value.startswith(OURS))
+
+
+def texts_beside(reference: Reference) -> tuple[str, str]:
+    """The reason and the note that an export, or a table of answers, has beside a decision; empty if there is none."""
+    form, found = reference.form, {"reason": "", "note": ""}
+    if form == TABLE:
+        found |= {name: value for tag, value in reference.fields if (name := plain_column(tag)) in found}
+    elif form == BIBTEX:
+        fields = {tag.lower(): bibtex_plain(value) for tag, value in reference.fields}
+        found |= {name: fields.get(f"decision{name}", "") for name in found}
+    else:
+        ours = [value for tag, value in reference.fields if tag == _KEYWORD[form] and value.startswith(OURS)]
+        for keyword in ours:
+            name, _, text = keyword.removeprefix(OURS).partition(": ")
+            found |= {name: text} if name in found else {}
+        tags = [(tag, value.strip() in SAID.values()) for tag, value in reference.fields]
+        place = tags.index((_NOTE[form], True)) if (_NOTE.get(form, ""), True) in tags else len(tags)
+        notes = [value for tag, value in reference.fields[place + 1 :] if tag == _REMARK.get(form)]
+        found["note"] = found["note"] or next(iter(notes), "")
+    return found["reason"].strip(), found["note"].strip()
 
 
 def _bibtex_with(reference: Reference, keywords: list[str], decision: Decision | None) -> Reference:

@@ -162,6 +162,25 @@ def test_a_record_tells_who_wrote_it_where_and_when(index, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_reasons_and_notes_come_with_known_answers(index, run, tmp_path, kind):
+    """What one reviewer exports, another one has whole."""
+    with index(*EXPORTERS) as opened:
+        review = Review(opened, "cats", "documents")
+        review.decide("10.1000/asp.2019", "yes", note="the main trial")
+        review.decide("10.1000/cats", "no", reason="animals", note="ask Ann")
+        review.decide("10.1000/birds", "no", reason="birds")
+        (tmp_path / f"a.{kind}").write_text(write_review(review, kind), encoding="utf-8")
+    assert run("review", "r.db", "dogs", "--known", f"a.{kind}", "--export", "b.csv")[0] == 0
+    with setsearch.open(tmp_path / "r.db") as opened:
+        found = {own.item: (own.said, own.reason or "", own.note or "") for own in Review(opened, "dogs").decisions()}
+    assert found == {
+        "10.1000/asp.2019": ("yes", "", "the main trial"),
+        "10.1000/cats": ("no", "animals", "ask Ann"),
+        "10.1000/birds": ("no", "birds", ""),
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_was_decided_is_no_word_of_a_record(index, run, tmp_path, kind):
     """An export that is indexed again has no feature more than the first files, and tells the newest answers."""
     with index(*EXPORTERS) as opened:

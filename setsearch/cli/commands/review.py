@@ -73,7 +73,7 @@ def review(
             given = {current.reading.find(own): "yes" for own in seeds or ()}
             given |= {current.reading.find(own): "no" for own in no or ()}
             answers = read_known(known, current.reading, given)
-            changed = current.know(answers.accepted, answers.rejected)
+            changed = current.know(answers.accepted, answers.rejected, answers.texts)
             _tell_known(known, answers)
             _tell_changed(changed, answers.places)
         if is_new and name in index.sets():
