@@ -80,9 +80,7 @@ class Decisions:
         somebody has deleted the set.
         """
         own = dict.fromkeys(said, (reason, note)) | dict(texts or {})
-        for text in chain.from_iterable(own[item] for item in said):
-            if text is not None and ("\0" in text or len(text) > LONGEST_NOTE):
-                raise InvalidParameter(f"a reason or a note has up to {LONGEST_NOTE} characters, without NUL")
+        _require_texts(own[item] for item in said)
         for word in said.values():
             if word not in MARKS:
                 raise InvalidParameter(f"a decision is yes, no or later, not {word!r}")
@@ -114,6 +112,17 @@ class Decisions:
         self._own += [(row, before.get(item)) for item, row in after.items() if not known]
         self._written.update(after.values())
         return [*map(_decision, before.values())]
+
+    def complete(self, texts: Mapping[str, tuple[str, str]]) -> None:
+        """Give decisions the reasons and notes that they lack. Raises InvalidParameter."""
+        _require_texts(texts.values())
+        with self._database.write() as cursor, sealed_members(cursor, self.name, texts):
+            cursor.executemany(
+                "update setsearch_member set reason = coalesce(reason, ?1), note = coalesce(note, ?2) "
+                "where name = ?3 and item = ?4",
+                [(reason or None, note or None, self.name, item) for item, (reason, note) in texts.items()],
+            )
+            self._written.update(self._rows_of(cursor, texts).values())
 
     def undo(self, item: str | None = None, brings_back: Decision | None = None) -> Decision | None:
         """Take back the last decision, or that about an item; what this object knows was there before, is there again.
@@ -169,6 +178,13 @@ class Decisions:
         """What is stored of some items."""
         statement = "select * from setsearch_member where name = ? and item in (select value from json_each(?))"
         return {row[1]: tuple(row) for row in cursor.execute(statement, (self.name, json.dumps([*items])))}
+
+
+def _require_texts(texts: Iterable[tuple[str | None, str | None]]) -> None:
+    """Raise InvalidParameter for a reason or a note that cannot be kept."""
+    for text in chain.from_iterable(texts):
+        if text is not None and ("\0" in text or len(text) > LONGEST_NOTE):
+            raise InvalidParameter(f"a reason or a note has up to {LONGEST_NOTE} characters, without NUL")
 
 
 def _texts(row: _Row | None, said: str, reason: str | None, note: str | None) -> tuple[str | None, str | None]:

@@ -105,7 +105,7 @@ class Review:
     ) -> list[Decision]:
         """Items whose answer was known before; equal answers stay. Returns the other answers, which are replaced.
 
-        `texts`: the reason and the note of some.
+        `texts`: the reason and the note of some; equal answers take those that they lack.
 
         Raises UnknownItem, InvalidParameter; then nothing is written.
         """
@@ -116,6 +116,9 @@ class Review:
         new = {item: said for item, said in known.items() if item not in before or before[item].said != said}
         if new:
             self._decisions.write(new, known=True, texts=texts)
+        lacking = {item: own for item, own in (texts or {}).items() if item in before and item not in new}
+        if lacking:
+            self._decisions.complete(lacking)
         return [before[item] for item in new if item in before]
 
     def undo(self, item: str | None = None, *, brings_back: Decision | None = None) -> Decision | None:

@@ -180,6 +180,23 @@ def test_reasons_and_notes_come_with_known_answers(index, run, tmp_path, kind):
     }
 
 
+def test_equal_answers_take_the_reason_that_they_lack(index, run, tmp_path):
+    with index(*EXPORTERS) as opened:
+        review = Review(opened, "cats", "documents")
+        review.decide("10.1000/cats", "no")
+        review.decide("10.1000/birds", "no", reason="birds")
+        before = {own.item: own for own in review.decisions()}
+    (tmp_path / "a.csv").write_text(
+        "item,decision,reason,note\n10.1000/cats,no,animals,hm\n10.1000/birds,no,wings,hm\n"
+    )
+    assert run("review", "r.db", "cats", "--known", "a.csv", "--export", "b.csv")[0] == 0
+    with setsearch.open(tmp_path / "r.db") as opened:
+        found = {own.item: own for own in Review(opened, "cats").decisions()}
+    assert found["10.1000/cats"] == before["10.1000/cats"]._replace(reason="animals", note="hm")
+    assert found["10.1000/birds"] == before["10.1000/birds"]._replace(note="hm")
+    assert run("check", "r.db")[0] == 0
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_was_decided_is_no_word_of_a_record(index, run, tmp_path, kind):
     """An export that is indexed again has no feature more than the first files, and tells the newest answers."""
