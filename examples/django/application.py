@@ -53,8 +53,8 @@ def demo():
     print("by tags:", ", ".join(entry.title for entry in Entry.objects.like(violin, k=1, by="tag_id")))
     print("after a write:", ", ".join(entry.title for entry in Entry.objects.like(violin.pk, cello.pk, k=5)))
     print("by Haystack:", ", ".join(hit.title for hit in SearchQuerySet().more_like_this(violin)[:5]))
-    filtered = SearchQuerySet().filter(content="wind").more_like_this(violin)
-    print("with wind:", ", ".join(hit.title for hit in filtered[:3]))
+    filtered = SearchQuerySet().filter(content="musical").more_like_this(violin)
+    print("with musical:", ", ".join(hit.title for hit in filtered[:3]))
 
 
 if __name__ == "__main__":

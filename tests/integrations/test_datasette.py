@@ -195,7 +195,7 @@ def test_a_tracked_table_says_what_does_not_count_yet(database):
     with sqlite3.connect(database) as connection:
         connection.execute("update \"big cats/etc\" set body = 'barley' where id = 4")
     page, answer = get(database, f"{TABLE}?row=1", f"{TABLE}.json?row=1")
-    assert answer.json()["behind"] == 1 and "1 changed rows count after" in page.text
+    assert answer.json()["behind"] == 1 and "1 changed row counts after" in page.text
     with setsearch.open(database) as index:
         index.refresh()
     assert get(database, f"{TABLE}.json?row=1")[0].json()["behind"] == 0

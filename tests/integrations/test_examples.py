@@ -22,6 +22,7 @@ SHOWN = {
         "zither",
         "by tags: zither",
         "by Haystack: ",
+        "with musical: sheet music",
     ),
     "flask_application.py": (),
     "retrievers.py": ("LangChain: ", "LlamaIndex: ", "viola"),

@@ -64,7 +64,8 @@ def _grow_alone(db: Collection, items: str | None, alone: SimpleNamespace, show:
         def tell(rounds: Iterator[list[Any]]) -> Iterator[list[Any]]:
             """Say what each round added, until it is time."""
             for rows in rounds:
-                say(f"round {rows[0].round}: {len(rows)} joined {len({row.set for row in rows})} sets")
+                grown = len({row.set for row in rows})
+                say(f"round {rows[0].round}: {len(rows)} joined {grown} {'set' if grown == 1 else 'sets'}")
                 yield rows
                 if until is not None and datetime.now() >= until:
                     say(f"it is {alone.until}; the same command goes on")
