@@ -47,8 +47,7 @@ class Connections:
 
     `place` is a path, a URI, the host's connection, whose settings are restored after each use, or a function that
     makes connections: each thread has its own, until `close_idle`. With `read_only`, those to a path cannot write.
-    `time_limit` is how many seconds SQL of others may
-    take (limits.py).
+    `time_limit` is how many seconds SQL of others may take (limits.py).
     """
 
     def __init__(
