@@ -256,7 +256,6 @@ def two_passes(
     count = how_many_join(model, examples, fields.items.size, share)
     takes_away = bool(excluded) and rejection is not None and rejection.gamma > 0
     once = once and isinstance(model, Lift) and len(examples.ids) > 1 and examples.weights is None
-    found = None
     if not count or not (takes_away or uses_vectors(fields, defaults, options)):
         found = yield from weights_at_once(fields, examples, model, (count, share), excluded, wanted, once)
         if isinstance(found, SeedWeights):

@@ -16,6 +16,7 @@ from setsearch.errors import DatabaseError, SetsearchError
 T = TypeVar("T")
 
 AT_ONCE = 128  # questions that are asked at once
+FEW = 3  # that take less time than the start of a thread
 MOST_BYTES = 1 << 26  # of sums of all items that these want
 
 
@@ -57,7 +58,8 @@ def together(askings: Iterable[Asking[T]]) -> Iterator[T | SetsearchError]:
     with workers() as give:
         before = list[_Going[T]](), list[tuple[Sequence[_Going[T]], Callable[[], Any]]]()
         for going in _windows(map(_Going, askings)):
-            given = [(part, give(partial(question.ask_all, [_asked(own) for own in part]))) for part in _parts(going)]
+            work = [(part, partial(question.ask_all, [_asked(own) for own in part])) for part in _parts(going)]
+            given = [(part, give(ask) if len(part) > FEW else ask) for part, ask in work]
             yield from _finished(*before)
             before = going, given
         yield from _finished(*before)

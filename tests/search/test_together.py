@@ -105,3 +105,14 @@ def test_readings_that_are_asked_in_turn_keep_their_memory(tmp_path, monkeypatch
         for reading, seeds in readings * 3:
             reading.expand(seeds)
     assert not made
+
+
+@pytest.mark.skipif("core" not in KERNELS, reason="no core")
+def test_no_thread_starts_for_few_sets(reading, monkeypatch):
+    def refuse(*_):
+        """What starts a thread."""
+        raise AssertionError
+
+    each = [reading.expand(own) for own in (["i1"], ["i2", "i3"])]
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert reading.expand_many([["i1"], ["i2", "i3"]]) == each
