@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any, NamedTuple
+from weakref import finalize
 
 from setsearch.errors import SetsearchError
 from setsearch.indexing.formats import REFERENCES, form_of
@@ -49,7 +50,10 @@ class Reader:
 
     def read(self, job: Job) -> Outcome:
         """What is in a file; raises TooMuch."""
-        process = self._process = self._process or self._start()
+        if self._process is None:
+            self._process = self._start()
+            finalize(self, _end, self._process)  # keeps the process until this one is gone
+        process = self._process
         assert process.stdin is not None and process.stdout is not None
         timer = threading.Timer(self.seconds, process.kill)
         timer.daemon = True
@@ -71,21 +75,21 @@ class Reader:
     def close(self) -> None:
         """End the process."""
         if self._process is not None:
-            self._process.kill()
-            for pipe in (self._process.stdin, self._process.stdout):
-                with suppress(OSError):
-                    pipe.close()  # type: ignore[union-attr]
-            self._process.wait()
+            _end(self._process)
             self._process = None
-
-    def __del__(self) -> None:
-        with suppress(Exception):
-            self.close()
 
     def _start(self) -> "subprocess.Popen[bytes]":
         code = f"import sys; sys.path[:] = {sys.path!r}; import {__name__} as apart; apart.main({self.megabytes})"
         command = [sys.executable, "-c", code]
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    process.kill()
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):
+            pipe.close()  # type: ignore[union-attr]
+    process.wait()
 
 
 def read_parts(job: Job, warn: Callable[[str], None], decided: dict[str, list[str]]) -> Outcome:
