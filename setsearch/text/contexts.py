@@ -244,7 +244,7 @@ def document_field(stream: TokenStream, item_of: Ints) -> Entries:
     cells = np.sort(pack(owner[is_item], items[is_item]))
     first = run_starts(cells)
     counts = np.diff(first, append=len(cells))
-    return Entries(cells[first] >> 32, cells[first] & 0xFFFF_FFFF, counts).narrow()
+    return Entries(cells[first] >> 32, cells[first] & 0xFFFF_FFFF, counts)
 
 
 def words_of_titles(words: Words, documents: Sequence[tuple[str, str | None]]) -> list[str]:
