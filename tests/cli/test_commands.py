@@ -367,6 +367,7 @@ def process(*args, **options):
     )
 
 
+@pytest.mark.long
 def test_ctrl_c_leaves_the_database_as_it_was(run, animals, tmp_path):
     before = run("expand", "a.db", "lion")[1]
     running = process("index", "a.db", "-", cwd=tmp_path, stdin=subprocess.PIPE)

@@ -79,6 +79,7 @@ def run_commands(name, run):
     return ran, compared
 
 
+@pytest.mark.long
 def test_commands_of_the_readme_run(run, newcomer):
     ran, compared = run_commands("README.md", run)
     assert ran >= 5

@@ -390,6 +390,7 @@ def test_files_without_their_library_say_what_to_install(tmp_path, monkeypatch):
         libraries.load_library("no_such_library", ".docx files", "office")
 
 
+@pytest.mark.long
 def test_a_file_that_takes_too_long_is_left_out(tmp_path, run, monkeypatch):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.html").write_text("<p>lions")

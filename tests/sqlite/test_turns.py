@@ -65,6 +65,7 @@ def test_indexes_of_one_file_share_them(tmp_path):
         assert one._database._turns is two._database._turns
 
 
+@pytest.mark.long
 def test_all_of_many_busy_threads_write(tmp_path):
     """SQLite alone lets some of them wait for ever."""
     path, written, until = tmp_path / "a.db", [0] * 6, time.monotonic() + 3
