@@ -26,6 +26,8 @@ ZIG = "ziglang == 0.17.*"
 TARGETS = {  # as wheels name a platform, and as zig does
     "manylinux_2_17_x86_64": "x86_64-linux-gnu.2.17",
     "manylinux_2_17_aarch64": "aarch64-linux-gnu.2.17",
+    "musllinux_1_2_x86_64": "x86_64-linux-musl",
+    "musllinux_1_2_aarch64": "aarch64-linux-musl",
     "macosx_10_13_x86_64": "x86_64-macos.10.13",
     "macosx_11_0_arm64": "aarch64-macos.11.0",
     "win_amd64": "x86_64-windows-gnu",
@@ -100,7 +102,8 @@ def _is_by_zig() -> bool:
 
 def _system() -> str:
     """The system of the core, as sys.platform names it."""
-    return {"mac": "darwin", "man": "linux", "win": "win32"}[_wish()[:3]] if _wish() in TARGETS else sys.platform
+    systems = {"mac": "darwin", "man": "linux", "mus": "linux", "win": "win32"}
+    return systems[_wish()[:3]] if _wish() in TARGETS else sys.platform
 
 
 def _compiled(source: Path, target: Path) -> str:

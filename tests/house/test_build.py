@@ -90,4 +90,4 @@ def test_each_platform_has_its_file_and_its_compiler(hook, monkeypatch):
         assert hook._compiler()[-2:] == ["-target", zig]
         assert requirements(hook) == [hook.ZIG]
         names.add((platform[:3], hook.library_name()))
-    assert names == {("man", "core.so"), ("mac", "core.dylib"), ("win", "core.dll")}
+    assert names == {("man", "core.so"), ("mus", "core.so"), ("mac", "core.dylib"), ("win", "core.dll")}
