@@ -34,7 +34,7 @@ MOST_TO_STOP = 200  # places for the answers that a stop needs: with 50 of 80 it
 EVEN_AT = 5  # no replay of seven reviews found its last ones sooner than this allows; 10 was broken in one of them
 WIDEST = 3  # ends that are further apart help nobody to decide
 NODES: Floats = np.arange(-18, 16.5, 0.5)  # of the integral, in deviations: it errs by 1e-8, at odds of 1,000 by 1e-4
-NOTHING = 1e-14  # a density that adds nothing to the integral
+NOTHING = 1e-11  # a density that adds nothing to the integral
 
 
 class Outlook(NamedTuple):

@@ -169,12 +169,12 @@ def _everyone(groups: Sequence[Examples]) -> tuple[Examples, Ints]:
 
 def _side_by_side(fields: Fields, cells: Sequence[Cells], columns: Sequence[Ints], starts: Ints) -> Cells:
     """The entries of all fields, row after row, a column for each known feature of each."""
+    if len(cells) == 1 and fields.first.coefficient == 1:
+        return cells[0][0], columns[0], cells[0][2]
     parts = [
         (rows, places + start, values * np.sqrt(field.coefficient))
         for field, (rows, _, values), places, start in zip(fields.all, cells, columns, starts, strict=False)
     ]
-    if len(parts) == 1:
-        return parts[0]
     rows, places, values = (np.concatenate(part) for part in zip(*parts, strict=True))
     order = np.argsort(rows, kind="stable")
     return rows[order], places[order], values[order]
