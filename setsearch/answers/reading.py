@@ -372,10 +372,11 @@ class Reading(ReadingTable):
 
     def weigh(
         self, fields_by: FieldsBy, names: Seeds, request: ExpandRequest
-    ) -> tuple[Fields, SeedWeights, list[int], bool]:
+    ) -> Asking[tuple[Fields, SeedWeights, list[int], bool]]:
         """What answers in one list: fields, weights, the items left out, and whether nothing tells what belongs."""
         fields, examples = self._examples(fields_by, names, request)
-        weights, rejected = now(self._weights(fields, examples, request, wanted_of(fields, request, self.defaults)))
+        asking = self._weights(fields, examples, request, wanted_of(fields, request, self.defaults))
+        weights, rejected = yield from asking
         left_out, cannot_tell = _left_out(examples, rejected, request), self._choice.cannot_tell(fields, request.model)
         return fields, weights, left_out, cannot_tell
 

@@ -21,6 +21,7 @@ from setsearch.errors import InvalidParameter, UnknownSet
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.search.request import positive_integer
+from setsearch.search.together import now
 from setsearch.sqlite.database import Database
 
 
@@ -160,7 +161,7 @@ class _Asking:
         for name in self.sets.others:
             if self._name is None:
                 raise InvalidParameter("a text has no vectors, by which these documents are compared: index it first")
-            fields, weights, _, own, *_ = weigh_set(self._reading, self._fields_by, self.sets.marks[name])
+            fields, weights, _, own, *_ = now(weigh_set(self._reading, self._fields_by, self.sets.marks[name]))
             id = fields.find(self._name)
             if id is None or weights.base.items[id] == -np.inf:
                 continue

@@ -25,13 +25,15 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.results import BY_DOCUMENTS, SHARE_LITTLE, Asked, Explanation, Hit
 from setsearch.answers.saved.groups import Groups, marks_of_sets, read_groups
 from setsearch.arrays import Floats, Ints, largest_of_runs, offsets, only, repeat_rows, to_lattice
-from setsearch.errors import NoSeeds, QueryError, UnknownItem, UsageError
+from setsearch.core.question import Asking
+from setsearch.errors import NoSeeds, QueryError, SetsearchError, UnknownItem, UsageError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.options import refuse
 from setsearch.scoring.base import Base
 from setsearch.search.cutoff import FLOOR, LEADERS, floor_of, tells, threshold
 from setsearch.search.request import ExpandRequest, parse_request
+from setsearch.search.together import now, together
 from setsearch.search.weights import RIVAL, SeedWeights
 
 AT_ONCE = 1 << 20  # heights that are compared: more would take more memory
@@ -69,10 +71,10 @@ class Standing(NamedTuple):
 
 def weigh_set(
     reading: Reading, fields_by: FieldsBy, marks: Given, options: Mapping[str, Any] = MappingProxyType({})
-) -> Standing:
+) -> Asking[Standing]:
     """The question of a set with some options of the model, of the members that the index has; raises QueryError."""
     try:
-        return _weigh(reading, fields_by, marks, options)
+        return (yield from _weigh(reading, fields_by, marks, options))
     except UnknownItem:
         known = reading.candidates(fields_by)
         gone = [item for item in chain(*marks) if not any(own.knows(item) for own in known)]
@@ -81,15 +83,16 @@ def weigh_set(
     accepted, rejected = (tuple(item for item in side if item not in {*gone}) for side in marks)
     if not accepted:
         raise NoSeeds("none of its accepted items is in the index; accept one first")
-    return _weigh(reading, fields_by, (accepted, rejected), options)._replace(gone=gone)
+    known_ones = yield from _weigh(reading, fields_by, (accepted, rejected), options)
+    return known_ones._replace(gone=gone)
 
 
-def _weigh(reading: Reading, fields_by: FieldsBy, marks: Given, options: Mapping[str, Any]) -> Standing:
+def _weigh(reading: Reading, fields_by: FieldsBy, marks: Given, options: Mapping[str, Any]) -> Asking[Standing]:
     if not marks[0]:
         raise NoSeeds("it has no accepted item; accept one first")
     asked: Any = {"exclude": marks[1], "cut": "mark", "explain": True, **options}
     request = parse_request(1, asked)
-    fields, weights, excluded, cannot_tell = reading.weigh(fields_by, _seeds(marks), request)
+    fields, weights, excluded, cannot_tell = yield from reading.weigh(fields_by, _seeds(marks), request)
     leaders = weights.best_scores(excluded, FLOOR) + weights.constant
     line, is_told, floor, unit = np.nan, False, 0.0, 0.0
     if len(leaders):
@@ -250,13 +253,14 @@ def ask_together(
     `options` are those of the model, `more`: further examples of the first one.
     """
     names, standings, notes = list[str](), list[Standing](), list[str]()
-    for name in sorted(marks, key=lambda name: (name != first, name)):
-        try:
-            own = weigh_set(reading, fields_by, marks[name], {**options, **more} if name == first else options)
-        except (QueryError, UsageError) as error:
-            if name == first:
-                raise
-            notes.append(f"{name}: {error}")
+    asked = sorted(marks, key=lambda name: (name != first, name))
+    with_more = {**options, **more}
+    askings = (weigh_set(reading, fields_by, marks[own], with_more if own == first else options) for own in asked)
+    for name, own in zip(asked, together(askings), strict=True):
+        if isinstance(own, SetsearchError):
+            if name == first or not isinstance(own, QueryError | UsageError):
+                raise own
+            notes.append(f"{name}: {own}")
             continue
         if standings and own.fields.first.source != standings[0].fields.first.source:
             notes.append(f"{name}: its words have no contexts, or all others have none")
@@ -336,7 +340,7 @@ def ask_beside(
             kept[:] = key, ask_together(reading, fields_by, asked, groups, request.model, name, more)
         together: Together = kept[1]
         place = together.names.index(name)
-        fields, weights, left_out, cannot_tell = reading.weigh(fields_by, _seeds(marks), request)
+        fields, weights, left_out, cannot_tell = now(reading.weigh(fields_by, _seeds(marks), request))
         taking = together.taking()[place]
         if taking.any():
             part = to_lattice(-taking, coefficient=weights.scale)

@@ -6,7 +6,7 @@ of the index weighs all sets again, a change of a set this one alone. Sets whose
 (vectors, neighbors of words) are not in it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,14 +15,15 @@ import numpy as np
 from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import Wording, are_people, wording
 from setsearch.answers.results import Contribution, rest_of
-from setsearch.answers.saved.coupling import Flags, Rivalry, Weighed, couple, penalties, weigh_set
+from setsearch.answers.saved.coupling import Flags, Rivalry, Standing, Weighed, couple, penalties, weigh_set
 from setsearch.answers.saved.groups import Groups, Marks, marks_of_sets, read_groups
 from setsearch.answers.sets import gone_note
 from setsearch.arrays import Floats, Ints, bincount, offsets, places_among, positions, repeat, run_lengths, run_starts
-from setsearch.errors import QueryError, UsageError
+from setsearch.errors import QueryError, SetsearchError, UsageError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.models.values import ValueRule
+from setsearch.search.together import together
 from setsearch.search.weights import RIVAL, FieldWeights
 from setsearch.sqlite.integrity import stored_checksums
 from setsearch.storage.ids import plain_name
@@ -132,6 +133,14 @@ class SetIndex:
     def rivalry(self) -> Rivalry:
         """The rivals among these, by their places."""
         return Rivalry.of(self.groups, self.kept[0])
+
+    def stay(self, kept: "SetIndex", names: Sequence[str]) -> None:
+        """Take over what another one knows of some sets."""
+        for name in names:
+            self.weighed[name] = kept.weighed[name]
+            self.gone |= {name: kept.gone[name]} if name in kept.gone else {}
+            self.untold |= {name: kept.untold[name]} if name in kept.untold else {}
+            self.members |= {name: kept.members[name]} if name in kept.members else {}
 
     def note(self, place: object, name: str) -> Iterator[str]:
         """Why a set has no answer, and which of its members are gone."""
@@ -285,35 +294,36 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
     if kept is not None and kept.seal == seal != {}:
         return kept
     made = SetIndex(seal, marks_of_sets(first.cursor, reading.name), read_groups(first.cursor))
-    same = {} if kept is None else {name: own for name, own in made.marks.items() if kept.marks.get(name) == own}
+    made.weighed = dict.fromkeys(made.marks)  # in their order
+    same = [] if kept is None else [name for name, own in made.marks.items() if kept.marks.get(name) == own]
+    if kept is not None:
+        made.stay(kept, same)
     lists: dict[ValueRule, list[tuple[Ints, Ints, Floats]]] = {}
-    for name, number in made.numbers.items():
-        if name in same and kept is not None:
-            made.weighed[name] = kept.weighed[name]
-            made.gone |= {name: kept.gone[name]} if name in kept.gone else {}
-            made.untold |= {name: kept.untold[name]} if name in kept.untold else {}
-            made.members |= {name: kept.members[name]} if name in kept.members else {}
-            continue
-        for own in weigh_into(made, name, reading, fields_by):
-            added = own.seeds.features, np.full(len(own.seeds.features), number), own.lists.weights
+    stays = {*same}
+    new = [name for name in made.marks if name not in stays]
+    for name, found in zip(new, together(weigh_set(reading, fields_by, made.marks[name]) for name in new), strict=True):
+        for own in note_weighed(made, name, found, first.source):
+            added = own.seeds.features, np.full(len(own.seeds.features), made.numbers[name]), own.lists.weights
             lists.setdefault(own.rule, []).append(added)
-    _turn(made, lists, kept, [*same])
+    _turn(made, lists, kept, same)
     if sum(len(own.sets) for own in made.turned.values()) <= MOST_KEPT:
         first.kept_sets.clear()
         first.kept_sets[state] = made
     return made
 
 
-def weigh_into(made: SetIndex, name: str, reading: Reading, fields_by: FieldsBy) -> tuple[FieldWeights, ...]:
+def note_weighed(
+    made: SetIndex, name: str, asked: Standing | SetsearchError, stored: Hashable
+) -> tuple[FieldWeights, ...]:
     """Note what is known of a set; returns its weights if its scores are sums of these alone."""
-    try:
-        fields, weights, left_out, found, gone, untold = weigh_set(reading, fields_by, made.marks[name])
-    except (QueryError, UsageError) as error:
-        made.weighed[name] = str(error)
+    if isinstance(asked, SetsearchError):
+        if not isinstance(asked, QueryError | UsageError):
+            raise asked
+        made.weighed[name] = str(asked)
         return ()
+    fields, weights, left_out, found, gone, untold = asked
     made.gone |= {name: gone} if gone else {}
     made.untold |= {name: untold} if untold else {}
-    stored = reading.candidates(fields_by)[-1].first.source
     has_parts = weights.parts or getattr(weights.model, "has_base", True)
     is_kept = fields.first.source == stored and len(fields.all) == 1 and fields.stored is None
     if has_parts or not is_kept or any(own.query.table is not None for own in weights.all):
