@@ -99,14 +99,14 @@ def test_what_changes_is_weighed_again(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
         fill(index)
         counted = []
-        weigh = set_index.weigh_into
+        weigh = set_index.note_weighed
 
         def count(made, name, *where):
             """Note which sets are weighed."""
             counted.append(name)
             return weigh(made, name, *where)
 
-        set_index.weigh_into = count
+        set_index.note_weighed = count
         try:
             compare(index, "cats5")
             assert len(counted) == 2
@@ -126,7 +126,7 @@ def test_what_changes_is_weighed_again(tmp_path):
             compare(index, "new")
             assert len(counted) == 6, "all weights depend on the documents"
         finally:
-            set_index.weigh_into = weigh
+            set_index.note_weighed = weigh
 
 
 def test_more_weights_than_are_kept(monkeypatch):

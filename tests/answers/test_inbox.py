@@ -383,9 +383,9 @@ def test_a_second_look_weighs_only_what_changed(index, monkeypatch):
     index.add(texts([10, 11]))
     rows = index.inbox()
     weighed = []
-    weigh = set_index.weigh_into
+    weigh = set_index.note_weighed
     monkeypatch.setattr(
-        set_index, "weigh_into", lambda made, name, *more: weighed.append(name) or weigh(made, name, *more)
+        set_index, "note_weighed", lambda made, name, *more: weighed.append(name) or weigh(made, name, *more)
     )
     assert index.inbox() == rows and weighed == []
     rows.accept(1)
