@@ -379,6 +379,15 @@ def test_what_is_in_doubt_and_a_rival_has_does_not_come(index):
     assert {row.item for row in found if row.set == "grain"} == {"grain10", "grain9", "sea1"}
 
 
+def test_of_equal_scores_what_is_new_comes_before_what_is_in_doubt(index):
+    with index._database.write() as cursor:
+        cursor.execute("insert into setsearch_member (name, item, accepted, round) values ('grain', 'grain9', 2, 1)")
+    index.add([("grain90", text("grain", 9)), ("a", text("grain", 9))])
+    found = index.inbox(["grain"])
+    assert found == one_by_one(index, ["grain"])
+    assert [row.item for row in found if row.item in ("a", "grain9", "grain90")] == ["a", "grain90", "grain9"]
+
+
 def test_a_second_look_weighs_only_what_changed(index, monkeypatch):
     index.add(texts([10, 11]))
     rows = index.inbox()

@@ -316,8 +316,7 @@ class _Kind:
             pairs = np.argwhere(is_shown).tolist()
             parts = look.parts([(names[place], column) for place, column in pairs])
             for place, column in pairs:
-                own = beside.with_rival(parts[names[place], column], place, column)
-                score = float(beside.scores[place, column])
+                own, score = parts[names[place], column], float(beside.scores[place, column])
                 rows.append((names[place], own, score, ids[column], bool(is_new[place, column])))
             found = is_shown.any(0)
             self._note_claims(ids, (is_shown | beside.belong | beside.accepted) & found)

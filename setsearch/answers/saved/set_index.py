@@ -24,7 +24,7 @@ from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.models.values import ValueRule
 from setsearch.search.together import together
-from setsearch.search.weights import RIVAL, FieldWeights
+from setsearch.search.weights import FieldWeights
 from setsearch.sqlite.integrity import stored_checksums
 from setsearch.storage.ids import plain_name
 
@@ -211,22 +211,15 @@ class Look:
 
 
 class Beside(NamedTuple):
-    """Items in sets that know each other, `(n_sets, n)` each: scores, what the best rivals take, and what belongs.
+    """Items in sets that know each other, `(n_sets, n)` each: scores, without what the best rivals take, and what belongs.
 
     What belongs is no member; `are_open`: neither a member nor that of a rival.
     """
 
     scores: Floats
-    taking: Floats
     belong: Flags
     are_open: Flags
     accepted: Flags
-
-    def with_rival(self, parts: Parts, place: int, column: int) -> Parts:
-        """The parts of a score, with what the best rival takes."""
-        taking = float(self.taking[place, column])
-        more = [Contribution(RIVAL, -taking)] if taking else []
-        return tuple(sorted([*parts, *more], key=lambda part: (-part.weight, part.feature))) if more else parts
 
 
 def look_beside(sets: SetIndex, look: Look, ids: Sequence[int]) -> Beside:
@@ -237,7 +230,7 @@ def look_beside(sets: SetIndex, look: Look, ids: Sequence[int]) -> Beside:
     taking = penalties(own.best, known[:, 5], known[:, 0]) / known[:, :1]
     are_open = ~(accepted | rejected | own.taken)
     belong = (look.scores > known[:, 2:3]) & own.fits & are_open
-    return Beside(look.scores - taking, taking, belong, are_open, accepted)
+    return Beside(look.scores - taking, belong, are_open, accepted)
 
 
 def looks(sets: SetIndex, fields: Fields, items: Sequence[int]) -> Iterator[tuple[Sequence[int], Look]]:
