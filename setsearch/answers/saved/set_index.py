@@ -211,7 +211,7 @@ class Look:
 
 
 class Beside(NamedTuple):
-    """Items in sets that know each other, `(n_sets, n)` each: scores, without what the best rivals take, and what belongs.
+    """Items in sets that know each other, `(n_sets, n)` each: scores less what the best rivals take, and what belongs.
 
     What belongs is no member; `are_open`: neither a member nor that of a rival.
     """
