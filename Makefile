@@ -61,9 +61,8 @@ test-haystack: $(VENV)/installed-dev
 	tar xzf $$folder/*.tar.gz -C $$folder --strip-components 1 && \
 	$(RUN)/python tests/integrations/haystack_tests.py $$folder && rm -rf $$folder
 
-# One test reads the languages of a later stop-words.
 test-oldest: $(OLDEST)/installed
-	$(OLDEST)/bin/python -m pytest -p no:cacheprovider -n auto --maxprocesses 4 --ignore tests/house --ignore tests/spark --ignore tests/web --deselect tests/indexing/test_files.py::test_languages_are_read_and_told_apart
+	$(OLDEST)/bin/python -m pytest -p no:cacheprovider -n auto --maxprocesses 4 --ignore tests/house --ignore tests/spark --ignore tests/web
 
 browser: $(VENV)/installed-dev
 	$(RUN)/python -m playwright install chromium

@@ -2,9 +2,9 @@
 
 A column of JSON arrays has tags, and so has one of short texts that come again, perhaps several in a cell, and a
 foreign key, which may also be told by its name, author_id for a table authors. Numbers of many values that are no ids,
-and dates, are a field. Short texts are the text of a table that has no longer ones. A table that refers to
-another one, and has one more column, has tags of it; or links, if that column refers to the same table. One whose rows
-are two ids, and perhaps numbers, is a relation.
+and dates, are a field. Short texts are the text of a table that has no longer ones, and names that of a table that has
+nothing else. A table that refers to another one, and has one more column, has tags of it; or links, if that column
+refers to the same table. One whose rows are two ids, and perhaps numbers, is a relation.
 """
 
 import json
@@ -21,7 +21,7 @@ from setsearch.sqlite.connections import OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited_rows
 from setsearch.sqlite.sql import has_rowid, main_table, primary_key, quote, table_columns
 from setsearch.storage.feature_fields import as_days
-from setsearch.storage.synced_source import joined
+from setsearch.storage.synced_source import Columns, joined
 
 LOOKED_AT = 500  # rows at the beginning, and as many all over the table, whose rows may be in the order of a column
 SEPARATORS = ("|", ";")  # of several tags in a cell
@@ -60,20 +60,38 @@ def suggest(database: Path) -> list[str]:
 
 def _commands(cursor: sqlite3.Cursor) -> dict[str, list[str]]:
     """The options of each table that has some."""
-    tables = [
-        name
-        for (name,) in cursor.execute(
-            "select name from main.sqlite_master where type = 'table' order by name"
-        ).fetchall()
-        if not name.startswith(("setsearch_", "sqlite_")) and not _is_virtual(cursor, name)
-    ]
+    tables = _tables(cursor)
     links = {name: _links(cursor, name, tables) for name in tables}
     found = {table: options for table in tables if (options := _options(cursor, table, links)) is not None}
     fields = {name.partition(".")[0] for options in found.values() for name in options if joined(name) is not None}
     for table in tables:
-        if table not in found and table not in fields and (options := _relation(cursor, table, links[table])):
-            found[table] = options
+        if table not in found and table not in fields:
+            options = _relation(cursor, table, links[table]) or _options(cursor, table, links, of_names=True)
+            found |= {table: options} if options is not None else {}
     return found
+
+
+def columns_of(cursor: sqlite3.Cursor, table: str) -> Columns | None:
+    """What `suggest` says of the columns of a table as documents, not of other tables; None for one of no documents."""
+    if table not in _tables(cursor):
+        return None
+    links = {table: _links(cursor, table, _tables(cursor))}
+    options = _options(cursor, table, links) or _options(cursor, table, links, of_names=True)
+    if options is None:
+        return None
+    found: dict[str, list[str]] = {}
+    for name, value in zip(options[::2], options[1::2], strict=True):
+        found.setdefault(name.removeprefix("--"), []).append(value)
+    text, tags, links_to, numbers = (tuple(found.get(name, ())) for name in ("text", "tags", "links", "numbers"))
+    title, split = (found.get(name, [None])[0] for name in ("title", "split"))
+    return Columns(found["id"][0], text, title, tags=tags, links=links_to, numbers=numbers, split=split)
+
+
+def _tables(cursor: sqlite3.Cursor) -> list[str]:
+    """The tables of a host."""
+    rows = cursor.execute("select name from main.sqlite_master where type = 'table' order by name").fetchall()
+    names = [name for (name,) in rows if not name.startswith(("setsearch_", "sqlite_"))]
+    return [name for name in names if not _is_virtual(cursor, name)]
 
 
 def _is_virtual(cursor: sqlite3.Cursor, table: str) -> bool:
@@ -97,8 +115,10 @@ def _singulars(name: str) -> set[str]:
     return {name, name.removesuffix("s"), name.removesuffix("es"), name.removesuffix("ies") + "y"}
 
 
-def _options(cursor: sqlite3.Cursor, table: str, links: dict[str, list[_Link]]) -> list[str] | None:
-    """The options of a table of documents; None if it has no key of one column, or no text."""
+def _options(
+    cursor: sqlite3.Cursor, table: str, links: dict[str, list[_Link]], of_names: bool = False
+) -> list[str] | None:
+    """The options of a table of documents; None if it has no key of one column, or no text. Or names are its text."""
     columns = table_columns(cursor, table)
     primary = primary_key(cursor, table)
     if len(primary) > 1 or (not primary and not has_rowid(cursor, table, columns)):
@@ -111,7 +131,8 @@ def _options(cursor: sqlite3.Cursor, table: str, links: dict[str, list[_Link]]) 
     titles = [name for name, kind in kinds.items() if kind in ("--text", SHORT) and name.lower() in TITLES]
     if "--text" not in kinds.values():
         short = [name for name, kind in kinds.items() if kind == SHORT]
-        kinds |= dict.fromkeys(titles or short, "--text")
+        names = [name for name, own in values.items() if kinds[name] == "--tags" and own and _are_names(own)]
+        kinds |= dict.fromkeys(titles or short or (names if of_names else ()), "--text")
     options = ["--id", key]
     for name, kind in kinds.items():
         options += [
@@ -177,6 +198,10 @@ def _separator(values: Sequence[Any]) -> str | None:
 
 def _come_again(values: Sequence[Any]) -> bool:
     return len(values) >= OFTEN * len({*values}) > OFTEN
+
+
+def _are_names(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, str) and not value.startswith("[") for value in values)
 
 
 def _kind(name: str, values: Sequence[Any], separator: str | None) -> str | None:

@@ -220,7 +220,7 @@ def find_table(cursor: sqlite3.Cursor, table: str, columns: Columns, track: bool
     return SyncedSource(kind, table, columns.stored(), track)
 
 
-def _read(cursor: sqlite3.Cursor, source: SyncedSource, chosen: str = "") -> Iterator[SourceItem]:
+def read_source(cursor: sqlite3.Cursor, source: SyncedSource, chosen: str = "") -> Iterator[SourceItem]:
     """The items of a table, or of the rows whose keys are chosen, "in (...)"."""
     columns = source.roles
     if source.kind == FTS5:
@@ -265,7 +265,7 @@ def _read_all(
     cursor: sqlite3.Cursor, intake: Intake, relation: Relation, source: SyncedSource, progress: Progress = iter
 ) -> Changes:
     writer = Writer(cursor, relation, replace=True, whole=True)
-    items = progress(_read(cursor, source))
+    items = progress(read_source(cursor, source))
     return Changes(*_write(writer, intake, items, lambda: relation.items.names(cursor)))
 
 
@@ -291,7 +291,7 @@ def _read_changed(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, so
         with suppress(SourceError):  # no id; if there is such a row still, reading it says so
             names.add(cell_id("a changed row", source.key, key))
     writer = Writer(cursor, relation, replace=True, whole=True)
-    items = _read(cursor, source, chosen)
+    items = read_source(cursor, source, chosen)
     return Changes(*_write(writer, intake, items, lambda: relation.items.find(cursor, sorted(names))))
 
 

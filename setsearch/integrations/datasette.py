@@ -3,16 +3,18 @@
     /-/setsearch                                             the indexed tables
     /-/setsearch/DATABASE/TABLE?row=1&row=4&not=7&k=20        and the same with .json
 
-A table has the page after `setsearch index DB --table TABLE`. Whoever may see the table may see the page. Our own
-tables hold the words of all texts, so they have no pages. Runs on Datasette 0.65 and 1.0a.
+Of a table that is not indexed (`setsearch index DB --table TABLE`) a copy answers (table_copies.py), unless
+{"plugins": {"setsearch": {"copies": false}}} forbids it. Whoever may see the table may see the page. Our own tables
+hold the words of all texts, so they have no pages. Runs on Datasette 0.65 and 1.0a.
 """
 
 import asyncio
+import atexit
 import json
 import logging
-import shlex
 import sqlite3
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,8 @@ from jinja2 import FileSystemLoader
 
 import setsearch
 from setsearch.answers.highlight import with_headlines
-from setsearch.errors import SetsearchError
+from setsearch.errors import NoIndex, SetsearchError
+from setsearch.integrations.table_copies import TableCopies, not_indexed
 from setsearch.memory.where import Where
 from setsearch.options import EXAMPLES, SAVED, Option, offered, require_known
 from setsearch.pool import WORKERS, QuestionPool, until_gone, watch_damage
@@ -44,6 +47,8 @@ _log = logging.getLogger("setsearch")
 OUR_PREFIX = "setsearch_"
 ANSWER_SECONDS = 30.0  # the first answer after a write may take long; SQL of visitors has Datasette's own limit
 _pools: dict[tuple[str, float], QuestionPool] = {}
+_copies = TableCopies()
+atexit.register(_copies.close)
 _turns: "WeakKeyDictionary[Any, asyncio.Semaphore]" = WeakKeyDictionary()  # of databases in memory
 
 
@@ -71,8 +76,8 @@ def table_actions(datasette: Any, database: str, table: str) -> Callable[[], Any
     """An entry in the menu of an indexed table."""
 
     async def _actions() -> list[dict[str, str]]:
-        indexed = await _ask(datasette, database, lambda index: _source(index, table))
-        return [{"href": _path(datasette, database, table), "label": "Expand a set of rows"}] if indexed else []
+        source = await _source_of(datasette, database, table)
+        return [{"href": _path(datasette, database, table), "label": "Expand a set of rows"}] if source else []
 
     return _actions
 
@@ -82,7 +87,7 @@ def row_actions(datasette: Any, database: str, table: str, row: Any) -> Callable
     """An entry in the menu of a row (1.0)."""
 
     async def _actions() -> list[dict[str, str]]:
-        source = await _ask(datasette, database, lambda index: _source(index, table))
+        source = await _source_of(datasette, database, table)
         if not source or source["key"] not in row.keys():  # noqa: SIM118
             return []
         path = _path(datasette, database, table, row=[str(row[source["key"]])])
@@ -98,7 +103,7 @@ def extra_body_script(datasette: Any, view_name: str, database: str, table: str,
         return None
 
     async def _script() -> str:
-        source = await _ask(datasette, database, lambda index: _source(index, table))
+        source = await _source_of(datasette, database, table)
         if not source or not source["primary"]:
             return ""
         path = _path(datasette, database, table, row=[tilde_decode(request.url_vars["pks"])])
@@ -133,12 +138,12 @@ async def rows_page(datasette: Any, request: Any) -> Any:
     if database not in datasette.databases or not await _may_see(datasette, request.actor, database, table):
         raise Forbidden(f"view-table {database} {table}")
     answer: dict[str, Any] = {"database": database, "table": table, "seeds": [], "rejected": [], "hits": []}
-    # how many writes the hits know, and, of a tracked table, how many rows have changed since
-    answer |= {"error": None, "revision": None, "behind": None}
+    # how many writes the hits know; of a tracked table, how many rows have changed since; of a copy, when it was read
+    answer |= {"error": None, "revision": None, "behind": None, "copied": None}
     query = _Query(datasette, request, database, table)
     try:
         query.may_filter = await _may_query(datasette, request.actor, database)
-        answer |= await until_gone(request.receive, _ask(datasette, database, query.answer, strict=True))
+        answer |= await until_gone(request.receive, _answer(datasette, query))
     except SetsearchError as error:
         answer["error"] = str(error)
     status = 400 if answer["error"] else 200
@@ -187,17 +192,15 @@ class _Query:
         self.k = request.args.get("k") or 20
         self.may_filter = False
 
-    def answer(self, index: setsearch.Index) -> dict[str, Any]:
+    def answer(self, source: dict[str, Any], index: setsearch.Index) -> dict[str, Any]:
         """Seeds and hits; raises SetsearchError."""
         require_known(self.asked, ("row", "not", "k", *OPTIONS), "Datasette")
-        source = _source(index, self.table)
-        if source is None:
-            command = shlex.join(["setsearch", "index", "DB", "--table", self.table])
-            raise SetsearchError(f"{self.table} is not indexed; `{command}` does it")
         if self.where and not self.may_filter:
             raise SetsearchError("_where needs the permission to execute SQL")
+        if self.where and source["copied"]:
+            raise SetsearchError(f"_where is for indexed tables, and {not_indexed(self.table)}")
         if not (self.names or {*EXAMPLES, *SAVED} & self.given.keys()):
-            return {"behind": source["changed"]}
+            return {"behind": source["changed"], "copied": source["copied"]}
         self.k = K.accept(self.k)
         reading = index.items(source["items"])
         self.names = [reading.find(name) for name in self.names]
@@ -226,6 +229,7 @@ class _Query:
             ],
             "revision": hits.revision,
             "behind": source["changed"],
+            "copied": source["copied"],
         }
 
     def _without(self, name: str) -> str:
@@ -265,7 +269,61 @@ class _Query:
 
 def _source(index: setsearch.Index, table: str) -> dict[str, Any] | None:
     """How a table is indexed: the name of its items, and their key column; None if it is not indexed."""
-    return index.table_source(table, (TABLE, FTS5))
+    source = index.table_source(table, (TABLE, FTS5))
+    return None if source is None else source | {"copied": None}
+
+
+async def _source_of(datasette: Any, database: str, table: str) -> dict[str, Any] | None:
+    """How a table is indexed, or would be copied; None if no rows of it can be asked for."""
+    source: dict[str, Any] | None = await _ask(datasette, database, lambda index: _source(index, table))
+    if source is not None or not _may_copy(datasette, database, table):
+        return source
+    key = await _execute(datasette, database, partial(_copies.key, _place(datasette, database), table))
+    return {"key": key, "primary": True} if key is not None else None
+
+
+async def _answer(datasette: Any, query: "_Query") -> Any:
+    """The answer of the index that has a table, or of its copy; raises SetsearchError."""
+    database, table = query.database, query.table
+    try:
+        source = await _ask(datasette, database, lambda index: _source(index, table), strict=True)
+    except NoIndex:
+        source = None
+    if source is not None:
+        return await _ask(datasette, database, partial(query.answer, source), strict=True)
+    if not _may_copy(datasette, database, table):
+        raise SetsearchError(not_indexed(table))
+    copy = await _execute(datasette, database, partial(_copies.copy, _place(datasette, database), table))
+    copied = datetime.fromtimestamp(copy.time, UTC).isoformat(timespec="seconds")
+    source = {"items": "documents", "key": copy.key, "primary": True, "changed": None, "copied": copied}
+    limit = datasette.setting("sql_time_limit_ms") / 1000
+    return await _pool(copy.path, limit).ask(partial(query.answer, source))
+
+
+def _place(datasette: Any, database: str) -> str:
+    """What tells a database from all others."""
+    path = datasette.get_database(database).path
+    return f"{id(datasette)} {database}" if path is None else str(path)
+
+
+def _may_copy(datasette: Any, database: str, table: str) -> bool:
+    own = datasette.plugin_config("setsearch", database=database, table=table) or {}
+    return bool(own.get("copies", True)) and not table.lower().startswith(OUR_PREFIX)
+
+
+async def _execute(datasette: Any, database: str, read: Callable[[sqlite3.Connection], Any]) -> Any:
+    """What is read by a connection of Datasette's, a few at a time."""
+    async with _turns.setdefault(datasette, asyncio.Semaphore(WORKERS)):
+        return await datasette.get_database(database).execute_fn(read)
+
+
+def _pool(path: str | Path, limit: float) -> QuestionPool:
+    """What asks the index in a file."""
+    key = (str(path), limit)
+    if key not in _pools:
+        _pools[key] = QuestionPool(path, ANSWER_SECONDS, time_limit=limit)
+        watch_damage(path, _log.error)
+    return _pools[key]
 
 
 async def _ask(datasette: Any, database: str, question: Callable[[setsearch.Index], Any], strict: bool = False) -> Any:
@@ -276,13 +334,8 @@ async def _ask(datasette: Any, database: str, question: Callable[[setsearch.Inde
     opened, limit = datasette.get_database(database), datasette.setting("sql_time_limit_ms") / 1000
     try:
         if opened.path is None:
-            async with _turns.setdefault(datasette, asyncio.Semaphore(WORKERS)):
-                return await opened.execute_fn(lambda lent: question(setsearch.open(lent, time_limit=limit)))
-        key = (str(opened.path), limit)
-        if key not in _pools:
-            _pools[key] = QuestionPool(opened.path, ANSWER_SECONDS, time_limit=limit)
-            watch_damage(opened.path, _log.error)
-        return await _pools[key].ask(question)
+            return await _execute(datasette, database, lambda lent: question(setsearch.open(lent, time_limit=limit)))
+        return await _pool(opened.path, limit).ask(question)
     except SetsearchError:
         if strict:
             raise

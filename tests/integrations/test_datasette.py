@@ -10,6 +10,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from pathlib import Path
 
 import pytest
 from browsers import NEEDS_CHROMIUM, find_chromium
@@ -22,6 +23,9 @@ pytest.importorskip("datasette", reason="needs Datasette: pip install setsearch[
 
 from datasette.app import Datasette
 
+from setsearch.integrations import datasette as plugin
+from setsearch.integrations import table_copies
+
 CHROMIUM = find_chromium()
 ROWS = [
     (1, "Lions", "lion tiger cat savanna", 2001),
@@ -30,6 +34,7 @@ ROWS = [
     (4, "Leopards", "leopard cat savanna", 2005),
     (5, "Barley", "barley oats field", 2006),
 ]
+BOOKS = [(id, title, f"{body} in the land") for id, title, body, _ in ROWS]
 
 
 def make(path):
@@ -184,7 +189,7 @@ def test_mistakes_are_lines_not_traces(database):
     assert "more rows is not indexed; `setsearch index DB --table 'more rows'` does it" in answers[4].json()["error"]
     assert answers[7].json() == {
         "ok": True, "database": "app", "table": "big cats/etc", "seeds": [], "rejected": [], "hits": [],
-        "error": None, "revision": None, "behind": None,
+        "error": None, "revision": None, "behind": None, "copied": None,
     }  # fmt: skip
 
 
@@ -318,8 +323,94 @@ def test_a_database_in_memory_and_one_without_an_index():
 
     before, after = asyncio.run(run())
     assert before.status_code == 400
-    assert "no setsearch index" in before.json()["error"]
+    assert "t is not indexed; `setsearch index DB --table t` does it" in before.json()["error"]
     assert after.json()["hits"][0]["item"] == "2"
+
+
+@pytest.fixture
+def host(tmp_path, monkeypatch):
+    """A database without an index: texts with a tag that another table has, and birds that have names and numbers."""
+    copies = table_copies.TableCopies()
+    monkeypatch.setattr(plugin, "_copies", copies)
+    connection = sqlite3.connect(tmp_path / "app.db")
+    connection.execute("create table books (id integer primary key, title text, body text)")
+    connection.executemany("insert into books values (?, ?, ?)", BOOKS)
+    connection.execute("create table shelved (book_id integer references books(id), shelf text)")
+    connection.executemany("insert into shelved values (?, 'secret')", [(1,), (4,)])
+    connection.execute("create table birds (kind text, island text, weight int)")
+    birds = [("gentoo", "Biscoe", 5000), ("adelie", "Dream", 3700)]
+    rows = [(kind, island, weight + number) for number in range(20) for kind, island, weight in birds]
+    connection.executemany("insert into birds values (?, ?, ?)", rows)
+    connection.execute("create table numbers (id integer primary key, n int)")
+    connection.commit()
+    connection.close()
+    yield tmp_path / "app.db"
+    copies.close()
+
+
+def test_a_table_that_nobody_indexed_answers_by_a_copy(host):
+    books, birds, page, menu, none, row = get(
+        host,
+        "/-/setsearch/app/books.json?row=Lions&k=2",
+        "/-/setsearch/app/birds.json?row=2&k=19",
+        "/-/setsearch/app/books?row=1&k=2",
+        "/app/books",
+        "/app/numbers",
+        "/app/birds/1",
+    )
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
+        index.add([(str(id), body, title) for id, title, body in BOOKS])
+        expected = index.items("documents").expand(["1"], 2)
+    found = books.json()
+    assert [(hit["item"], hit["title"], hit["score"]) for hit in found["hits"]] == [
+        (hit.item, hit.title, hit.score) for hit in expected
+    ]
+    assert "secret" not in books.text, "who may not see another table does not see what it has"
+    assert found["copied"].endswith("+00:00") and found["copied"] in page.text
+    assert get(host, found["hits"][0]["href"])[0].status_code == 200
+    assert {int(hit["item"]) % 2 for hit in birds.json()["hits"]} == {0}
+    assert "Expand a set of rows" in menu.text and "Expand a set of rows" not in none.text
+    assert "/-/setsearch/app/birds?row=1" in row.text
+    with sqlite3.connect(host) as connection:
+        assert not connection.execute("select 1 from sqlite_master where name like 'setsearch%'").fetchall()
+
+
+def test_a_copy_is_read_again_when_it_is_old(host, monkeypatch):
+    asked = "/-/setsearch/app/books.json?row=1&k=9"
+    before = get(host, asked)[0].json()
+    with sqlite3.connect(host) as connection:
+        connection.execute("insert into books values (9, 'Jaguars', 'jaguar lion tiger savanna cat')")
+        connection.execute("delete from books where id = 4")
+    assert get(host, asked)[0].json() == before
+    monkeypatch.setattr(table_copies, "SECONDS", 0.0)
+    found = get(host, asked)[0].json()
+    assert found["error"] is None
+    after = {hit["item"] for hit in found["hits"]}
+    assert "9" in after and "4" not in after
+
+
+def test_what_has_no_copy_says_why(host, monkeypatch):
+    off = {"plugins": {"setsearch": {"copies": False}}}
+    denied = {"databases": {"app": {"tables": {"books": {"allow": {"id": "root"}}}}}}
+    asked = "/-/setsearch/app/books.json?row=1"
+    assert get(host, asked, config=denied)[0].status_code == 403
+    turned_off, menu = get(host, asked, "/app/books", config=off)
+    assert turned_off.json()["error"] == "books is not indexed; `setsearch index DB --table books` does it"
+    assert "Expand a set of rows" not in menu.text
+    numbers, where = get(host, "/-/setsearch/app/numbers.json?row=1", f"{asked}&_where=id+>+2")
+    assert "(a copy needs a key of one column, and texts or names)" in numbers.json()["error"]
+    assert "_where is for indexed tables" in where.json()["error"]
+    monkeypatch.setattr(table_copies, "SECONDS", 0.0)
+    monkeypatch.setattr(table_copies, "MOST_ROWS", 3)
+    assert "(it has more than 3 rows, too many for a copy)" in get(host, asked)[0].json()["error"]
+
+
+def test_few_copies_are_kept(host, monkeypatch):
+    monkeypatch.setattr(table_copies, "MOST_COPIES", 1)
+    first, second, again = get(host, *(f"/-/setsearch/app/{name}.json?row=1" for name in ("books", "birds", "books")))
+    assert [answer.status_code for answer in (first, second, again)] == [200, 200, 200]
+    assert first.json()["hits"] == again.json()["hits"]
+    assert len([*Path(plugin._copies._folder.name).glob("*.db")]) == 1
 
 
 @pytest.fixture

@@ -77,6 +77,7 @@ def test_in_python(host):
     assert grouped is ("fits grain too" in [part.feature for part in sets[0].explain("both").features])
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a host may show them
 def test_sql(host):
     app, _, sets, _ = host
     setsearch.register(app)

@@ -11,8 +11,10 @@ import setsearch
 from setsearch import Changes
 from setsearch.errors import LockedDatabase
 
+# A host, such as Datasette, may show the errors of functions.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a host may show them
+
 def test_sql_functions_answer_as_the_index_does(caplog):
     connection = host()
     setsearch.register(connection)

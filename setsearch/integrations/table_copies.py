@@ -1,0 +1,123 @@
+"""Tables that nobody has indexed: a copy of the rows of each, in an index of its own in a temporary file.
+
+Columns are taken as `setsearch index --suggest` takes them, but for fields in other tables, which a visitor may not be
+allowed to see. A copy that is older than a minute is read again when it is asked.
+"""
+
+import shlex
+import sqlite3
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
+from typing import NamedTuple
+
+import setsearch
+from setsearch.errors import SourceError
+from setsearch.indexing.suggest import columns_of
+from setsearch.indexing.sync import read_source
+from setsearch.sqlite.drivers import driver_connection
+from setsearch.sqlite.limits import limited
+from setsearch.sqlite.sql import main_table
+from setsearch.storage.synced_source import TABLE, Columns, SyncedSource
+
+MOST_ROWS = 50_000  # of a table; some 30,000 are read in a second
+MOST_COPIES = 16
+SECONDS = 60.0
+
+
+class TableCopy(NamedTuple):
+    """The index of a copy, the column with the ids of rows, and when they were read, in seconds since 1970."""
+
+    path: Path
+    key: str
+    time: float
+
+
+class TableCopies:
+    """Copies of tables until `close`; one is made at a time."""
+
+    def __init__(self) -> None:
+        self._folder: TemporaryDirectory[str] | None = None
+        self._made: OrderedDict[tuple[str, str], TableCopy] = OrderedDict()
+        self._columns: dict[tuple[str, str], tuple[float, Columns | None]] = {}
+        self._lock, self._count = Lock(), 0
+
+    def key(self, place: str, table: str, connection: sqlite3.Connection) -> str | None:
+        """The column with the ids of rows of a table of a database; None for a table that has no copy."""
+        with self._lock, _reading(connection) as cursor:
+            columns = self._columns_of(place, table, cursor)
+            return None if columns is None or _rows(cursor, table) > MOST_ROWS else columns.id
+
+    def copy(self, place: str, table: str, connection: sqlite3.Connection) -> TableCopy:
+        """The copy of a table of a database, by a connection to it. Raises SourceError for one that has none."""
+        with self._lock:
+            known = self._made.get((place, table))
+            if known is None or time.time() - known.time > SECONDS:
+                with _reading(connection) as cursor:
+                    known = self._read(cursor, place, table)
+            self._made[place, table] = known
+            self._made.move_to_end((place, table))
+            while len(self._made) > MOST_COPIES:
+                _, old = self._made.popitem(last=False)
+                for file in old.path.parent.glob(f"{old.path.name}*"):
+                    file.unlink(missing_ok=True)
+            return known
+
+    def close(self) -> None:
+        """Delete all copies."""
+        with self._lock:
+            self._made.clear()
+            if self._folder is not None:
+                self._folder.cleanup()
+                self._folder = None
+
+    def _columns_of(self, place: str, table: str, cursor: sqlite3.Cursor) -> Columns | None:
+        """The roles of the columns of a table, as they were a minute ago at most; None if it has no copy."""
+        known = self._columns.get((place, table))
+        if known is None or time.time() - known[0] > SECONDS:
+            known = self._columns[place, table] = time.time(), columns_of(cursor, table)
+        return known[1]
+
+    def _read(self, cursor: sqlite3.Cursor, place: str, table: str) -> TableCopy:
+        """Read a table into the file of its copy, or a new one."""
+        lacking = not_indexed(table)
+        columns = self._columns_of(place, table, cursor)
+        if columns is None:
+            raise SourceError(f"{lacking} (a copy needs a key of one column, and texts or names)")
+        if _rows(cursor, table) > MOST_ROWS:
+            raise SourceError(f"{lacking} (it has more than {MOST_ROWS:,} rows, too many for a copy)")
+        begin, known = time.time(), self._made.get((place, table))
+        self._folder = self._folder or TemporaryDirectory(prefix="setsearch-")
+        self._count += known is None
+        path = known.path if known is not None else Path(self._folder.name) / f"{self._count}.db"
+        with setsearch.open(path, create=True, contexts="off") as index:
+            index.replace(read_source(cursor, SyncedSource(TABLE, table, asdict(columns))))
+        return TableCopy(path, columns.id, begin)
+
+
+def not_indexed(table: str) -> str:
+    """That a table is not indexed, and how it will be."""
+    command = shlex.join(["setsearch", "index", "DB", "--table", table])
+    return f"{table} is not indexed; `{command}` does it"
+
+
+def _rows(cursor: sqlite3.Cursor, table: str) -> int:
+    """How many rows a table has; of a table with more than MOST_ROWS, one more than these."""
+    with limited(cursor, f"reading {table}"):
+        statement = f"select count(*) from (select 1 from {main_table(table)} limit {MOST_ROWS + 1})"
+        return int(cursor.execute(statement).fetchone()[0])
+
+
+@contextmanager
+def _reading(lent: sqlite3.Connection) -> Iterator[sqlite3.Cursor]:
+    """A cursor of a connection of a host, of any driver, whose rows are tuples."""
+    connection = driver_connection(lent)
+    assert connection is not None
+    with closing(connection.cursor()) as cursor:
+        cursor.row_factory = None
+        yield cursor
