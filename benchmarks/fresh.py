@@ -31,7 +31,7 @@ from corpora import words
 import setsearch
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
-from setsearch.scoring.kernels import KERNELS, use_kernel
+from setsearch.scoring.best import KERNELS, use_kernel
 from setsearch.storage.synced_source import Columns
 
 WRITES = 9  # of each kind, of which the median counts

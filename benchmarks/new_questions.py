@@ -28,7 +28,7 @@ from peers import PEERS
 from queries import RESULTS, machine
 
 import setsearch
-from setsearch.scoring.kernels import KERNELS, use_kernel
+from setsearch.scoring.best import KERNELS, use_kernel
 
 # What commands, the page and the API ask, and the paper's model, beside the plain question.
 MORE = {

@@ -32,7 +32,7 @@ from corpora import SHAPES, Collection, generate, read
 from peers import PEERS, Query, lucene_and_java
 
 import setsearch
-from setsearch.scoring.kernels import KERNELS, use_kernel
+from setsearch.scoring.best import KERNELS, use_kernel
 
 SEEDS = (1, 2, 3, 5, 10)
 SWEEPS = 3  # times that all numbers and kinds of seeds are gone through

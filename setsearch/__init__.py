@@ -60,7 +60,7 @@ _HOMES = {
     "ItemSet": "answers.sets",
     "Reading": "answers.reading",
     "Where": "memory.where",
-    "use_kernel": "scoring.kernels",
+    "use_kernel": "scoring.best",
 }  # all others live in answers.results
 
 

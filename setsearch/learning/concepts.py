@@ -22,7 +22,7 @@ from setsearch.arrays import Floats, Ints, to_lattice
 from setsearch.errors import InvalidParameter, NoConcept
 from setsearch.memory.fields import Descriptions
 from setsearch.models.values import PRESENCE
-from setsearch.scoring.kernels import accumulate
+from setsearch.scoring.best import accumulate
 from setsearch.scoring.postings import WeightedLists
 from setsearch.search.examples import resolve_seeds
 from setsearch.storage.ids import plain_name

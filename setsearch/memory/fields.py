@@ -15,7 +15,7 @@ from setsearch.memory.vectors import Vectors
 from setsearch.memory.where import Where
 from setsearch.memory.word_contexts import WordUses
 from setsearch.models import Model
-from setsearch.scoring.base import Base
+from setsearch.scoring.best import Base
 from setsearch.scoring.smoothing import Neighbors
 from setsearch.storage.documents import Values, find_by_columns, has_columns, read_columns
 from setsearch.storage.ids import id_text

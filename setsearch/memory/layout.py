@@ -7,7 +7,7 @@ import numpy as np
 from setsearch.arrays import Array, offsets
 from setsearch.errors import LostArrays
 from setsearch.lists import Buffer, Lists, TurnedLists, room_for
-from setsearch.scoring.kernels import is_core
+from setsearch.scoring.best import is_core
 from setsearch.scoring.valued_lists import ValuedLists
 from setsearch.sqlite.mapped import Mapped, Room
 

@@ -30,9 +30,8 @@ from setsearch.core.threads import side_by_side
 from setsearch.errors import LostArrays
 from setsearch.memory.field import Field
 from setsearch.models.values import ValueRule
-from setsearch.scoring.kernels import accumulate
+from setsearch.scoring.best import accumulate, candidates
 from setsearch.scoring.postings import PostingArrays, WeightedLists
-from setsearch.scoring.selection import candidates
 from setsearch.scoring.smoothing import Neighbors, neighbors_of
 
 NEAREST = 10

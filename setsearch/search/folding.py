@@ -15,7 +15,7 @@ from setsearch.core import binding
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
 from setsearch.models.values import ValueRule
-from setsearch.scoring.kernels import is_core
+from setsearch.scoring.best import is_core
 
 Words = npt.NDArray[np.integer[Any]]  # their ids, ascending
 

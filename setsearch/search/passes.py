@@ -24,7 +24,7 @@ from setsearch.models import Lift, Model, Seeds
 from setsearch.models.defaults import Defaults, Rejection
 from setsearch.models.model import has_tiny_weights
 from setsearch.options import ModelOptions
-from setsearch.scoring.kernels import is_core
+from setsearch.scoring.best import is_core
 from setsearch.scoring.smoothing import Smoothing
 from setsearch.search.budget import Limit
 from setsearch.search.examples import Examples, once_each

@@ -44,7 +44,7 @@ from setsearch.models import Lift, Model
 from setsearch.models.model import Query, Seeds
 from setsearch.models.svm import Marked, fit, svm_rule
 from setsearch.models.values import ValueRule
-from setsearch.scoring.selection import candidates
+from setsearch.scoring.best import candidates
 from setsearch.search.examples import Examples, example_entries
 from setsearch.search.weights import FieldWeights, SeedWeights, weighted_lists
 

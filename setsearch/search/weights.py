@@ -28,11 +28,8 @@ from setsearch.memory.fields import Fields
 from setsearch.models import Model, Query, Seeds
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE, ValueRule
-from setsearch.scoring.base import Base
-from setsearch.scoring.best import best
-from setsearch.scoring.kernels import accumulate
+from setsearch.scoring.best import Base, Best, ByIds, Names, accumulate, best, sort_best
 from setsearch.scoring.postings import PostingArrays, WeightedLists
-from setsearch.scoring.selection import Best, ByIds, Names, sort_best
 from setsearch.scoring.smoothing import Neighbors, smooth
 from setsearch.search.budget import Limit, limited
 from setsearch.search.examples import Examples, example_entries

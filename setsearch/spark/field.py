@@ -24,7 +24,7 @@ from setsearch.memory.readings import BY, FieldsBy
 from setsearch.memory.word_contexts import COEFFICIENTS
 from setsearch.models import Model
 from setsearch.models.values import PRESENCE, RuleStatistics, ValueRule, rarity
-from setsearch.scoring.base import Base
+from setsearch.scoring.best import Base
 from setsearch.scoring.postings import PostingArrays
 from setsearch.spark.layout import NORMS, Layout, Side, local, read, read_lists
 from setsearch.spark.vocabulary import NO_CURSOR, RemoteVocabulary, load_words

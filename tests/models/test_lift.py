@@ -65,7 +65,7 @@ def test_norms_are_exact_however_large_the_counts(build, largest):
 @pytest.mark.parametrize("lattice", [2.0**22, 4.0, 1.0])
 def test_document_frequencies_count_the_values_above_0(build, monkeypatch, lattice):
     monkeypatch.setattr("setsearch.arrays.VALUE_LATTICE", lattice)  # so coarse that values round to 0
-    monkeypatch.setattr("setsearch.scoring.kernels._chosen", "numpy")  # the core has a lattice of its own
+    monkeypatch.setattr("setsearch.scoring.best._chosen", "numpy")  # the core has a lattice of its own
     with build(random_data(7, 40, 30, 0.4)).items("film").fields() as fields:
         for rule in (Lift().rule, Lift(binarization="presence").rule):
             found = fields.first.statistics(rule)

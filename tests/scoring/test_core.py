@@ -15,11 +15,9 @@ from setsearch.arrays import to_lattice
 from setsearch.core import binding, question
 from setsearch.core.threads import side_by_side
 from setsearch.errors import InvalidParameter, LostArrays
-from setsearch.scoring import kernels
-from setsearch.scoring.best import best
-from setsearch.scoring.kernels import use_kernel
+from setsearch.scoring import best as kernels
+from setsearch.scoring.best import best, candidates, use_kernel
 from setsearch.scoring.postings import PostingArrays, WeightedLists
-from setsearch.scoring.selection import candidates
 from setsearch.web import make_app
 
 needs_core = pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")

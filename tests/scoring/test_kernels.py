@@ -10,9 +10,8 @@ import setsearch
 from setsearch.arrays import to_lattice
 from setsearch.core import binding
 from setsearch.errors import InvalidParameter
-from setsearch.scoring import kernels
-from setsearch.scoring.best import best
-from setsearch.scoring.kernels import accumulate, is_core, use_kernel
+from setsearch.scoring import best as kernels
+from setsearch.scoring.best import accumulate, best, is_core, use_kernel
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 
 

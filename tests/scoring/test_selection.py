@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis.extra import numpy as hnp
 from samples import NamesByRank
 
-from setsearch.scoring.best import best
+from setsearch.scoring.best import ByIds, best
 from setsearch.scoring.postings import PostingArrays, WeightedLists
-from setsearch.scoring.selection import ByIds
 
 NOTHING = PostingArrays(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
 

@@ -30,7 +30,7 @@ from setsearch.errors import NoSeeds, QueryError, SetsearchError, UnknownItem, U
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.options import refuse
-from setsearch.scoring.base import Base
+from setsearch.scoring.best import Base
 from setsearch.search.cutoff import FLOOR, LEADERS, floor_of, tells, threshold
 from setsearch.search.request import ExpandRequest, parse_request
 from setsearch.search.together import now, together

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import setsearch
-from setsearch.scoring import kernels
+from setsearch.scoring import best as kernels
 
 GENERATIONS = 24
 SEEDS = ["d1", "d2"]

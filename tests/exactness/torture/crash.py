@@ -13,7 +13,7 @@ from pathlib import Path
 
 import setsearch
 from setsearch.errors import SetsearchError
-from setsearch.scoring import kernels
+from setsearch.scoring import best as kernels
 from setsearch.sqlite import connections
 
 WORDS = [f"w{n}" for n in range(40)]
