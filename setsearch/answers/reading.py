@@ -25,7 +25,7 @@ from setsearch.models.defaults import Defaults
 from setsearch.options import ExpandOptions, ModelOptions, refuse
 from setsearch.search.cutoff import SeedFit, fits
 from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected, once_each
-from setsearch.search.groups import can_be_found, find_groups, make_groups
+from setsearch.search.groups import FEWEST, find_groups, make_groups
 from setsearch.search.passes import ALL, Wanted, one_pass, two_passes, with_priors
 from setsearch.search.request import (
     ExpandRequest,
@@ -407,7 +407,7 @@ class Reading(ReadingTable):
             asked = [ask(part) for part in make_groups(fields, examples, model, count)]
             return [weights for weights, _ in asked], asked[0][1]
         weights, rejected = yield from self._weights(fields, examples, request, wanted)
-        if count is None and self.defaults.divided and can_be_found(fields, weights.examples, model):
+        if count is None and self.defaults.divided and weights.examples.count >= FEWEST:
             excluded = [*rejected, *examples.seeds]
             return find_groups(fields, weights, excluded, lambda part: ask(part)[0]), rejected
         return [weights], rejected

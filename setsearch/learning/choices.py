@@ -13,7 +13,7 @@ from setsearch.models.defaults import Defaults
 from setsearch.options import ModelOptions
 from setsearch.search.cutoff import tells, threshold
 from setsearch.search.examples import Examples
-from setsearch.search.groups import FEWEST, can_be_found, find_groups
+from setsearch.search.groups import FEWEST, find_groups
 from setsearch.search.passes import two_passes, with_priors
 from setsearch.search.together import now
 from setsearch.search.weights import SeedWeights
@@ -119,8 +119,6 @@ def measure_groups(
 def _asked(fields: Fields, defaults: Defaults, seeds: Ints) -> list[SeedWeights]:
     """The weights of the groups that are found among seeds, or of all."""
     weights = weights_of(fields, defaults, {}, np.sort(seeds))
-    if not can_be_found(fields, weights.examples, weights.model):
-        return [weights]
     return find_groups(
         fields, weights, seeds.tolist(), lambda part: weights_of(fields, defaults, {}, np.array(part.ids))
     )

@@ -231,6 +231,11 @@ class Fields(NamedTuple):
         """Whether columns may have been kept of the items: of words none are."""
         return not self.first.transposed and self.contexts_revision is None
 
+    @property
+    def are_documents(self) -> bool:
+        """Whether items are texts: other items that share all their features are not the same thing."""
+        return self.relation.analyzer is not None and self.have_columns
+
     def columns_of(self, ids: Sequence[int]) -> dict[int, Values]:
         """The columns that were kept of documents."""
         if not self.have_columns:

@@ -341,11 +341,10 @@ class Readings:
         `always`: not only beside our own file.
         """
         content, contexts = version.content, self._memory.contexts.get(version.relation.id)
-        is_missing = {
-            LISTS: content is not None and content.origin is None,
-            CONTEXTS: contexts is not None and contexts.is_stored_alone,
-        }
-        missing = {kind for kind, is_so in is_missing.items() if is_so and kind not in version.tried}
+        missing = {LISTS} if content is not None and content.origin is None else set[str]()
+        if contexts is not None and contexts.mapped is None and contexts.is_stored:
+            missing.add(CONTEXTS)
+        missing -= version.tried
         if not missing or not (always or self.files.is_ours):
             return
         version.tried |= missing

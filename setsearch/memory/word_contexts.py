@@ -92,9 +92,9 @@ class WordContexts:
         return self.generation.id == IN_MEMORY
 
     @property
-    def is_stored_alone(self) -> bool:
-        """Whether a table holds them, and no file that processes share."""
-        return bool(self.fields) and not self.is_in_memory and self.mapped is None
+    def is_stored(self) -> bool:
+        """Whether a table holds them."""
+        return bool(self.fields) and not self.is_in_memory
 
     @property
     def is_complete(self) -> bool:

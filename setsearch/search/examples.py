@@ -13,7 +13,7 @@ from setsearch.memory.fields import Fields
 from setsearch.memory.readings import BY, FieldsBy
 from setsearch.models.values import ValueRule
 from setsearch.options import Ids, ModelOptions
-from setsearch.search.folding import may_be_copies, without_copies
+from setsearch.search.folding import without_copies
 from setsearch.search.request import Seeds, id_list, require_distinct
 
 WEIGHT_LATTICE, LARGEST_WEIGHT = 1024, 1000  # of seeds
@@ -169,7 +169,7 @@ def find_examples(fields: Fields, seeds: Seeds, like: Sequence[str] = (), having
 
 def once_each(fields: Fields, examples: Examples, rule: ValueRule) -> Examples:
     """Examples of which those that are nearly the same count once, unless they have weights: the first one by name."""
-    if len(examples.ids) < 2 or examples.weights is not None or not may_be_copies(fields):
+    if len(examples.ids) < 2 or examples.weights is not None or not fields.are_documents:
         return examples
     kept = without_copies(fields.first, rule, (), examples.ids)
     if len(kept) < len(examples.ids):

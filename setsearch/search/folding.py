@@ -27,16 +27,10 @@ COMPARED = 50  # hits before one with which it is compared: duplicates have near
 FOLDED = 40  # hits that are looked at beyond twice those that are wanted
 
 
-def may_be_copies(fields: Fields) -> bool:
-    """Whether items are documents: other items that share all their features are not the same thing."""
-    is_text = fields.relation.analyzer is not None
-    return is_text and not fields.first.transposed and fields.contexts_revision is None
-
-
 def fold(fields: Fields, ids: Sequence[int]) -> dict[int, Sequence[int]]:
     """The hits that stay, best first, each with those that are nearly the same; `ids` in the order of their rank."""
     kept: dict[int, Sequence[int]] = dict.fromkeys(ids, ())
-    if not may_be_copies(fields):
+    if not fields.are_documents:
         return kept
     looked_at = ids[:MOST]
     for id, other in zip(looked_at, _same(fields, looked_at), strict=True):

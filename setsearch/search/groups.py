@@ -44,20 +44,15 @@ ONE_SIDED = 0.2
 LEAST_ITEMS = 100  # of a collection in which ranks tell something
 
 
-def can_be_found(fields: Fields, examples: Examples, model: Model) -> bool:
-    """Whether groups may be found without being asked for: examples are items, and equal."""
-    are_items = examples.count == len(examples.ids) and examples.weights is None
-    is_enough = FEWEST <= examples.count <= ALL_OF and fields.items.size >= LEAST_ITEMS
-    return is_enough and are_items and isinstance(model, Lift)
-
-
 def find_groups(fields: Fields, weights: SeedWeights, excluded: Sequence[int], ask: Ask) -> list[SeedWeights]:
     """The weights of the groups among the examples of `weights`, in the order of their first ids; or these alone.
 
-    `excluded`: the items that are no hits, seeds among them.
+    Examples that are divided are items, and equal. `excluded`: the items that are no hits, seeds among them.
     """
     examples = weights.examples
-    if weights.together or examples.count < FEWEST or not isinstance(weights.model, Lift):
+    are_items = examples.count == len(examples.ids) and examples.weights is None
+    is_enough = FEWEST <= examples.count <= ALL_OF and fields.items.size >= LEAST_ITEMS
+    if weights.together or not (is_enough and are_items and isinstance(weights.model, Lift)):
         return [weights]
     examples = _in_order(examples)
     leaders = sorted(weights.best(excluded, LEADERS, fields)[0].tolist())

@@ -22,14 +22,13 @@ from setsearch.core.question import Answer, Asking, Copies, Numbers, Question, W
 from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Model, Seeds
 from setsearch.models.defaults import Defaults, Rejection
-from setsearch.models.model import has_tiny_weights
 from setsearch.options import ModelOptions
 from setsearch.scoring.best import is_core
 from setsearch.scoring.smoothing import Smoothing
 from setsearch.search.budget import Limit
 from setsearch.search.examples import Examples, once_each
 from setsearch.search.folding import COPIES as ALIKE
-from setsearch.search.folding import LEAST_WORDS, may_be_copies, without_copies
+from setsearch.search.folding import LEAST_WORDS, without_copies
 from setsearch.search.weights import FieldWeights, Known, SeedWeights, field_weights, seed_weights
 
 EXAMPLES = 10  # seeds and what joins them
@@ -81,7 +80,7 @@ def _joining_items(fields: Fields, weights: SeedWeights, excluded: Sequence[int]
 
 def different(fields: Fields, weights: SeedWeights, ids: list[int]) -> list[int]:
     """Those of the best items that are nearly the same as no seed and no better one."""
-    if not may_be_copies(fields):
+    if not fields.are_documents:
         return ids
     return without_copies(fields.first, weights.model.rule, weights.examples.ids, ids)
 
@@ -131,12 +130,12 @@ def weights_at_once(
     and where the core is not sure. `once`: whether examples that are nearly the same count once; if some are, Copies.
     """
     is_simple = not examples.texts and not examples.rare and (examples.weights is None or examples.weights.all())
-    if not is_simple or not isinstance(model, Lift) or not is_core() or has_tiny_weights(model):
+    if not is_simple or not isinstance(model, Lift) or not is_core() or model.strength > model.usual_strength:
         return None
     joins, feedback = second
     if len(examples.ids) + joins > question.MOST_EXAMPLES:
         return None
-    n_items, total, alike = fields.items.size, examples.total, ALIKE if may_be_copies(fields) else 0.0
+    n_items, total, alike = fields.items.size, examples.total, ALIKE if fields.are_documents else 0.0
     limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items), LEAST_WORDS, DEEPEST
     numbers = Numbers(
         n_items, total, model.strength, model.rarity, model.budget, feedback, WEIGHT, alike, *wanted.few, *limits
