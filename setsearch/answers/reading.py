@@ -16,7 +16,7 @@ from setsearch.answers.results import Asked, Explanation, Found, SetFeature, Sta
 from setsearch.answers.tables import ReadingTable
 from setsearch.answers.word_notes import word_notes
 from setsearch.arrays import Floats, only
-from setsearch.core.question import Asking
+from setsearch.core.question import Asking, now
 from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, SetsearchError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy, Fresh, parse_fresh
@@ -38,7 +38,7 @@ from setsearch.search.request import (
     text_list,
 )
 from setsearch.search.separation import with_correction
-from setsearch.search.together import now, together
+from setsearch.search.together import together
 from setsearch.search.weights import SeedWeights
 from setsearch.storage.ids import plain_name
 

@@ -262,6 +262,18 @@ def ask(*question: Any) -> Answered:
     return ask_all([Question(*question)])[0]
 
 
+def now(asking: Asking[T]) -> T:
+    """The outcome of one question, which waits for no other."""
+    answer: Answered = None
+    while True:
+        try:
+            asked = asking.send(answer)
+        except StopIteration as end:
+            outcome: T = end.value
+            return outcome
+        (answer,) = ask_all([asked])
+
+
 def _packed(own: Question) -> bytes:
     """An `asked_t`."""
     sums = 0 if own.sums is None else address(own.sums)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.arrays import Floats, Ints
+from setsearch.core.question import now
 from setsearch.learning.measures import measures
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
@@ -15,7 +16,6 @@ from setsearch.search.cutoff import tells, threshold
 from setsearch.search.examples import Examples
 from setsearch.search.groups import FEWEST, find_groups
 from setsearch.search.passes import two_passes, with_priors
-from setsearch.search.together import now
 from setsearch.search.weights import SeedWeights
 
 Task = tuple[str, Ints, Ints]  # set, seeds, other members

@@ -77,11 +77,7 @@ class _Valued:
     def __init__(self, stored: Ints, by_feature: ValuedLists, by_item: ValuedLists) -> None:
         self._stored = stored
         self.by_feature, self.by_item = by_feature, by_item
-
-    @property
-    def are_all_there(self) -> bool:
-        """Whether all lists have values."""
-        return self.by_feature.are_all_there and self.by_item.are_all_there
+        self.norm = 0.0  # the largest one of an item, once all items have values
 
     @cached_property
     def in_core(self) -> FieldLists:
@@ -300,8 +296,9 @@ class Field:
     def core_field(self, rule: ValueRule) -> OpenField:
         """The lists of a rule as the core takes them, as far as they have values now."""
         own = self._valued_by(rule)
-        norm = own.by_item.norm if own.by_item.are_all_there else 0.0
-        return OpenField(own.in_core, norm, self.coefficient, (own.by_feature.used, own.by_item.used))
+        if not own.norm and own.by_item.are_all_there:
+            own.norm = own.by_item.norm
+        return OpenField(own.in_core, own.norm, self.coefficient, (own.by_feature.used, own.by_item.used))
 
     def new_item(self, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
         """Features (ascending ids) and values of an item that the index does not hold, from its counted features.

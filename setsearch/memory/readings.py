@@ -16,7 +16,7 @@ from setsearch.memory.fields import Fields
 from setsearch.memory.files import ArrayFiles
 from setsearch.memory.names import WordVocabulary
 from setsearch.memory.shared import Memory, Version
-from setsearch.memory.word_contexts import COEFFICIENTS, WordContexts, read_contexts, read_sizes
+from setsearch.memory.word_contexts import COEFFICIENTS, IN_MEMORY, WordContexts, read_contexts, read_sizes
 from setsearch.models.values import ValueRule
 from setsearch.sqlite.database import Database
 from setsearch.storage.analyzers import Analyzers
@@ -127,7 +127,7 @@ class Readings:
                 with self._database.read() as cursor:  # another thread may have derived
                     version = self.version(cursor, name)
                     contexts = self._word_contexts(cursor, version) if required else None
-                    is_complete = contexts is None or (contexts.is_complete and not contexts.is_in_memory)
+                    is_complete = contexts is None or (contexts.is_complete and contexts.generation.id != IN_MEMORY)
                     if is_complete and not self.needs_contexts(cursor, version, fresh):
                         return
                 try:
@@ -156,7 +156,7 @@ class Readings:
             self._memory.contexts[relation.id] = contexts
             if relation.features.titles_shown:
                 self._memory.versions.pop(relation.id, None)  # its titles are older
-        if not contexts.is_in_memory:
+        if contexts.generation.id != IN_MEMORY:
             self._write_contexts(contexts, rule)
         return True
 
@@ -246,7 +246,7 @@ class Readings:
         generation = self._trusted(find_generation(cursor, relation.id, CONTEXTS))
         with LOCK:
             known = self._memory.contexts.get(relation.id)
-            if known is not None and known.is_in_memory:
+            if known is not None and known.generation.id == IN_MEMORY:
                 if known.generation.stamp == relation.stamp:
                     return known
                 if generation is None:  # they may be of a write that was rolled back, or of other texts
@@ -342,7 +342,7 @@ class Readings:
         """
         content, contexts = version.content, self._memory.contexts.get(version.relation.id)
         missing = {LISTS} if content is not None and content.origin is None else set[str]()
-        if contexts is not None and contexts.mapped is None and contexts.is_stored:
+        if contexts is not None and contexts.mapped is None and contexts.fields and contexts.generation.id != IN_MEMORY:
             missing.add(CONTEXTS)
         missing -= version.tried
         if not missing or not (always or self.files.is_ours):

@@ -87,16 +87,6 @@ class WordContexts:
     mapped: Mapped | None = None
 
     @property
-    def is_in_memory(self) -> bool:
-        """Whether no file holds them."""
-        return self.generation.id == IN_MEMORY
-
-    @property
-    def is_stored(self) -> bool:
-        """Whether a table holds them."""
-        return bool(self.fields) and not self.is_in_memory
-
-    @property
     def is_complete(self) -> bool:
         """Whether words, if there are some, have all that this version derives."""
         are_new = self.nearest is not None and self.uses is not None

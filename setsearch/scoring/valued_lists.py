@@ -51,7 +51,7 @@ class ValuedLists:
     def __init__(self, lists: Lists, part: ValuedPart, largest: float | None) -> None:
         self._lists, self._largest = lists, largest
         self._ids, self._values, self._starts, self._ends = part
-        self._used = self._asked = 0
+        self.used = self._asked = 0  # entries that have values, and questions
         self._next = 0  # lists before it have values
         self._seen = 1.0  # the largest value so far
         self._square = 0.0  # the largest sum of squared values of a list so far
@@ -67,7 +67,7 @@ class ValuedLists:
     def whole(cls, lists: Lists, part: ValuedPart, largest: float | None, bounds: tuple[float, float]) -> "ValuedLists":
         """Lists of which all have values, and their `bounds`."""
         own = cls(lists, part, largest)
-        own._used, own._next, (own._seen, own._square) = len(part[0]), len(lists), bounds
+        own.used, own._next, (own._seen, own._square) = len(part[0]), len(lists), bounds
         return own
 
     @property
@@ -107,11 +107,6 @@ class ValuedLists:
     def part(self) -> ValuedPart:
         """The lists, also those that have no values yet, which start at -1: the same arrays all the time."""
         return self._ids, self._values, self._starts, self._ends
-
-    @property
-    def used(self) -> int:
-        """The number of entries that have values."""
-        return self._used
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -155,7 +150,7 @@ class ValuedLists:
         self._next = min(self._next + (int(without[0]) if len(without) else AHEAD), len(self._starts))
 
     def _fill(self, lists: Ints, found: ListValues) -> None:
-        begin, end = self._used, self._used + len(found.ids)
+        begin, end = self.used, self.used + len(found.ids)
         self._ids[begin:end] = found.ids
         if self._values is not None:
             self._values[begin:end] = found.values
@@ -164,4 +159,4 @@ class ValuedLists:
         ends = np.cumsum(found.lengths) + begin
         self._ends[lists] = ends
         self._starts[lists] = ends - found.lengths
-        self._used = end
+        self.used = end

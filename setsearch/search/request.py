@@ -91,7 +91,7 @@ def id_list(ids: Ids, parameter: str) -> list[str]:
         return text_list(ids, parameter)
     if isinstance(ids, tuple) and not ids:
         return []
-    return text_list([id_text(id) for id in ids], parameter)
+    return text_list([id if type(id) is str else id_text(id) for id in ids], parameter)
 
 
 def text_list(names: Iterable[str], parameter: str) -> list[str]:

@@ -20,18 +20,6 @@ FEW = 3  # that take less time than the start of a thread
 MOST_BYTES = 1 << 26  # of sums of all items that these want
 
 
-def now(asking: Asking[T]) -> T:
-    """The outcome of one question, which waits for no other."""
-    answer: Answered = None
-    while True:
-        try:
-            asked = asking.send(answer)
-        except StopIteration as end:
-            outcome: T = end.value
-            return outcome
-        (answer,) = question.ask_all([asked])
-
-
 class _Going(Generic[T]):
     """A question on its way: what it asks the core, or at last its outcome."""
 

@@ -17,11 +17,11 @@ from oracle import soft_values
 import setsearch
 from setsearch import errors
 from setsearch.core import binding
+from setsearch.core.question import now
 from setsearch.search import groups
 from setsearch.search.cutoff import middle_seed
 from setsearch.search.examples import Examples
 from setsearch.search.passes import Wanted, two_passes
-from setsearch.search.together import now
 
 KINDS, ITEMS = 16, 320
 

@@ -9,12 +9,12 @@ from samples import KERNELS, with_kernels
 from test_passes import collection, texts
 
 import setsearch
+from setsearch.core.question import now
 from setsearch.memory.field import Field
 from setsearch.search import passes as feedback
 from setsearch.search.cutoff import few, middle_seed
 from setsearch.search.examples import find_examples
 from setsearch.search.passes import Wanted
-from setsearch.search.together import now
 
 BUDGETS = (5.0, 20.0, 60.0, 150.0, None, 0)
 
@@ -34,7 +34,7 @@ def reading(tmp_path_factory):
 
 def have_all_values(field: Field) -> bool:
     """Whether the lists of both directions have values."""
-    return all(lists.are_all_there for lists in field._valued.values())
+    return all(own.are_all_there for lists in field._valued.values() for own in (lists.by_feature, lists.by_item))
 
 
 def require_equal(ask):
