@@ -5,7 +5,8 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +16,7 @@ import typer
 from setsearch.answers.results import display_name, is_informative, shortened
 from setsearch.cli.help import OUTPUT, flag
 from setsearch.errors import QueryError, SetsearchError, UsageError
+from setsearch.options import Option, with_parameters
 
 if TYPE_CHECKING:
     from setsearch.answers.picture import Point
@@ -38,68 +40,46 @@ Row = dict[str, Any]
 Show = Callable[..., None]  # of rows, and of the columns that there would be, if there are none
 
 
-Json = Annotated[bool, flag("--json", "A JSON array (default when piped).", OUTPUT)]
-Lines = Annotated[bool, flag("--nl", "One JSON object a line.", OUTPUT)]
-Csv = Annotated[bool, flag("--csv", "CSV with a header.", OUTPUT)]
-Tsv = Annotated[bool, flag("--tsv", "TSV with a header.", OUTPUT)]
-Table = Annotated[bool, flag("--table", "A table (default on a terminal).", OUTPUT)]
-Map = Annotated[bool, flag("--map", "A map in the terminal: near ones are there for the same reasons.", OUTPUT)]
-Bars = Annotated[bool, flag("--bars", "Bars in the terminal.", OUTPUT)]
-Plot = Annotated[str | None, typer.Option(hidden=True)]  # of version 0.3: - for bars
+HOW = {
+    "bars": "Bars in the terminal.",
+    "map": "A map in the terminal: near ones are there for the same reasons.",
+    "json": "A JSON array (default when piped).",
+    "nl": "One JSON object a line.",
+    "csv": "CSV with a header.",
+    "tsv": "TSV with a header.",
+    "table": "A table (default on a terminal).",
+}
+PICTURES = ("bars", "map")  # which only some commands can show
 
 
-def format_options(
-    *, json: Json = False, nl: Lines = False, csv: Csv = False, tsv: Tsv = False, table: Table = False
-) -> Show:
+def _chosen(**flags: bool) -> Show:
     """How to print rows: as requested, else a table on a terminal and JSON into a pipe."""
-    return _one_of({"json": json, "nl": nl, "csv": csv, "tsv": tsv, "table": table})
-
-
-def bar_options(
-    *,
-    bars: Bars = False,
-    plot: Plot = None,
-    json: Json = False,
-    nl: Lines = False,
-    csv: Csv = False,
-    tsv: Tsv = False,
-    table: Table = False,
-) -> Show:
-    """How to print rows that can be bars."""
-    return _one_of({"bars": _are_bars(bars, plot), "json": json, "nl": nl, "csv": csv, "tsv": tsv, "table": table})
-
-
-def picture_options(
-    *,
-    bars: Bars = False,
-    map: Map = False,
-    plot: Plot = None,
-    json: Json = False,
-    nl: Lines = False,
-    csv: Csv = False,
-    tsv: Tsv = False,
-    table: Table = False,
-) -> Show:
-    """How to print hits, which can be a map."""
-    flags = {"bars": _are_bars(bars, plot), "map": map}
-    return _one_of(flags | {"json": json, "nl": nl, "csv": csv, "tsv": tsv, "table": table})
-
-
-def _are_bars(bars: bool, plot: str | None) -> bool:
-    if plot not in (None, "-"):
-        raise UsageError(f"--plot {plot}: pictures in files were removed; --bars draws in the terminal")
-    return bars or plot is not None
-
-
-def _one_of(flags: Mapping[str, bool]) -> Show:
     shows: dict[str, Show] = {
         **{"bars": print_bars, "map": print_map, "json": print_json, "nl": print_lines},
         **{"csv": print_csv, "tsv": print_tsv, "table": print_table},
     }
-    chosen = [name for name, flag in flags.items() if flag]
+    chosen = [name for name in HOW if flags.get(name)]
     if len(chosen) > 1:
         raise UsageError(f"choose one of {', '.join(f'--{name}' for name in chosen)}")
     return shows[chosen[0] if chosen else "table" if sys.stdout.isatty() else "json"]
+
+
+def _chosen_or_plot(*, plot: Annotated[str | None, typer.Option(hidden=True)] = None, **flags: bool) -> Show:
+    """The same, with the spelling of version 0.3: --plot - for bars."""
+    if plot not in (None, "-"):
+        raise UsageError(f"--plot {plot}: pictures in files were removed; --bars draws in the terminal")
+    return _chosen(**flags | {"bars": flags["bars"] or plot is not None})
+
+
+def _show_options(choose: Callable[..., Show], *pictures: str) -> Callable[..., Show]:
+    """A group of options that chooses how to print."""
+    own = [Option(bool, "", text, name=name) for name, text in HOW.items() if name in pictures or name not in PICTURES]
+    return with_parameters(partial(choose), own, lambda one: Annotated[bool, flag(f"--{one.name}", one.help, OUTPUT)])
+
+
+format_options = _show_options(_chosen)
+bar_options = _show_options(_chosen_or_plot, "bars")
+picture_options = _show_options(_chosen_or_plot, *PICTURES)
 
 
 def say(message: str) -> None:
