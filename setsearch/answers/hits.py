@@ -21,9 +21,8 @@ from setsearch.errors import NothingToRank
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
 from setsearch.search.cutoff import FLOOR, belonging, few, tells
-from setsearch.search.diversity import first_of_each
 from setsearch.search.examples import Examples
-from setsearch.search.folding import FOLDED, fold
+from setsearch.search.folding import FOLDED, first_of_each, fold
 from setsearch.search.groups import LEADERS
 from setsearch.search.passes import Wanted, uses_vectors
 from setsearch.search.request import NO_LIMIT, ExpandRequest, nothing_left

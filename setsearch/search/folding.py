@@ -1,10 +1,18 @@
-"""Near-duplicates: documents with nearly the same words.
+"""Which of the best items are hits: near-duplicates are folded, and a value of a column may have so many.
+
+Near-duplicates are documents with nearly the same words.
 
 Among hits they are folded under the best of them. Among the seeds, and among what joins these, they count once, by the
 features that have values: what is said twice says nothing new.
+
+At most so many hits with the same value of a kept column, such as two of each author: in the order of their rank, an
+item is a hit while fewer have its value. A list of values counts for each of them: one that is full leaves the item
+out. An item without a value is always a hit. So the first hits are the same however many are asked for.
 """
 
-from collections.abc import Sequence
+import json
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +20,13 @@ import numpy.typing as npt
 
 from setsearch.arrays import Ints
 from setsearch.core import binding
+from setsearch.errors import InvalidParameter
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
 from setsearch.models.values import ValueRule
 from setsearch.scoring.best import is_core
+from setsearch.search.request import AtMost
+from setsearch.storage.documents import require_column
 
 Words = npt.NDArray[np.integer[Any]]  # their ids, ascending
 
@@ -87,3 +98,26 @@ def _are_alike(one: Words, other: Words, share: float) -> bool:
         return False
     both = len(np.intersect1d(one, other, assume_unique=True))
     return both >= share * (short + long - both)
+
+
+def first_of_each(fields: Fields, ids: Sequence[int], at_most: AtMost) -> list[int]:
+    """The ids that stay, of ids in the order of their rank. Raises InvalidParameter for a column that nobody kept."""
+    if not fields.have_columns:
+        raise InvalidParameter(f"`per` names a column that was kept of documents, not of {fields.items.name}")
+    columns = fields.columns_of(ids)
+    if not any(at_most.per in own for own in columns.values()):
+        require_column(fields.cursor, fields.relation.id, at_most.per)
+    kept, counts = [], Counter[Hashable]()
+    for id in ids:
+        values = _values(columns.get(id, {}).get(at_most.per))
+        if all(counts[value] < at_most.most for value in values):
+            counts.update(values)
+            kept.append(id)
+    return kept
+
+
+def _values(value: Any) -> set[Hashable]:
+    """The values of an item that count: none for null and for an empty text."""
+    parts = value if isinstance(value, list) else [value]
+    plain = (json.dumps(part, sort_keys=True) if isinstance(part, (list, dict)) else part for part in parts)
+    return {part for part in plain if part not in (None, "")}
