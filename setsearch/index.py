@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from sqlite3 import Cursor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from setsearch.sqlite.limits import limited
 from setsearch.sqlite.schema import drop_tables
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.ids import collection_of, id_text, name_in
-from setsearch.storage.relation import TEXT, Relation, delete_relation, find_relation, load_relations, of_collection
+from setsearch.storage.relation import TEXT, delete_relation, find_relation, load_relations
 from setsearch.storage.synced_source import SyncedSource, describe_table, drop_source, load_source, refuse_synced
 
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
@@ -454,7 +453,7 @@ class Index(IndexTable):
         With a collection, only what belongs to this one.
         """
         with self._database.write() as cursor:
-            relations = self._relations(cursor)
+            relations = load_relations(cursor, self._collection)
             for relation in relations:
                 drop_source(cursor, relation)
                 if self._collection:
@@ -467,7 +466,7 @@ class Index(IndexTable):
     def readings(self) -> list[dict[str, Any]]:
         """What can be ranked: items, features, and the number of both; `shown_count` leaves numbers out of words."""
         with self._database.read() as cursor:
-            return list_readings(cursor, self._relations(cursor))
+            return list_readings(cursor, load_relations(cursor, self._collection))
 
     def info(self) -> dict[str, Any]:
         """What the index holds: readings with counts of items, features and postings, revision, defaults, core."""
@@ -502,11 +501,6 @@ class Index(IndexTable):
         from setsearch.upkeep import Parts
 
         return Parts(self._database, self._readings, self._encoders, self.items, self._collection)
-
-    def _relations(self, cursor: Cursor) -> list[Relation]:
-        """Those of the collection; without one, all."""
-        relations = load_relations(cursor)
-        return of_collection(relations, self._collection) if self._collection else relations
 
     def _whole_name(self, items: str | None) -> str | None:
         return None if items is None else name_in(self._collection, items)

@@ -18,7 +18,7 @@ from setsearch.sqlite.database import Database
 from setsearch.storage.generations import Generation
 from setsearch.storage.ids import collection_of, name_in, plain_name
 from setsearch.storage.names import Vocabulary
-from setsearch.storage.relation import VECTORS_OF, Relation, create_relation, load_relations, of_collection
+from setsearch.storage.relation import VECTORS_OF, create_relation, load_relations
 from setsearch.storage.vectors import LATENT, VectorSource, is_encoded, refuse_others, replace_vectors, vector_source
 from setsearch.text.encoder import Encoders
 
@@ -35,11 +35,6 @@ class Parts(NamedTuple):
     encoders: Encoders
     make_reading: Callable[[str], Reading]
     collection: str  # all of them without one
-
-    def relations(self, cursor: Cursor) -> list[Relation]:
-        """What is kept fresh."""
-        relations = load_relations(cursor)
-        return of_collection(relations, self.collection) if self.collection else relations
 
 
 def refresh(parts: Parts, intake: Intake, fresh: Fresh, progress: Progress) -> Changes:
@@ -65,7 +60,8 @@ def derive(parts: Parts, fresh: Fresh, progress: Progress) -> None:
 def _derived_names(parts: Parts) -> list[str]:
     """The items of relations of which something is derived."""
     with parts.database.read() as cursor:
-        return [relation.items.name for relation in parts.relations(cursor) if relation.columns is None]
+        relations = load_relations(cursor, parts.collection)
+    return [relation.items.name for relation in relations if relation.columns is None]
 
 
 def _apply(parts: Parts, intake: Intake) -> tuple[Changes, SourceError | None]:
@@ -73,7 +69,8 @@ def _apply(parts: Parts, intake: Intake) -> tuple[Changes, SourceError | None]:
     database = parts.database
     changes, problem = Changes(), None
     with database.read() as cursor:
-        behind = [relation.items.name for relation in parts.relations(cursor) if needs_sync(cursor, relation)]
+        relations = load_relations(cursor, parts.collection)
+        behind = [relation.items.name for relation in relations if needs_sync(cursor, relation)]
     for name in behind:
         try:
             with database.write() as cursor:
@@ -103,7 +100,7 @@ def add_vectors(parts: Parts, items: str | None, pairs: tuple[Iterable[str], Ite
     """As `Index.add_vectors`."""
     database, readings = parts.database, parts.readings
     with database.write() as cursor:
-        relations = parts.relations(cursor)
+        relations = load_relations(cursor, parts.collection)
         name = items or (relations[0].items.name if relations else name_in(parts.collection, ITEMS))
         relation = relations_by_reading(load_relations(cursor)).get(name)
         if relation is None:

@@ -94,13 +94,8 @@ class Reading(ReadingTable):
 
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
-        request = parse_request(k, options)
-        names = parse_seeds(seeds)
-
-        def answer(fields_by: FieldsBy) -> Hits:
-            return now(self._expand(fields_by, names, request))
-
-        return self.answer(request.model, answer)
+        request, names = parse_request(k, options), parse_seeds(seeds)
+        return self.answer(request.model, lambda fields_by: now(self._expand(fields_by, names, request)))
 
     def answer(self, options: ModelOptions, answer: Callable[[FieldsBy], T]) -> T:
         """What `answer` makes of the fields; again, if derived arrays turn out to be damaged or gone."""
@@ -123,11 +118,9 @@ class Reading(ReadingTable):
     ) -> list[Hits | SetsearchError]:
         """As `expand_many`; a set that has no answer has an error in its place."""
         request, sets = parse_request(k, options), list(seed_sets)
-
-        def answer(fields_by: FieldsBy) -> list[Hits | SetsearchError]:
-            return [*together(self._expand(fields_by, seeds, request) for seeds in sets)]
-
-        return self.answer(request.model, answer)
+        return self.answer(
+            request.model, lambda fields_by: [*together(self._expand(fields_by, seeds, request) for seeds in sets)]
+        )
 
     def rank(
         self,

@@ -187,10 +187,7 @@ class ItemSet(SetTable):
     def settle(self) -> None:
         """What was stored is committed."""
         self.group, self.under = self._placed
-        self._version, self._changes = (
-            _version(self._marks),
-            {},
-        )  # others may have changed more: that is another version
+        self._version, self._changes = _version(self._marks), {}  # others may have changed more
 
     def store(self, cursor: sqlite3.Cursor, replace: bool, version: str | None) -> None:
         """As `save`, in a transaction that has begun; then `settle`."""

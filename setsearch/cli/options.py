@@ -54,13 +54,8 @@ Fresh = Annotated[str | None, _typed(MODEL["fresh"])]
 
 
 def question_options(options: Mapping[str, Option]) -> Callable[..., dict[str, Any]]:
-    """Options of a question as a group."""
-
-    def ask(**given: Any) -> dict[str, Any]:
-        """What was given, by name; None for the rest."""
-        return given
-
-    return with_parameters(ask, options.values(), _annotated)
+    """Options of a question as a group: what was given, by name; None for the rest."""
+    return with_parameters(lambda **given: given, options.values(), _annotated)
 
 
 def answer_options(

@@ -33,9 +33,8 @@ class FrameItems:
     def __init__(self, frame: Any, columns: Mapping[str, Any], progress: Callable[[Any], Iterator[Row]]) -> None:
         require_known(columns, [own.name for own in fields(Columns)])
         self.roles = Columns(**columns)
-        frame = (
-            frame.collect() if hasattr(frame, "lazy") and hasattr(frame, "collect") else frame
-        )  # a lazy one of polars
+        if hasattr(frame, "lazy") and hasattr(frame, "collect"):  # a lazy one of polars
+            frame = frame.collect()
         self._frame, self._progress = frame, progress
         named = self.roles.relation == (self.roles.items, self.roles.features) or self.roles.of_numbers
         id = (self.roles.items if named else None) or self.roles.group_by or self.roles.id

@@ -23,7 +23,8 @@ def _create_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedS
     columns = table_columns(cursor, source.name)
     if source.key == "rowid" and not has_rowid(cursor, source.name, columns):
         raise InvalidParameter(f"the rows of {source.name} have no rowid; name their id column")
-    if not source.has_unique_key and any(map(_has_expression, _unique_keys(cursor, source, columns))):
+    several = source.roles.items or source.roles.group_by  # rows may make one item
+    if several and any(map(_has_expression, _unique_keys(cursor, source, columns))):
         raise InvalidParameter(
             f"{source.name} has a unique index on an expression, by which `insert or replace` deletes rows unnoticed: "
             "leave `track` out (an update then compares all rows)"

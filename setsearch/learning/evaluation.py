@@ -17,7 +17,7 @@ from setsearch.errors import NoSeeds, UnknownItem
 from setsearch.learning.baselines import Baselines, Score
 from setsearch.learning.choices import Groups, Line, Task, measure_groups, measure_line, weights_of
 from setsearch.learning.evidence import Evidence
-from setsearch.learning.field_weights import Measured, learn_weights
+from setsearch.learning.field_weights import learn_weights
 from setsearch.learning.measures import MEASURES, interval, measures
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import RATINGS, Defaults
@@ -131,12 +131,9 @@ def evaluate(
         results.append(_result(method, _measured(method, tasks, ids)))
     by: str | None = None
     if learns_fields and defaults.fields:
-
-        def measure(by: str) -> Measured:
-            """The measures of the sets by weights of fields."""
-            return _measured(_model("", fields, defaults, {"model": "lift", "by": by}), tasks, ids)
-
-        by, measured = learn_weights(defaults.fields, measure)
+        by, measured = learn_weights(
+            defaults.fields, lambda by: _measured(_model("", fields, defaults, {"model": "lift", "by": by}), tasks, ids)
+        )
         learned = _model(f"lift, learned, by {by}", fields, defaults, {"model": "lift", "by": by})
         results.append(_result(learned, measured))
     members = {name: np.append(seeds, others) for name, seeds, others in tasks}
@@ -266,11 +263,7 @@ def _label(options: ModelOptions) -> str:
 
 
 def _model(name: str, fields: Fields, defaults: Defaults, options: ModelOptions) -> Method:
-    def score(seeds: Ints) -> Floats:
-        """The scores of all items, without the constant."""
-        return weights_of(fields, defaults, options, seeds).scores()
-
-    return Method(name, score, options)
+    return Method(name, lambda seeds: weights_of(fields, defaults, options, seeds).scores(), options)
 
 
 def _baselines(fields: Fields, counts: sparse.csr_array) -> list[Method]:

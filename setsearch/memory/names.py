@@ -35,9 +35,7 @@ class KnownNames:
         self._text = bytearray()
         self._starts, self._ends = array("Q"), array("Q")  # of the names; a title follows, up to the next start
         self._hashes = array("q")
-        self._by_hash: tuple[array[int], array[int]] | None = (
-            None  # hashes, ascending, and their ids, once all names are there
-        )
+        self._by_hash: tuple[array[int], array[int]] | None = None  # hashes, ascending, and ids, once all are there
 
     @property
     def is_complete(self) -> bool:

@@ -28,11 +28,6 @@ ROOM = 5  # bits that a product of an inverse and a centroid may need above thos
 SIZES = range(8, 513)  # of vectors; of larger ones the inverse takes too long
 
 
-def directed(inverse: Floats, centroid: Floats) -> Floats:
-    """The inverse times a centroid that is not 0, times a number, `(size,)`."""
-    return inverse @ _rounded(centroid / 2.0 ** (np.ceil(np.log2(np.abs(centroid).max())) + ROOM))
-
-
 def _rounded(values: Floats) -> Floats:
     whole: Floats = np.rint(values * UNIT)
     return whole / UNIT
@@ -114,8 +109,10 @@ class Vectors:
         return inverse_spread(self.rows) if self.source == ENCODER else None
 
     def direction(self, centroid: Floats) -> Floats:
-        """d of a centroid, `(size,)`, times any number."""
-        return centroid if self._inverse is None else directed(self._inverse, centroid)
+        """d of a centroid that is not 0, `(size,)`, times any number."""
+        if self._inverse is None:
+            return centroid
+        return self._inverse @ _rounded(centroid / 2.0 ** (np.ceil(np.log2(np.abs(centroid).max())) + ROOM))
 
     @cached_property
     def _mean_square(self) -> float:

@@ -140,8 +140,8 @@ class Relation:
         )
 
 
-def load_relations(cursor: sqlite3.Cursor) -> list[Relation]:
-    """All relations."""
+def load_relations(cursor: sqlite3.Cursor, collection: str = "") -> list[Relation]:
+    """The relations of a collection; without its name, all."""
     for table, most in (("relation", MOST_RELATIONS), ("kind", 2 * MOST_RELATIONS)):
         (count,) = cursor.execute(f"select count(*) from setsearch_{table}").fetchone()
         if count > most:
@@ -169,7 +169,7 @@ def load_relations(cursor: sqlite3.Cursor) -> list[Relation]:
         relation.features.others = tuple(own.prefix for own in relation.fields)
         relation.features.has_ngrams = "-grams" in (relation.analyzer or "")
         relations.append(relation)
-    return relations
+    return of_collection(relations, collection) if collection else relations
 
 
 def of_collection(relations: Sequence[Relation], collection: str) -> list[Relation]:

@@ -150,11 +150,6 @@ class SyncedSource:
         return roles.items or roles.group_by or roles.id
 
     @property
-    def has_unique_key(self) -> bool:
-        """Whether each row of a table is an item, and not one of several that make one."""
-        return self.roles.items is None and self.roles.group_by is None
-
-    @property
     def tables(self) -> list["SyncedSource"]:
         """The table, and others that have fields of its rows; raises CorruptIndex."""
         return [self, *(own.source for own in self.roles.joined)]

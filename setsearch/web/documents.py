@@ -72,11 +72,9 @@ def add_documents(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     @router.delete("/documents/{id:path}", dependencies=writing)
     async def delete_document(id: InPath, items: Collected = None) -> Written:
         """Delete a document."""
-
-        def delete(index: Index) -> Written:
-            return Written(count=index.delete([id], _relation(index, items)), revision=index.revision())
-
-        return await pool.ask(delete)
+        return await pool.ask(
+            lambda index: Written(count=index.delete([id], _relation(index, items)), revision=index.revision())
+        )
 
 
 def _update(index: Index, rows: list[Item], items: str | None) -> Written:

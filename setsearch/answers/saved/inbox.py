@@ -408,12 +408,7 @@ class _NewsReader:
             return News(now, names)
         terms_of = self._analyzer.terms if self._analyzer and self._analyzer.is_available else str.split
         own = {name for name, _ in stored.items.stored(cursor, changed.tolist()).values()}
-
-        def is_new(name: str) -> bool:
-            """Whether all parts of a word or a phrase came or changed."""
-            return own.issuperset(terms_of(name))
-
-        return News(now, names, is_new)
+        return News(now, names, lambda name: own.issuperset(terms_of(name)))  # all parts of a phrase
 
 
 def _changed(fields: Fields, now: Revision, then: Revision) -> Ints | None:

@@ -135,19 +135,14 @@ def show_command(db: Collection, name: Name, *, show: Show) -> None:
     """
     with db.open() as index:
         saved = _saved_set(index, name)
-        joined, titles = {own.item: own._asdict() for own in saved.grown()}, saved.titles()
+        grown, titles = {own.item: own._asdict() for own in saved.grown()}, saved.titles()
     titles = {item: title for item, title in titles.items() if is_informative(title, item)}
     rows = [
-        {"item": item, "title": titles.get(item), "mark": mark, **_joining(joined.get(item, {}))}
+        {"item": item, "title": titles.get(item), "mark": mark} | {key: grown.get(item, {}).get(key) for key in JOINING}
         for mark, items in (("accepted", saved.accepted), ("rejected", saved.rejected))
         for item in items
     ]
     show(_informative(rows, "title", *JOINING), ("item", "mark"))
-
-
-def _joining(grown: dict[str, Any]) -> dict[str, Any]:
-    """How a member joined by itself."""
-    return {key: grown.get(key) for key in JOINING}
 
 
 def _informative(rows: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
