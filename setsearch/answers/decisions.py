@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from time import time
 from typing import Any, NamedTuple
@@ -13,9 +14,11 @@ from setsearch.sqlite.database import Database
 from setsearch.sqlite.integrity import sealed_members, stored_checksums
 
 LONGEST_NOTE = 10_000  # characters
+MOST_EARLIER = 20  # answers about an item that an undo can bring back, one after another
 MARKS = {"no": 0, "yes": 1, "later": 2}
 _WORDS = {mark: word for word, mark in MARKS.items()}
 _Row = tuple[Any, ...]  # of setsearch_member
+ROUND, OVER = 7, 10  # columns of it
 
 
 class Decision(NamedTuple):
@@ -49,7 +52,7 @@ class Decisions:
         self.name, self.items = name, items
         self._database = database
         self._known: list[_Row] | None = None  # None if the set was never there
-        self._own: list[tuple[_Row, _Row | None]] = []  # what this object wrote, and what was there before
+        self._own: list[_Row] = []  # what this object wrote
         self._written: set[_Row] = set()  # the same, and what it knew from the start
         self._last: tuple[dict[int, int], int] | tuple[()] = ()  # the seal of its last write, and the last number
 
@@ -96,12 +99,13 @@ class Decisions:
             last = 0 if known else self._last_number(cursor)
             with sealed_members(cursor, self.name, said):
                 cursor.executemany(
-                    "insert or replace into setsearch_member (name, item, accepted, number, time, reason, note) "
-                    "values (?, ?, ?, ?, ?, ?, ?)",
+                    "insert or replace into setsearch_member (name, item, accepted, number, time, reason, note, over) "
+                    "values (?, ?, ?, ?, ?, ?, ?, ?)",
                     [
                         (
                             *(self.name, item, MARKS[word], None if known else number, time()),
                             *_texts(before.get(item), word, *own[item]),
+                            None if known or item not in before else _earlier(before[item]),
                         )
                         for number, (item, word) in enumerate(said.items(), last + 1)
                     ],
@@ -109,7 +113,7 @@ class Decisions:
             after = self._rows_of(cursor, said)
             self._last = () if known else (stored_checksums(cursor), last + len(said))
         self._known = [row for row in self._known or () if row[1] not in after] + [*after.values()]
-        self._own += [(row, before.get(item)) for item, row in after.items() if not known]
+        self._own += [] if known else after.values()
         self._written.update(after.values())
         return [*map(_decision, before.values())]
 
@@ -124,18 +128,16 @@ class Decisions:
             )
             self._written.update(self._rows_of(cursor, texts).values())
 
-    def undo(self, item: str | None = None, brings_back: Decision | None = None) -> Decision | None:
-        """Take back the last decision, or that about an item; what this object knows was there before, is there again.
+    def undo(self, item: str | None = None) -> Decision | None:
+        """Take back the last decision, or that about an item; what it replaced is there again.
 
-        The last one is that of this object, if it still stands, else that of all. `brings_back`: what was there before
-        a decision about its item, as another object knows. Returns what was taken back, without a note that stays; None
-        if there is nothing. Raises ChangedSet.
+        The last one is that of this object, if it still stands, else that of all. Returns what was taken back, without
+        a note that stays; None if there is nothing. Raises ChangedSet.
         """
-        before = None if brings_back is None else _row(self.name, brings_back)
         with self._database.write() as cursor:
             self._require_there(cursor)
             while self._own and item is None:
-                own, before = self._own.pop()
+                own = self._own.pop()
                 item = own[1] if self._rows_of(cursor, own[1:2]).get(own[1]) == own else None
             row = cursor.execute(
                 f"select * from setsearch_member where name = ? and number is not null {'and item = ?' * bool(item)} "
@@ -146,8 +148,8 @@ class Decisions:
                 return None
             with sealed_members(cursor, self.name, row[1:2]):
                 cursor.execute("delete from setsearch_member where name = ? and item = ?", row[:2])
-            undone = _decision(row)._replace(time=None)
-            if before is None or before[1] != undone.item:
+            undone, before = _decision(row)._replace(time=None), _replaced(row)
+            if before is None:
                 return undone
             _insert(cursor, [before])
         return undone._replace(note=None) if _decision(before).note == undone.note else undone
@@ -209,9 +211,28 @@ def _insert(cursor: sqlite3.Cursor, rows: Sequence[_Row]) -> None:
             cursor.execute(f"insert or ignore into setsearch_member values ({', '.join('?' * len(row))})", row)
 
 
-def _row(name: str, decision: Decision) -> _Row:
-    """What is stored of a decision of a person."""
-    return (name, decision.item, MARKS[decision.said], *decision[2:], *[None] * 4)
+def _earlier(row: _Row) -> str:
+    """What a decision keeps of the row that it replaces, and of those before: their columns, the latest first."""
+    over = None if row[ROUND] is None else row[OVER]
+    return json.dumps([[*row[2:OVER], over], *_history(row)][:MOST_EARLIER], ensure_ascii=False)
+
+
+def _history(row: _Row) -> list[list[Any]]:
+    """The rows that a decision has replaced. What joined by itself has something else there."""
+    with suppress(ValueError, TypeError):
+        found = json.loads(row[OVER]) if row[ROUND] is None else []
+        if isinstance(found, list) and all(isinstance(own, list) and len(own) == OVER - 1 for own in found):
+            return found
+    return []
+
+
+def _replaced(row: _Row) -> _Row | None:
+    """The row that a decision has replaced; None if there was none."""
+    history = _history(row)
+    if not history:
+        return None
+    *own, over = history[0]
+    return (*row[:2], *own, over or (json.dumps(history[1:], ensure_ascii=False) if history[1:] else None))
 
 
 def _decision(row: _Row) -> Decision:

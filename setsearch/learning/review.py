@@ -121,9 +121,9 @@ class Review:
             self._decisions.complete(lacking)
         return [before[item] for item in new if item in before]
 
-    def undo(self, item: str | None = None, *, brings_back: Decision | None = None) -> Decision | None:
+    def undo(self, item: str | None = None) -> Decision | None:
         """Take the last decision back, or that about an item (`Decisions.undo`); None if there is none."""
-        return self._decisions.undo(item, brings_back)
+        return self._decisions.undo(item)
 
     def restore(self) -> None:
         """Bring a review back that somebody else has deleted, with the answers that this object has seen."""

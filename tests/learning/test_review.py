@@ -14,7 +14,7 @@ from scipy.stats import hypergeom, nchypergeom_wallenius
 
 import setsearch
 from setsearch import errors
-from setsearch.answers.decisions import Decision
+from setsearch.answers.decisions import MOST_EARLIER, Decision
 from setsearch.cli.commands.review import _state
 from setsearch.learning import Review
 from setsearch.learning.stopping import EVEN_AT, ODDS, chance_of_few, chance_of_missing, outlook
@@ -166,7 +166,9 @@ def said_of(review):
     return {own.item: (own.said, own.reason, own.note) for own in review.decisions()}
 
 
-def test_undo_brings_back_what_was_said_before(path):
+@pytest.mark.parametrize("again", [False, True])
+def test_undo_brings_back_what_was_said_before(path, again):
+    """Also what another object said: it is in the database."""
     with setsearch.open(path) as index:
         review = Review(index, "stroke")
         review.know(["r00"], ["r01"])
@@ -176,12 +178,24 @@ def test_undo_brings_back_what_was_said_before(path):
         for item, said, reason, note in steps:
             review.decide(item, said, reason=reason, note=note)
             before.append(review.decisions())
+        review = Review(index, "stroke") if again else review
         told = ["later to r01", "no to r04 (too old), with the note: she says no", "yes to r01", "yes to r04"]
         for sentence in [*told, "the note on r04: ask Ann"]:
             before.pop()
             assert str(review.undo()) == sentence
             assert review.decisions() == before[-1]
         assert review.undo() is None
+
+
+def test_undo_knows_of_as_many_answers_as_it_says(path):
+    with setsearch.open(path) as index:
+        review = Review(index, "stroke")
+        review.know(["r00"])
+        for number in range(MOST_EARLIER + 5):
+            review.decide("r04", "later", note=str(number))
+        taken = [own.note for own in iter(lambda: Review(index, "stroke").undo("r04"), None)]
+        assert taken == [str(number) for number in range(MOST_EARLIER + 5)][::-1][: MOST_EARLIER + 1]
+        assert index.check() == []
 
 
 def test_an_item_can_be_asked_for(path):
