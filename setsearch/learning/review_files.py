@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from setsearch.answers.decisions import Decision
 from setsearch.indexing.references.bibtex import bibtex_value, write_bibtex
-from setsearch.indexing.references.convert import converted, left_behind
+from setsearch.indexing.references.convert import converted, left_behind, tags_beside
 from setsearch.indexing.references.reference import OURS, Reference, bibtex_plain, without_braces
 from setsearch.indexing.references.tagged import write_tagged
 from setsearch.indexing.references.tags import BIBTEX, PUBMED, REFER, RIS, TABLE, WOS, plain_column
@@ -29,6 +29,7 @@ COLUMNS = (
     *("keywords", "abstract"),  # so that the file can be indexed again
 )
 ABSTRACTS = "other_title", "abstract", "other_abstract"  # roles
+CSV_ROLES = {"title", "author", "year", "journal", "doi", "keyword", "key", *ABSTRACTS}
 REASON = "reason: "  # of our keywords
 _NOTE = {RIS: "N1", PUBMED: "GN", REFER: "Z"}  # Web of Science has none
 _KEYWORD = {RIS: "KW", PUBMED: "OT", WOS: "DE", REFER: "K"}
@@ -58,21 +59,34 @@ def write_review(
 ) -> str:
     """All records of a review with what was decided, in the order of decisions, those not read last.
 
-    `progress` gets the records, and yields them. `dropped` counts the fields, by tag, for which another form has none.
+    `progress` gets the records, and yields them. `dropped` counts the fields, by tag, that this kind has not.
     """
-    rows = progress(_rows(review))
+    rows = progress(_counted(_rows(review), kind, Counter() if dropped is None else dropped))
     if kind == "csv":
         return csv_text(map(_cells, rows), COLUMNS)
     form = FORMS[kind]
-    dropped = Counter[str]() if dropped is None else dropped
-    references = (_with_decision(_converted(_reference(row), form, dropped), row) for row in rows)
+    references = (_with_decision(converted(_reference(row), form), row) for row in rows)
     return write_bibtex(references) if form == BIBTEX else write_tagged(references, form)
 
 
-def _converted(reference: Reference, form: str, dropped: Counter[str]) -> Reference:
-    """A reference in a form; what is left behind is counted."""
-    dropped.update(left_behind(reference, form))
-    return converted(reference, form)
+def dropped_fields(review: Review) -> dict[str, Counter[str]]:
+    """The fields, by tag, that each kind of file has not."""
+    found = {kind: Counter[str]() for kind in KINDS}
+    for reference in review.references().values():
+        for kind, dropped in found.items():
+            dropped.update(_dropped(reference, kind))
+    return found
+
+
+def _dropped(reference: Reference, kind: str) -> list[str]:
+    return tags_beside(reference, CSV_ROLES) if kind == "csv" else left_behind(reference, FORMS[kind])
+
+
+def _counted(rows: Iterator[Row], kind: str, dropped: Counter[str]) -> Iterator[Row]:
+    for row in rows:
+        if row.record.reference is not None:
+            dropped.update(_dropped(row.record.reference, kind))
+        yield row
 
 
 def _rows(review: Review) -> Iterator[Row]:

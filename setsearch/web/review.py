@@ -1,6 +1,5 @@
 """The page of a review: one item after another, with its text, why it is suggested, and how far the review is."""
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -13,7 +12,7 @@ from setsearch.answers.decisions import Decision
 from setsearch.errors import AnsweredMeanwhile, NoSeeds, QueryError, UsageError
 from setsearch.index import Index
 from setsearch.learning.review import Progress, Review
-from setsearch.learning.review_files import KINDS, write_review
+from setsearch.learning.review_files import KINDS, dropped_fields, write_review
 from setsearch.options import require_known
 from setsearch.pool import QuestionPool
 from setsearch.web.access import Pages
@@ -43,6 +42,13 @@ def add_review(pages: Pages, pool: QuestionPool, render: Callable[..., str]) -> 
         return HTMLResponse(
             await pool.ask(lambda index: render(request, "review.html", found=_found(_review(index, name))))
         )
+
+    @pages.get("/review/export")
+    async def export_page(request: Request) -> Response:
+        require_known(request.query_params, ("set",))
+        name = request.query_params.get("set", "")
+        dropped = await pool.ask(lambda index: dropped_fields(_review(index, name)))
+        return HTMLResponse(render(request, "export.html", set=name, dropped=dropped))
 
     @pages.get("/review.{kind}")
     async def review_file(request: Request) -> Response:
@@ -85,11 +91,10 @@ def _review(index: Index, name: str) -> Review:
 def _decide(review: Review, form: Mapping[str, str]) -> dict[str, Any] | None:
     """Save what a form says; returns what the page shows then, if there is something to tell."""
     if form.get("said") == "undo":
-        before = _read_decision(form.get("before"))
-        undone = review.undo(form.get("last"), brings_back=before)
+        undone = review.undo(form.get("last"))
         told = "Nothing to undo." if undone is None else f"Undone: {undone}"
-        again = f"; again: {before}" if undone and before and before.item == undone.item else ""
-        return _found(review, told + again, undone)
+        again = [f"; again: {own}" for own in review.decisions() if undone and own.item == undone.item]
+        return _found(review, told + "".join(again), undone)
     given = {name: form.get(name, "").strip() for name in ("said", "reason", "note")}
     given["item"] = form.get("item", "")
     if given["reason"] and given["said"] != "no":
@@ -103,15 +108,7 @@ def _decide(review: Review, form: Mapping[str, str]) -> dict[str, Any] | None:
         told = str(error).removesuffix("; `replaces` overrules it")
         refused = {**given, "replaces": error.said}
         return _found(review, f"{told[:1].upper()}{told[1:]}.") | {"refused": refused, "code": 409}
-    return None if before is None else _found(review, f"Replaced: {before}") | {"before": json.dumps(before)}
-
-
-def _read_decision(text: str | None) -> Decision | None:
-    """A decision as a page keeps it; raises UsageError."""
-    try:
-        return None if text is None else Decision(*json.loads(text))
-    except (ValueError, TypeError):
-        raise UsageError("the page has no whole decision; load it again") from None
+    return None if before is None else _found(review, f"Replaced: {before}")
 
 
 def _found(review: Review, told: str | None = None, typed: Decision | None = None) -> dict[str, Any]:
@@ -125,13 +122,11 @@ def _found(review: Review, told: str | None = None, typed: Decision | None = Non
         "progress": progress,
         "knows": progress.outlook.is_narrow,
         "curve": _points(progress),
-        "kinds": KINDS,
         "reasons": [*dict.fromkeys(decision.reason for decision in decisions if decision.reason)],
         "last": next((own.item for own in decisions[-1:] if own.number is not None), None),
         "told": told,
         "typed": {},
         "refused": None,
-        "before": None,  # what an undo brings back
         "code": 200,
         "hit": None,
         "problem": None,

@@ -289,7 +289,7 @@ def test_what_is_left_behind_is_told(run, tmp_path):
     )
     assert run("index", "a.db", "a.ris")[0] == 0
     said = run("review", "a.db", "r", "10.1000/x", "--export", "a.bib")[2]
-    assert "not in a.bib: 3 fields (C1 2, C2 1) for which .bib has no tag" in said
+    assert "not in a.bib: 3 fields (C1 2, C2 1) for which .bib has no place" in said
     assert "not in" not in run("review", "a.db", "r", "--export", "b.ris")[2]
 
 

@@ -108,8 +108,20 @@ def test_undo_brings_the_answer_of_somebody_else_back(serve, cats):
     assert told(html) == [f"Undone: yes to {given['item']}; again: {before[-1]}"]
     with setsearch.open(cats) as index:
         assert Review(index, "cats").decisions() == before
-    status, _, body = server.ask("/review", "POST", urlencode({**fields(html), "said": "undo", "before": "[1"}), FORM)
-    assert status == 422 and "the page has no whole decision" in body
+
+
+def test_an_overruled_answer_comes_back_much_later(serve, cats):
+    """On another page, after other answers, by another server."""
+    server = serve(cats)
+    given = fields(server.ask("/review", set="cats")[2])
+    post(server, given, said="no", reason="too wild")
+    html = post(server, given, said="yes", replaces="no")
+    html = post(server, fields(html), said="no")
+    again = serve(cats)
+    html = post(again, fields(again.ask("/review", set="cats")[2]), said="undo")
+    html = post(again, fields(html) | {"last": given["item"]}, said="undo")
+    assert told(html) == [f"Undone: yes to {given['item']}; again: no to {given['item']} (too wild)"]
+    assert decisions(cats) == [(given["item"], "no", "too wild", None)]
 
 
 def test_two_people_are_told_of_one_another(serve, cats):
@@ -132,9 +144,32 @@ def test_two_people_are_told_of_one_another(serve, cats):
     assert decisions(cats) == [(given["item"], "no", "too wild", "I doubt it")]
     yours = post(server, fields(yours), said="no")
     html = post(server, fields(mine), said="undo")
-    assert told(html) == [f"Undone: no to {given['item']} (too wild), with the note: I doubt it"]
-    assert len(decisions(cats)) == 1, "the answer of somebody else stays"
+    undone = f"Undone: no to {given['item']} (too wild), with the note: I doubt it"
+    assert told(html) == [f"{undone}; again: yes to {given['item']}"]
+    assert len(decisions(cats)) == 2, "the answer of somebody else stays"
     with setsearch.open(cats) as index:
         index.delete_set("cats")
     status, _, body = server.ask("/review", "POST", urlencode({**fields(html), "said": "yes"}), FORM)
     assert status == 404 and "it may have been deleted meanwhile" in body
+
+
+def test_the_page_says_what_each_kind_of_file_leaves_out(serve, tmp_path, run):
+    fields = "AU  - Ann\nPY  - 2020\nM1  - a\nM1  - b\nC1  - Ulm\n"
+    (tmp_path / "a.ris").write_text(f"TY  - JOUR\nTI  - Big cats\nAB  - Lions.\nVL  - 3\n{fields}ER  - \n")
+    path = tmp_path / "a.db"
+    assert run("index", str(path), str(tmp_path / "a.ris"))[0] == 0
+    with setsearch.open(path) as index:
+        Review(index, "cats").know(["Big cats"])
+    server = serve(path)
+    assert 'href="/review/export?set=cats"' in server.ask("/review", set="cats")[2]
+    html = unescape(server.ask("/review/export", set="cats")[2])
+    said = dict(re.findall(r"download>(\w+)</a>(.*?)</li>", html))
+    assert said == {
+        "CSV": ": without 4 fields for which it has no place (M1 2, VL 1, C1 1)",
+        "RIS": "",
+        **dict.fromkeys(["BIB", "NBIB", "CIW", "ENW"], ": without 3 fields for which it has no place (M1 2, C1 1)"),
+    }
+    told = run("review", str(path), "cats", "--export", str(tmp_path / "a.csv"))[2]
+    assert "not in " in told and "4 fields (M1 2, VL 1, C1 1) for which .csv has no place" in told
+    assert server.ask("/review.ris", set="cats")[2].count("M1  - ") == 2
+    assert server.ask("/review/export", set="dogs")[0] == 404

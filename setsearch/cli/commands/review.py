@@ -117,7 +117,7 @@ def _export(review: "Review", export: Path) -> None:
     write_file(export, content)
     if dropped:
         tags = first_of([f"{tag} {number:,}" for tag, number in dropped.most_common()])
-        say(f"not in {export}: {dropped.total():,} fields ({tags}) for which .{kind} has no tag")
+        say(f"not in {export}: {dropped.total():,} fields ({tags}) for which .{kind} has no place")
     say(f"wrote {export}: {_state(review)}")
 
 

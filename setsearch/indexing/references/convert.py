@@ -1,6 +1,6 @@
 """References from one form into another, and copies of one reference into the fullest."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from setsearch.indexing.references.bibtex import bibtex_value
@@ -113,10 +113,12 @@ def converted(reference: Reference, form: str) -> Reference:
 
 def left_behind(reference: Reference, form: str) -> list[str]:
     """The tags of fields that `converted` leaves behind: they have no role, or one for which the form has no tag."""
-    if reference.form == form:
-        return []
-    own, others = TAGS[reference.form], TAGS[form]
-    plain = plain_tag(reference.form)
+    return [] if reference.form == form else tags_beside(reference, TAGS[form], form)
+
+
+def tags_beside(reference: Reference, others: Container[str], form: str = "") -> list[str]:
+    """The tags of fields that have no role, or none of these."""
+    own, plain = TAGS[reference.form], plain_tag(reference.form)
     present = {plain(tag) for tag, value in reference.fields if value.strip()}
     taken = {_TYPE_TAG.get(reference.form, ""), *(_TYPE_COLUMNS if reference.form == TABLE else ())}
     for role, tags in own.items():
