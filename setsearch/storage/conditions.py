@@ -21,12 +21,70 @@ _condition = re.compile(  # =>, =< and <> are no signs
 ).fullmatch
 
 
+_spaces = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f'’](?=\d{3}(?!\d))")  # between thousands
 _comma = re.compile(r"[+-]?\d+,\d+", re.ASCII).fullmatch
 _thousands = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII).fullmatch
 _in_groups = re.compile(  # 1.250,5 and 1,250.5, of which the last mark is the decimal one; 1.250.000 and 1,250,000
     r"[+-]?[1-9]\d{0,2}(?:(?:\.\d{3})+,\d*|(?:,\d{3})+\.\d*|(?:\.\d{3}){2,}|(?:,\d{3}){2,})", re.ASCII
 ).fullmatch
 iso_date = re.compile(r"(\d{4}-\d{2}(?:-\d{2})?)(?:[T ](\d{2}:\d{2}.*))?", re.ASCII).fullmatch
+_time = r"(?:,?(?:T| +)(?P<hour>\d{1,2})(?P<rest>:\d{2}(?::\d{2}(?:\.\d+)?)?)(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?)?"
+_year_first = re.compile(rf"(\d{{4}})[/.年] ?(\d{{1,2}})[/.月] ?(\d{{1,2}})[日.]?{_time}", re.ASCII).fullmatch
+_year_last = re.compile(rf"(\d{{1,2}})([./-]) ?(\d{{1,2}})\2 ?(\d{{4}}){_time}", re.ASCII).fullmatch
+
+
+class Written(str):
+    """A cell of which its column, or its file, tells what it says: `plain`, with a decimal point, or as ISO 8601.
+
+    It `is_sure` where the column itself tells.
+    """
+
+    tell: Callable[[str], str | None]  # what such a cell says; None: what it looks like
+    is_sure: bool
+
+    @property
+    def plain(self) -> str:
+        """What the cell says."""
+        return self.tell(str(self)) or str(self)
+
+
+def plain_cell(value: Any) -> Any:
+    """What a cell says."""
+    return value.plain if isinstance(value, Written) else value
+
+
+def date_text(value: Any, day_first: bool | None = None) -> str | None:
+    """A date as ISO 8601 writes it; None for what is none, or may be two.
+
+    27.11.2026, 2026/11/27 and 27/11/2026 are dates; of 5/3/2026 somebody must know whether days are first.
+    """
+    text = str(plain_cell(value)).strip()
+    if iso_date(text):
+        return text
+    if found := _year_first(text):
+        year, month, day = found[1], int(found[2]), int(found[3])
+    elif found := _year_last(text):
+        year, day, month = found[4], int(found[1]), int(found[3])
+        if found[2] != "." and day <= 12 and month != day:
+            if month <= 12 and day_first is None:
+                return None
+            if month > 12 or not day_first:
+                day, month = month, day
+    else:
+        return None
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return None
+    return f"{year}-{month:02}-{day:02}{_time_of(found)}"
+
+
+def _time_of(found: re.Match[str]) -> str:
+    """The time of a date as ISO 8601 writes it."""
+    if found["hour"] is None:
+        return ""
+    hour = int(found["hour"])
+    if found["half"]:
+        hour = hour % 12 + 12 * (found["half"] in "pP")
+    return f"T{hour:02}{found['rest']}"
 
 
 class Condition(NamedTuple):
@@ -44,7 +102,7 @@ class Condition(NamedTuple):
     @property
     def orders(self) -> bool:
         """Whether more and less have a meaning: for numbers and dates."""
-        return self.compares_numbers or iso_date(self.wanted) is not None
+        return self.compares_numbers or date_text(self.wanted) is not None
 
     def compare(self, value: Any) -> bool | None:
         """Whether a cell meets the condition; None if it cannot be compared. An empty cell does not meet it."""
@@ -54,9 +112,9 @@ class Condition(NamedTuple):
             return OPERATORS[self.sign](str(value).lower(), self.wanted.lower()) if self.sign in ("=", "!=") else None
         wanted = as_number(self.wanted)
         if wanted is None:
-            if (date := iso_date(self.wanted)) and iso_date(text := str(value)):
-                end = None if date[2] else len(self.wanted)  # a day is compared with days, a month with months
-                return OPERATORS[self.sign](text[:end].replace(" ", "T"), self.wanted.replace(" ", "T"))
+            if (date := date_text(self.wanted)) and (text := date_text(value)):
+                end = None if ":" in date else len(date)  # a day is compared with days, a month with months
+                return OPERATORS[self.sign](text[:end].replace(" ", "T"), date.replace(" ", "T"))
             return OPERATORS[self.sign](str(value), self.wanted) if self.sign in ("=", "!=") else None
         number = as_number(value)
         return None if number is None else OPERATORS[self.sign](number, wanted)
@@ -80,6 +138,7 @@ def equality(column: str, value: str) -> str | None:
 
 def as_number(value: Any) -> float | None:
     """A cell as a finite number; None for what is none."""
+    value = plain_cell(value)
     if isinstance(value, str):
         value = decimal_point(value.strip())
     try:
@@ -91,10 +150,17 @@ def as_number(value: Any) -> float | None:
 
 def decimal_point(text: str) -> str:
     """A number with a decimal point, and without marks between thousands; 1,250 stays as it is, which may be either."""
+    if not text.isdecimal():
+        text = _spaces.sub("", text)
     if _in_groups(text):
         decimal = max(text.rfind(","), text.rfind(".")) if {",", "."} <= {*text} else len(text)
         return re.sub("[.,]", "", text[:decimal]) + f".{text[decimal + 1 :]}"
     return text.replace(",", ".") if _comma(text) and not _thousands(text) else text
+
+
+def may_be_thousand(value: Any) -> bool:
+    """Whether a cell is as 1,250, which may be a thousand or one and a quarter."""
+    return isinstance(value, str) and _thousands(value.strip()) is not None
 
 
 def plain_date(value: datetime.date | datetime.time) -> str:

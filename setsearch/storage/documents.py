@@ -19,7 +19,7 @@ from setsearch.arrays import Ints, offsets
 from setsearch.errors import CorruptIndex, InvalidItem, InvalidParameter
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 from setsearch.storage.codec import pack_columns, unpack_columns
-from setsearch.storage.conditions import Condition, parse_condition, plain_date
+from setsearch.storage.conditions import Condition, Written, parse_condition, plain_date
 from setsearch.storage.forward_lists import Blocks
 from setsearch.storage.relation import Relation
 
@@ -173,6 +173,8 @@ def _present(value: Any) -> Any:
     """A value without missing numbers, which are None; bytes that are text as text."""
     if isinstance(value, (list, tuple)):
         return [_present(part) for part in value]
+    if isinstance(value, Written):
+        return value.plain if value.is_sure else str(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         with suppress(UnicodeDecodeError):
             return bytes(value).decode()

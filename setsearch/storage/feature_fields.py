@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from setsearch.errors import CorruptIndex, InvalidItem
-from setsearch.storage.conditions import iso_date
+from setsearch.storage.conditions import date_text, iso_date
 
 TEXT_FIELD = "text"  # the first field of a text collection
 MARK = ":"  # behind the name of a field
@@ -34,8 +34,8 @@ class Days(float):
 
 
 def as_days(value: Any) -> Days | None:
-    """A date, or a text with one as ISO 8601 writes it; None for what is none."""
-    if isinstance(value, str) and (found := iso_date(value.strip())):
+    """A date, or a text with one; None for what is none."""
+    if isinstance(value, str) and (found := iso_date(date_text(value) or "")):
         value = found[0] if found[1].count("-") == 2 else f"{found[1]}-01"
         with suppress(ValueError):
             value = datetime.datetime.fromisoformat(value)

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from setsearch.errors import SourceError
-from setsearch.storage.conditions import decimal_point, plain_date
+from setsearch.storage.conditions import decimal_point, may_be_thousand, plain_cell, plain_date
 from setsearch.storage.feature_fields import as_days
 from setsearch.storage.ids import is_storable, number_text
 
@@ -155,14 +155,16 @@ def cell_number(position: str, column: str, value: Any) -> float:
         return number
     days = as_days(value)
     if days is None:
+        either = "; it may be a thousand or not: write it without a mark" if may_be_thousand(plain_cell(value)) else ""
         raise SourceError(
-            f"{position}: the column {column!r} is {value!r}, not a finite number, or a date as 2004-12-31"
+            f"{position}: the column {column!r} is {value!r}, not a finite number, or a date as 2004-12-31{either}"
         )
     return days
 
 
 def _plain_number(value: Any, otherwise: float) -> float:
     """A number, or a text with one in ASCII digits; Python would also read 1_000 and the digits of other scripts."""
+    value = plain_cell(value)
     if isinstance(value, str):
         value = decimal_point(value.strip(" \t\r\n"))
         return float(value) if PLAIN_NUMBER.fullmatch(value) else otherwise

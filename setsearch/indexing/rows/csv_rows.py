@@ -10,6 +10,7 @@ from itertools import islice
 
 from setsearch.errors import SourceError
 from setsearch.indexing.rows.cells import Cells, Row
+from setsearch.indexing.rows.marks import with_marks
 
 OTHER_DELIMITERS = (";", "\t", "|")
 LONGEST_FIELD = 2**31 - 1
@@ -47,6 +48,10 @@ def csv_rows(
     others = first.split(delimiter)[1:]
     is_spaced = others != [] and all(name.startswith(" ") for name in others)  # id, "a text"
     rows = csv.reader(source, delimiter=delimiter, strict=True, skipinitialspace=is_spaced)
+    yield from with_marks(_below_header(rows, source, name, skip), delimiter)
+
+
+def _below_header(rows: Iterator[list[str]], source: "_Lines", name: str, skip: Skip) -> Iterator[Row]:
     header: list[str] | None = None
     while True:
         source.begin_row()

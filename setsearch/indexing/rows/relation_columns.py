@@ -14,6 +14,7 @@ from setsearch.arrays import Ints
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.cells import LARGEST_COUNT_OF_CELL, LISTS
 from setsearch.indexing.rows.csv_rows import delimiter_of
+from setsearch.indexing.rows.marks import depends_on_column
 from setsearch.indexing.rows.reader import ARROW_FILES, DELIMITERS, RowReader, file_ending
 from setsearch.storage.ids import is_storable
 from setsearch.storage.synced_source import Columns
@@ -95,8 +96,9 @@ def _kept(table: Any, cells: CellRules) -> Any:
     if cells.condition is None:
         return np.ones(len(table), bool)
     column = table[cells.condition.column].cast("string")
-    if column.null_count or any(not text.strip() for text in column.unique().to_pylist()):
-        raise ValueError("an empty cell")
+    texts = column.unique().to_pylist()
+    if column.null_count or any(not text.strip() or depends_on_column(text) for text in texts):
+        raise ValueError("an empty cell, or one that other cells explain")
     return cells.compare_all(column.cast("float64").to_numpy())
 
 

@@ -1,0 +1,113 @@
+"""Numbers and dates of a table of texts: a column, or the file, tells what 1.250 and 5/3/2026 say.
+
+1.250 is a thousand where commas are the decimal marks of the column, or of a file with semicolons between its cells;
+5/3/2026 is in March where another date of the column has a day beyond 12 first. Of 1.250 in a file with semicolons that
+tells nothing else, and of 1,250 anywhere, nobody knows.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain, islice
+from typing import NamedTuple
+
+from setsearch.indexing.rows.cells import PLAIN_NUMBER, Cells, Row
+from setsearch.storage.conditions import Written, date_text, decimal_point, iso_date
+
+LOOKED_AT_ROWS = 1000
+_either = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}", re.ASCII).fullmatch
+_groups = re.compile(r"[+-]?[1-9]\d{0,2}(?:(\.)\d{3}){2,}|[+-]?[1-9]\d{0,2}(?:(,)\d{3}){2,}", re.ASCII).fullmatch
+_slashed = re.compile(r"\s*(\d{1,2})[/-] ?(\d{1,2})[/-]", re.ASCII).match
+_other = {",": ".", ".": ","}
+
+
+class Mark(NamedTuple):
+    """How a column writes numbers, or whether its dates begin with the day; `is_sure` where the column itself tells."""
+
+    decimal: str = ""
+    day_first: bool | None = None
+    has_dates: bool = False
+    is_sure: bool = False
+
+
+def with_marks(rows: Iterable[Row], delimiter: str) -> Iterator[Row]:
+    """Rows whose cells say what their columns tell. Some are looked at before the first one comes."""
+    rows = iter(rows)
+    head = [*islice(rows, LOOKED_AT_ROWS)]
+    columns: dict[str, list[str]] = {}
+    for _, cells in head:
+        for column, cell in cells.items():
+            if cell:
+                columns.setdefault(column, []).append(cell)
+    tellers = [
+        (column, partial(_plain, mark=mark), mark.is_sure) for column, mark in _marks(columns, delimiter).items()
+    ]
+    for row in chain(head, rows):
+        for column, tell, is_sure in tellers:
+            cell = row[1].get(column)
+            if cell:
+                assert isinstance(row[1], Cells)
+                row[1][column] = own = Written(cell)
+                own.tell, own.is_sure = tell, is_sure
+        yield row
+
+
+def depends_on_column(cell: str) -> bool:
+    """Whether other cells tell what this number says."""
+    return _either(cell.strip()) is not None
+
+
+def _marks(columns: dict[str, list[str]], delimiter: str) -> dict[str, Mark]:
+    """How the columns of numbers and dates write these."""
+    found, undecided, all_seen = dict[str, Mark](), list[str](), set[str]()
+    for column, cells in columns.items():
+        if all(map(_may_be_date, cells)):
+            if not all(iso_date(cell.strip()) for cell in cells):
+                found[column] = Mark(day_first=_day_first(cells), has_dates=True, is_sure=True)
+        elif all(map(_is_number, cells)):
+            seen = {_decimal_mark(cell.strip()) for cell in cells} - {""}
+            all_seen |= seen
+            if len(seen) == 1:
+                found[column] = Mark(seen.pop(), is_sure=True)
+            else:
+                undecided.append(column)
+    decimal = "," if delimiter == ";" and "," in all_seen else "" if len(all_seen) != 1 else next(iter(all_seen))
+    for column in undecided:
+        if decimal or delimiter == ";":
+            found[column] = Mark(decimal)
+    return found
+
+
+def _is_number(cell: str) -> bool:
+    return depends_on_column(cell) or PLAIN_NUMBER.fullmatch(decimal_point(cell.strip())) is not None
+
+
+def _decimal_mark(cell: str) -> str:
+    """The decimal mark that a number shows; empty if it may be either, or has none."""
+    if groups := _groups(cell):
+        return _other[groups[1] or groups[2]]
+    last = max(cell.rfind("."), cell.rfind(","))
+    return "" if last < 0 or _either(cell) else cell[last]
+
+
+def _may_be_date(cell: str) -> bool:
+    return date_text(cell, True) is not None
+
+
+def _day_first(cells: Sequence[str]) -> bool | None:
+    """Whether dates of a column begin with the day, as those say that have one beyond 12; None if none does."""
+    pairs = [(int(found[1]), int(found[2])) for found in map(_slashed, cells) if found]
+    orders = {first > 12 for first, second in pairs if max(first, second) > 12}
+    return orders.pop() if len(orders) == 1 else None
+
+
+def _plain(cell: str, mark: Mark) -> str | None:
+    """What a cell says, if that differs from what it looks like alone."""
+    text = cell.strip()
+    if mark.has_dates:
+        return date_text(cell, mark.day_first)
+    if (either := _either(text)) is None:
+        return decimal_point(text) if mark.decimal == "," and mark.is_sure and _is_number(text) else None
+    if not mark.decimal:
+        return text.replace(".", ",")  # which is refused
+    return text.replace(either[1], "." if either[1] == mark.decimal else "")
