@@ -133,10 +133,10 @@ class FileReader:
             return
         try:
             with open_file(path) as file:
-                data = read_whole(file, path)
+                data = read_whole(file, path, None if is_named else MOST_UNPACKED)
         except SourceError as error:
             if isinstance(error, TooMuch) and not is_named:
-                self.leave_out(path, f"more than {MOST_UNPACKED >> 20:,} MB unpacked")
+                self.leave_out(path, f"more than {MOST_UNPACKED >> 20:,} MB")
             else:
                 self.tell_skipped(error, str(error))
             return

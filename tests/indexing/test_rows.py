@@ -105,7 +105,7 @@ def test_a_json_array_of_objects_is_rows(run, failed, tmp_path):
     failed(run("index", "d.db", "d.json"), 1, "d.json, entry 4: not a JSON object")
     assert run("index", "d.db", "d.json", "--errors", "skip")[0] == 0
     (tmp_path / "e.json").write_text('[{"id": 1, "id": 2}]')
-    failed(run("index", "e.db", "e.json"), 1, "e.json: broken JSON (the key 'id' comes twice)")
+    failed(run("index", "e.db", "e.json"), 1, "e.json, entry 1: broken JSON (the key 'id' comes twice)")
     failed(run("index", "m.db", "none.json"), 1, "none.json does not exist")
     assert run("index", "m.db", "none.json", "c.json", "--errors", "skip")[0] == 0
     (tmp_path / "r.json").write_text(json.dumps([{"film": "a", "user": "x"}, {"film": "b", "user": "x"}]))

@@ -1,18 +1,135 @@
-"""Where the rows of a JSON file are: programs and services wrap them, {"total": 2, "data": [...]}."""
+"""Where the rows of a JSON file are: one after another in an array, or wrapped, {"total": 2, "data": [...]}."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 DEEPEST = 3  # objects around the rows
+CHUNK, LONGEST_VALUE = 1 << 16, 1 << 26  # characters read at once, and of a value of an array
+_broken = re.compile(r"[\udc80-\udcff]")  # bytes that were no text
+_blank = re.compile(r"[ \t\r\n]*")
 
 
 def parse_json(text: str) -> Any:
     """A value of JSON; raises ValueError."""
     try:
-        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
+        return _strict.decode(text)
     except RecursionError as error:
         raise ValueError(str(error)) from error
+
+
+class Readable(Protocol):
+    """A text that is read piece by piece."""
+
+    def read(self, size: int = -1, /) -> str:
+        """The next characters, about so many."""
+        ...
+
+
+class Value(NamedTuple):
+    """A value of an array, the text that it comes from, and why it does not count."""
+
+    value: Any
+    text: str
+    problem: str = ""
+
+
+def values_within(file: Readable) -> Iterator[Value]:
+    """The values of an array, read one after another, or of what wraps one; raises ValueError with the line."""
+    text = _Ahead(file)
+    if text.next() == "[":
+        yield from _values_of_array(text)
+    elif text.next():
+        whole = text.rest()
+        value = parse_json(whole)
+        within = rows_within(value) or [value]
+        has_broken = not whole.isascii() and _broken.search(whole)
+        yield from (Value(own, json.dumps(own, ensure_ascii=False) if has_broken else "") for own in within)
+
+
+def _values_of_array(text: "_Ahead") -> Iterator[Value]:
+    text.take("[")
+    mark = "]" if text.next() == "]" else ","
+    if mark == "]":
+        text.take("]")
+    while mark == ",":
+        yield text.value()
+        mark = text.take(",", "]")
+    if text.next():
+        raise text.error("Extra data")
+
+
+class _Ahead:
+    """A text of which some is in memory: what was not taken yet."""
+
+    def __init__(self, file: Readable) -> None:
+        self._file, self._text, self._place = file, "", 0
+        self._lines = 1  # up to `_text`
+
+    def next(self) -> str:
+        """The next character that is not blank; empty at the end."""
+        while True:
+            self._place = _blank.match(self._text, self._place).end()  # type: ignore[union-attr]
+            if self._place < len(self._text):
+                return self._text[self._place]
+            if not self._read():
+                return ""
+
+    def take(self, *marks: str) -> str:
+        """Take one of some marks; raises ValueError."""
+        mark = self.next()
+        if mark not in marks or not mark:
+            raise self.error(f"Expecting {' or '.join(map(repr, marks))}")
+        self._place += 1
+        return mark
+
+    def rest(self) -> str:
+        """Take all that comes."""
+        text = self._text[self._place :] + self._file.read()
+        self._text, self._place = "", 0
+        return text
+
+    def value(self) -> Value:
+        """Take a value; raises ValueError."""
+        self.next()
+        while True:
+            try:
+                value, end, problem = self._decode()
+                if end < len(self._text) or not self._read():
+                    break
+            except RecursionError as error:
+                raise self.error("nested too deeply") from error
+            except json.JSONDecodeError as error:
+                if len(self._text) - self._place > LONGEST_VALUE:
+                    raise self.error(f"a value of more than {LONGEST_VALUE:,} characters") from error
+                if not self._read():
+                    raise self.error(error.msg, error.pos) from error
+        text = self._text[self._place : end]
+        self._place = end
+        return Value(value, text, problem)
+
+    def _decode(self) -> tuple[Any, int, str]:
+        """The value that comes, where it ends, and why it does not count; raises JSONDecodeError."""
+        try:
+            return *_strict.raw_decode(self._text, self._place), ""
+        except json.JSONDecodeError:
+            raise
+        except ValueError as error:
+            return *_lax.raw_decode(self._text, self._place), f"broken JSON ({error})"
+
+    def error(self, message: str, place: int | None = None) -> ValueError:
+        """What is wrong, and in which line."""
+        line = self._lines + self._text.count("\n", 0, self._place if place is None else place)
+        return ValueError(f"{message}: line {line}")
+
+    def _read(self) -> bool:
+        """Read on, as much again as is there; False at the end."""
+        self._lines += self._text.count("\n", 0, self._place)
+        rest = self._text[self._place :]
+        more = self._file.read(max(CHUNK, len(rest)))
+        self._text, self._place = rest + more, 0
+        return bool(more)
 
 
 def rows_within(value: Any, depth: int = DEEPEST) -> Sequence[Any] | None:
@@ -53,3 +170,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _no_constant(name: str) -> Any:
     """Refuse what Python adds to JSON; raises ValueError."""
     raise ValueError(f"{name} is no value of JSON")
+
+
+_strict = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_no_constant)
+_lax = json.JSONDecoder()

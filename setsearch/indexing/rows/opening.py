@@ -60,11 +60,16 @@ class Packed(gzip.GzipFile):
         return line
 
 
-def read_whole(file: IO[bytes], path: object) -> bytes:
-    """All of an open file; raises TooMuch if it unpacks to more than it may."""
-    data = file.read(MOST_UNPACKED + 1 if isinstance(file, gzip.GzipFile) else -1)
-    if len(data) > MOST_UNPACKED and isinstance(file, gzip.GzipFile):
-        raise TooMuch(f"{path} unpacks to more than {MOST_UNPACKED >> 20:,} MB; leave it out, or unpack it")
+def read_whole(file: IO[bytes], path: object, most: int | None = None) -> bytes:
+    """All of an open file; raises TooMuch if it has more than `most` bytes, or unpacks to more than it may."""
+    is_packed = isinstance(file, gzip.GzipFile)
+    limit = MOST_UNPACKED if is_packed else most
+    data = file.read(-1 if limit is None else limit + 1)
+    if limit is not None and len(data) > limit:
+        verb = "unpacks to" if is_packed else "has"
+        raise TooMuch(
+            f"{path} {verb} more than {limit >> 20:,} MB; leave it out, or {'unpack' if is_packed else 'name'} it"
+        )
     return data
 
 

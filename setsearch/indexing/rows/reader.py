@@ -17,8 +17,8 @@ from setsearch.errors import SourceError, UsageError
 from setsearch.indexing.encodings import encoding_by_mark, likely_encoding, lines_as_utf8
 from setsearch.indexing.rows.cells import OpenCells, Row
 from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, csv_rows, split_old_ends
-from setsearch.indexing.rows.json_shapes import first_within, parse_json, rows_within
-from setsearch.indexing.rows.opening import is_stream, open_file, open_stream, read_whole, stream_name
+from setsearch.indexing.rows.json_shapes import Readable, first_within, parse_json, values_within
+from setsearch.indexing.rows.opening import MOST_UNPACKED, is_stream, open_file, open_stream, read_whole, stream_name
 from setsearch.sqlite.connections import TIME_LIMIT, OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited, limited_rows
 from setsearch.sqlite.sql import has_rowid, is_stored_table, main_table, missing_table, order_of_rows, table_columns
@@ -74,10 +74,9 @@ class RowReader:
                     yield from arrow_rows(file, path)
                     return
                 if ending in (JSON, *JSON_LINES):
-                    begin = cast(io.BufferedReader, file).peek(LOOKED_AT)[:LOOKED_AT]
-                    ending = JSON if _is_array(begin) else JSON_LINES[0] if _are_lines(begin) else ending
+                    ending = _json_kind(file) or ending
                 if ending == JSON:
-                    yield from self._array_rows(read_whole(file, source), source)
+                    yield from self._array_rows(file, source, is_file=True)
                     return
                 reader, lines = self._by_bytes(file, source)
                 if ending in JSON_LINES:
@@ -104,7 +103,7 @@ class RowReader:
         begin = cast(io.BufferedReader, lines).peek(LOOKED_AT)[:LOOKED_AT]
         first = begin.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
         if _is_array(begin):
-            yield from reader._array_rows(read_whole(lines, name), name)
+            yield from reader._array_rows(lines, name)
         elif not first.startswith(b"{") and any(mark.encode() in first for mark in (",", *OTHER_DELIMITERS)):
             own = lines if reader.encoding else lines_as_utf8(lines, lambda found: self._decide(found, name))
             yield from reader._csv_rows(own, name, ",")
@@ -126,7 +125,7 @@ class RowReader:
             return
         data = b"".join([*begin, *others]) + read_whole(lines, name)
         is_wrapped = first_within(data.decode("utf-8-sig", "replace")) is not None
-        yield from self._array_rows(data, name) if is_wrapped else self._json_rows(io.BytesIO(data), name)
+        yield from (self._array_rows if is_wrapped else self._json_rows)(io.BytesIO(data), name)
 
     def _json_rows(self, lines: Iterable[bytes], name: str) -> Iterator[Row]:
         for number, line in enumerate(split_old_ends(lines), 1):
@@ -136,6 +135,7 @@ class RowReader:
                 continue
             try:
                 values = parse_json(text)
+                values = {"text": values} if isinstance(values, str) else values
                 problem = "" if isinstance(values, dict) else "not a JSON object"
             except ValueError as error:
                 problem = f"broken JSON ({error})"
@@ -144,23 +144,31 @@ class RowReader:
             else:
                 self._skip(position, f"{problem}; correct it, or pass `errors=skip`", problem)
 
-    def _array_rows(self, data: bytes, name: str) -> Iterator[Row]:
-        """The objects of a JSON array, or of what wraps one."""
-        text = self.decode_file(data, name, has_records=True) or "[]"
+    def _array_rows(self, file: IO[bytes], name: str, is_file: bool = False) -> Iterator[Row]:
+        """The objects of a JSON array, or of what wraps one; a text of an array is a row with a `text`."""
+        text = self._text_of(file, name, is_file)
         try:
-            values = parse_json(text)
+            for number, (value, written, broken_json) in enumerate(values_within(text), 1):
+                problem = broken_json
+                if not problem and not isinstance(value, (dict, str)):
+                    problem = "not a JSON object"
+                if not problem and (broken := broken_bytes(written)):
+                    problem = f"invalid UTF-8 in {broken}"
+                if not problem:
+                    yield f"{name}, entry {number}", OpenCells({"text": value} if isinstance(value, str) else value)
+                else:
+                    self._skip(f"{name}, entry {number}", f"{problem}; correct it, or pass `errors=skip`", problem)
         except ValueError as error:
             raise SourceError(f"{name}: broken JSON ({error}); correct it") from error
-        is_whole = broken_bytes(text) is None
-        within = values if isinstance(values, list) else rows_within(values) or [values]
-        for number, value in enumerate(within, 1):
-            problem = "" if isinstance(value, dict) else "not a JSON object"
-            if not (is_whole or problem) and (broken := broken_bytes(json.dumps(value, ensure_ascii=False))):
-                problem = f"invalid UTF-8 in {broken}"
-            if not problem:
-                yield f"{name}, entry {number}", OpenCells(value)
-            else:
-                self._skip(f"{name}, entry {number}", f"{problem}; correct it, or pass `errors=skip`", problem)
+
+    def _text_of(self, file: IO[bytes], name: str, is_file: bool) -> Readable:
+        """The text of a file, which is read piece by piece if it is UTF-8."""
+        if is_file and self.encoding is None and _is_utf8(file):
+            file.seek(0)
+            return codecs.getreader("utf-8-sig")(file)
+        if is_file:
+            file.seek(0)
+        return io.StringIO(self.decode_file(read_whole(file, name), name, has_records=True) or "", newline="")
 
     def _csv_rows(self, file: Iterable[bytes], name: str, delimiter: str) -> Iterator[Row]:
         decoded = (
@@ -293,12 +301,11 @@ def unreadable(path: Path) -> str:
 
 
 def is_array(path: Path) -> bool:
-    """Whether a JSON file holds rows: an array of objects, or one a line. No if it cannot be read."""
+    """Whether a JSON file holds rows: an array of objects or of texts, or an object a line. No if it cannot be read."""
     if file_ending(path) != JSON:
         return False
-    with suppress(SourceError):
-        begin = beginning(path)
-        return _is_array(begin) or _are_lines(begin)
+    with suppress(SourceError), open_file(path) as file:
+        return _json_kind(file) is not None
     return False
 
 
@@ -306,9 +313,16 @@ def first_object(path: Path) -> Mapping[str, Any] | None:
     """The first of the rows that a JSON file is or wraps; None if it has none, or cannot be read."""
     if file_ending(path) != JSON:
         return None
-    with suppress(SourceError), open_file(path) as file:
-        data = read_whole(file, path)
-        return first_within(data.decode(encoding_by_mark(data) or "utf-8-sig", "replace"))
+    with suppress(SourceError, ValueError, OSError), open_file(path) as file:
+        kind = _json_kind(file)
+        if kind == JSON:
+            begin = cast(io.BufferedReader, file).peek(LOOKED_AT)
+            read = codecs.getreader(encoding_by_mark(begin) or "utf-8-sig")(file, "replace")
+            first = next(values_within(read)).value
+            return first if isinstance(first, dict) else None
+        data = file.readline() if kind == JSON_LINES[0] else read_whole(file, path, MOST_UNPACKED)
+        text = data.decode(encoding_by_mark(data) or "utf-8-sig", "replace")
+        return parse_json(text) if kind else first_within(text)
     return None
 
 
@@ -326,13 +340,41 @@ def _up_to_text(lines: IO[bytes]) -> Iterator[bytes]:
             return
 
 
+def _json_kind(file: IO[bytes]) -> str | None:
+    """What a JSON file holds: an array of objects or texts, an object a line, or something else."""
+    begin = cast(io.BufferedReader, file).peek(LOOKED_AT)[:LOOKED_AT]
+    if _is_array(begin):
+        return JSON
+    place = file.tell()
+    try:
+        return JSON_LINES[0] if _are_lines(file) else None
+    finally:
+        file.seek(place)
+
+
 def _is_array(begin: bytes) -> bool:
-    return re.match(rb"(\xef\xbb\xbf)?\s*\[\s*\{", begin) is not None
+    if (encoding := encoding_by_mark(begin)) is not None:
+        begin = begin.decode(encoding, "ignore").encode()
+    return re.match(rb"(\xef\xbb\xbf)?\s*\[\s*[{\"]", begin) is not None
 
 
-def _are_lines(begin: bytes) -> bool:
-    """Whether a text begins with a JSON object on one line, which another follows."""
-    first, _, rest = begin.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
+def _are_lines(file: IO[bytes]) -> bool:
+    """Whether a file begins with a JSON object on one line, which another follows."""
+    first, rest = [*_up_to_text(file)], [*_up_to_text(file)]
+    if not rest or not rest[-1].lstrip().startswith(b"{"):
+        return False
     with suppress(ValueError, RecursionError):
-        return rest.lstrip().startswith(b"{") and isinstance(json.loads(first), dict)
+        return isinstance(json.loads(first[-1].removeprefix(b"\xef\xbb\xbf")), dict)
     return False
+
+
+def _is_utf8(file: IO[bytes]) -> bool:
+    """Whether all of a file is UTF-8, read piece by piece."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        while piece := file.read(1 << 16):
+            decoder.decode(piece)
+        decoder.decode(b"", True)
+    except UnicodeDecodeError:
+        return False
+    return True

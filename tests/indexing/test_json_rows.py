@@ -1,0 +1,110 @@
+"""Arrays of JSON are read value by value: as they would be as a whole, in little memory."""
+
+import io
+import json
+import tracemalloc
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from laws import examples
+
+from setsearch import errors
+from setsearch.indexing.rows import json_shapes
+from setsearch.indexing.rows.json_shapes import values_within
+from setsearch.indexing.rows.reader import RowReader
+from setsearch.indexing.sources import SourceReader
+from setsearch.storage.synced_source import Columns
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.text()
+VALUES = st.recursive(PLAIN, lambda own: st.lists(own) | st.dictionaries(st.text(), own))
+
+
+class Drops(io.StringIO):
+    """A text that comes character by character."""
+
+    def read(self, size=-1, /):
+        return super().read(1 if size > 0 else size)
+
+
+@examples(100)
+@given(st.lists(VALUES), st.sampled_from([None, 1]))
+def test_an_array_comes_value_by_value_as_a_whole(values, indent):
+    text = " \n" + json.dumps(values, indent=indent, ensure_ascii=False) + "\n"
+    assert [own.value for own in values_within(Drops(text))] == values
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[{"a": 1},\n {"b": }]', "Expecting value: line 2"),
+        ('[{"a": 1}\n\n {"b": 2}]', "Expecting ',' or ']': line 3"),
+        ('[{"a": 1}', "Expecting ',' or ']': line 1"),
+        ('[{"a": 1},\n', "Expecting value: line 2"),
+        ('[{"a": 1}]\n x', "Extra data: line 2"),
+        ("[[" * 100_000, "nested too deeply: line 1"),
+    ],
+)
+def test_an_array_that_breaks_tells_its_line(tmp_path, text, said):
+    with pytest.raises(ValueError, match=said):
+        list(values_within(io.StringIO(text)))
+    (tmp_path / "a.json").write_text(text if text.startswith("[{") else "[{" + '"a": [' * 100_000)
+    with pytest.raises(errors.SourceError, match="broken JSON"):
+        list(RowReader().read(str(tmp_path / "a.json")))
+
+
+def test_one_bad_entry_costs_itself(tmp_path):
+    (tmp_path / "a.json").write_text('[{"id": 1, "id": 2}, {"id": 3, "n": NaN}, {"id": 4}, 5, "lion"]')
+    told = []
+    rows = list(RowReader("skip", told.append).read(str(tmp_path / "a.json")))
+    assert [dict(row) for _, row in rows] == [{"id": 4}, {"text": "lion"}]
+    assert [line.split(": ", 1)[0].rpartition(", ")[2] for line in told] == ["entry 1", "entry 2", "entry 4"]
+
+
+def test_a_value_that_never_ends_is_told(monkeypatch):
+    monkeypatch.setattr(json_shapes, "LONGEST_VALUE", 1 << 18)
+    text = io.StringIO('["' + "x" * (1 << 20))
+    with pytest.raises(ValueError, match="a value of more than"):
+        list(values_within(text))
+    assert text.tell() < 1 << 20
+
+
+def test_a_large_array_takes_little_memory(tmp_path):
+    with (tmp_path / "a.json").open("w") as file:
+        file.write("[" + ", ".join(json.dumps({"id": n, "text": "lion " * 40}) for n in range(20_000)) + "]")
+    size = (tmp_path / "a.json").stat().st_size
+    reader = SourceReader(Columns(), RowReader())
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in reader.rows.read(str(tmp_path / "a.json"))) == 20_000
+        assert reader._holds_rows(tmp_path / "a.json", is_named=False)
+        assert tracemalloc.get_traced_memory()[1] < size / 2
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_an_array_in_any_encoding(tmp_path, encoding):
+    rows = [{"id": str(n), "text": f"Löwe {n} für Tiere in der Höhle und größere Räuber"} for n in range(9)]
+    (tmp_path / "a.json").write_text(json.dumps(rows, ensure_ascii=False), encoding)
+    for source in (tmp_path / "a.json", tmp_path):
+        assert {own[0]: own[1] for own in SourceReader(Columns(), RowReader()).read([str(source)])} == {
+            row["id"]: row["text"] for row in rows
+        }
+
+
+@pytest.mark.parametrize("length", [10, 10_000])
+def test_objects_a_line_in_a_json_file_are_rows_in_a_folder_too(tmp_path, length):
+    rows = [{"id": str(n), "text": f"lion {n} " + "x" * length} for n in range(3)]
+    (tmp_path / "a.json").write_text("\n".join(map(json.dumps, rows)))
+    for source in (tmp_path / "a.json", tmp_path):
+        assert [own[0] for own in SourceReader(Columns(), RowReader()).read([str(source)])] == ["0", "1", "2"]
+
+
+def test_texts_of_an_array_are_documents(tmp_path):
+    (tmp_path / "a.json").write_text('["lions", "tigers\\nroar"]')
+    (tmp_path / "a.jsonl").write_text('"lions"\n"tigers"\n')
+    found = list(SourceReader(Columns(), RowReader()).read([str(tmp_path / "a.json")]))
+    assert [own[:2] for own in found] == [("a.json#1", "lions"), ("a.json#2", "tigers\nroar")]
+    found = list(SourceReader(Columns(), RowReader()).read([str(tmp_path / "a.jsonl")]))
+    assert [own[:2] for own in found] == [("a.jsonl#1", "lions"), ("a.jsonl#2", "tigers")]
