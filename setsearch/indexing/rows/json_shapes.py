@@ -49,13 +49,13 @@ def values_within(file: Readable) -> Iterator[Value]:
 
 
 def _values_of_array(text: "_Ahead") -> Iterator[Value]:
-    text.take("[")
+    text.expect("[")
     mark = "]" if text.next() == "]" else ","
     if mark == "]":
-        text.take("]")
+        text.expect("]")
     while mark == ",":
         yield text.value()
-        mark = text.take(",", "]")
+        mark = text.expect(",", "]")
     if text.next():
         raise text.error("Extra data")
 
@@ -76,7 +76,7 @@ class _Ahead:
             if not self._read():
                 return ""
 
-    def take(self, *marks: str) -> str:
+    def expect(self, *marks: str) -> str:
         """Take one of some marks; raises ValueError."""
         mark = self.next()
         if mark not in marks or not mark:
