@@ -16,7 +16,7 @@ import numpy as np
 from setsearch.arrays import Array, Floats, Ints, ListArrays, ListValues
 from setsearch.errors import LostArrays
 
-VERSION, UNKNOWN = 7, -2  # as in core.c
+VERSION, UNKNOWN = 8, -2  # as in core.c
 BLOCK = 1 << 15  # sums
 LEAST_ROOM = 1 << 14  # candidates
 LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
@@ -35,6 +35,7 @@ _SIGNATURES = {
     "setsearch_fold": "PSPSSPP RSS PP",
     "setsearch_values": "PSS PPSSPPSS PPPPP S PPPP",
     "setsearch_squares": "SPPPP SSS PPPP SP",
+    "setsearch_nearest": "SSS PS PP SR PPP PP",
     "setsearch_unpack": "PSSSSISP",
     "setsearch_pieces": "PSPS PPPP",
 }
@@ -136,6 +137,21 @@ def fold(items: Ints, source: ListArrays, alike: float, least: int, back: int) -
         library().setsearch_fold(address(items), len(items), *lists, alike, least, back, address(same), address(firsts))
     )
     return same
+
+
+def nearest(
+    first: int, parts: Sequence[Part], lengths: Ints, inverse: Floats, unit: float, found: tuple[Ints, Ints]
+) -> None:
+    """Fill the rows `found`, ids and similarities of the nearest words of some words, from `first` on.
+
+    `parts` have the lists of all these words, `lengths` `(n_parts, n_words)` how many each has. Raises LostArrays.
+    """
+    kept, structures, n_lists = _parts(parts)
+    (count, k), lengths = found[0].shape, np.ascontiguousarray(lengths, np.int64)
+    require(all(own.flags.c_contiguous and own.dtype == np.int64 for own in found), "rows that the core cannot write")
+    scratch = _scratch("places", n_lists, np.int64), _scratch("sums", BLOCK, np.float64), _scratch("heap", k)
+    lists = structures, len(kept), address(lengths), address(inverse)
+    _check(library().setsearch_nearest(first, count, len(inverse), *lists, k, unit, *map(address, (*scratch, *found))))
 
 
 def squares(

@@ -30,7 +30,7 @@
 
 enum {
     FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, SOME = 256, FEW = 50, /* search/groups.py */
-    VERSION = 7,    /* of the entries; binding.py asks for it */
+    VERSION = 8,    /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
@@ -39,7 +39,7 @@ enum {
     BLOCK = 1 << 15, /* items that are scored together: their sums stay in the processor's cache */
     COUNTED = 1 << 12, /* items that are counted together */
     MANY = 4,       /* lists that have more than one posting for so many items touch many */
-    AHEAD = 4, FAR_AHEAD = 16, /* items, and entries, that are fetched before they are looked at */
+    AHEAD = 4, FAR_AHEAD = 16, /* items or lists, and entries, that are fetched before they are looked at */
     MANY_WANTED = 100, /* items */
     STRETCH = 16,   /* scores that are compared with the least of the best together */
     BINS = 512,     /* of weights */
@@ -98,6 +98,13 @@ static int is_sound(const part_t *part, int64_t n) {
     return 1;
 }
 
+/* Bring an entry into the processor's cache, if it is one. */
+static void fetch(const part_t *part, int64_t entry) {
+    if (entry < 0 || entry >= part->size) return;
+    __builtin_prefetch(part->ids + entry);
+    if (part->values) __builtin_prefetch((const uint8_t *)part->values + entry * part->value_bytes);
+}
+
 /* Add a list's weight times its values to the sums of `size` items from `first` on, from the entry `p` up to `end` or
    to the first one behind them. Where the list went on, or -1 if it does not ascend. */
 static int64_t add_list(double *restrict sums, int64_t first, int64_t size, const part_t *part, double weight,
@@ -121,6 +128,7 @@ static int add_parts(double *sums, int64_t first, int64_t size, const part_t *pa
                      int64_t *places) {
     for (const part_t *part = parts; part < parts + n_parts; part++) {
         for (int64_t j = 0; j < part->n_lists; j++, places++) {
+            if (j + AHEAD < part->n_lists) fetch(part, places[AHEAD]);
             if (*places == part->ends[j]) continue;
             *places = add_list(sums, first, size, part, part->weights[j], *places, part->ends[j]);
             if (*places < 0) return DAMAGED;
@@ -450,13 +458,6 @@ static double order_lists(const part_t *lists, double norm, const pruning_t *mem
         memory->bounds[i] = (sqrt(above) + sqrt(below)) * norm * ROUNDING + memory->bounds[count];
     }
     return sqrt(below) * norm * ROUNDING;
-}
-
-/* Bring an entry into the processor's cache, if it is one. */
-static void fetch(const part_t *items, int64_t entry) {
-    if (entry < 0 || entry >= items->size) return;
-    __builtin_prefetch(items->ids + entry);
-    __builtin_prefetch((const float *)items->values + entry);
 }
 
 /* The best of n_near candidates by their exact scores: those whose sums reach `reached`, and change by `bound` at most. */
@@ -1224,6 +1225,49 @@ ENTRY int64_t setsearch_squares(int64_t n_items, const int64_t *starts, const in
             sum += thresholds ? square * (double)((double)count / total > thresholds[ids[p]]) : square;
         }
         squares[item] = sum;
+    }
+    return 0;
+}
+
+/* The k nearest of `n` words to each of `count` words from `first` on (memory/neighbors.py), and their similarities in whole
+   units; zeros follow where fewer are similar. `parts` have the lists of all these words, and `lengths`, a row for each
+   part, how many of them each word has. Scratch memory: `places`, one number a list; `sums`, BLOCK; `best`, k. */
+ENTRY int64_t setsearch_nearest(int64_t first, int64_t count, int64_t n, part_t *parts, int64_t n_parts,
+                                const int64_t *lengths, const double *inverse, int64_t k, double unit, int64_t *places,
+                                double *sums, double *best, int64_t *ids, int64_t *similarities) {
+    for (int64_t p = 0; p < n_parts; p++) {
+        for (int64_t i = 0; i < count; i++) {
+            if (lengths[p * count + i] < 0 || lengths[p * count + i] > parts[p].n_lists) return DAMAGED;
+            parts[p].n_lists -= lengths[p * count + i];
+        }
+    }
+    for (int64_t i = 0; i < count; i++, ids += k, similarities += k) {
+        const int64_t word = first + i;
+        int64_t found = 0;
+        for (int64_t p = 0; p < n_parts; p++) parts[p].n_lists = lengths[p * count + i];
+        if (begin_parts(parts, n_parts, n, places)) return DAMAGED;
+        for (int64_t from = 0; from < n; from += BLOCK) {
+            const int64_t size = n - from < BLOCK ? n - from : BLOCK;
+            memset(sums, 0, (size_t)size * sizeof *sums);
+            if (add_parts(sums, from, size, parts, n_parts, places)) return DAMAGED;
+            if (word - from >= 0 && word - from < size) sums[word - from] = 0;
+            for (int64_t b = 0; b < size; b++) {
+                const double score = sums[b] * inverse[from + b];
+                if (!(score > (found < k ? 0 : best[k - 1]))) continue;
+                int64_t place = found < k ? found++ : k - 1;
+                for (; place && best[place - 1] < score; place--) best[place] = best[place - 1], ids[place] = ids[place - 1];
+                best[place] = score, ids[place] = from + b;
+            }
+        }
+        for (int64_t j = 0; j < found; j++) {
+            const double similarity = best[j] * inverse[word];
+            similarities[j] = (int64_t)whole((similarity < 1.0 ? similarity : 1.0) * unit);
+        }
+        for (int64_t p = 0; p < n_parts; p++) {
+            parts[p].starts += parts[p].n_lists;
+            parts[p].ends += parts[p].n_lists;
+            parts[p].weights += parts[p].n_lists;
+        }
     }
     return 0;
 }

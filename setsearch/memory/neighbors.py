@@ -10,7 +10,7 @@ similarities are rounded to multiples of 2^-16.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,11 +26,12 @@ from setsearch.arrays import (
     sum_runs,
     to_lattice,
 )
+from setsearch.core import binding
 from setsearch.core.threads import side_by_side
 from setsearch.errors import LostArrays
 from setsearch.memory.field import Field
 from setsearch.models.values import ValueRule
-from setsearch.scoring.best import accumulate, candidates
+from setsearch.scoring.best import accumulate, candidates, is_core, lists_of
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.scoring.smoothing import Neighbors, neighbors_of
 
@@ -78,7 +79,7 @@ def nearest_words(
 
     `fields` are fields in memory with their coefficients. Where fewer words are similar at all, zeros follow.
     """
-    ids, similarities = np.zeros((n_words, NEAREST), np.int64), np.zeros((n_words, NEAREST), np.int64)
+    ids, similarities = np.zeros((2, n_words, NEAREST), np.int64)
     found: dict[str, Array] = dict(zip(NAMES, (ids.reshape(-1), similarities.reshape(-1)), strict=True))  # views
     if n_words < FEWEST:
         return found
@@ -88,11 +89,9 @@ def nearest_words(
 
     def fill(first: int) -> None:
         """The neighbors of some words."""
-        scores, last = np.empty(n_words), min(first + WORDS_OF_STEP, n_words)
-        words = zip(*(_weighted(part, rule, np.arange(first, last)) for part in parts), strict=True)
-        for word, lists in enumerate(words, first):
-            nearest, similar = _nearest(lists, inverse, word, scores)
-            ids[word, : len(nearest)], similarities[word, : len(nearest)] = nearest, similar
+        own = slice(first, min(first + WORDS_OF_STEP, n_words))
+        lists = [_weighted(part, rule, np.arange(n_words)[own]) for part in parts]
+        _fill(first, lists, inverse, (ids[own], similarities[own]))
 
     for _ in side_by_side(fill, range(0, n_words, WORDS_OF_STEP)):
         renew()
@@ -119,30 +118,42 @@ def _part(field: Field, coefficient: float, rule: ValueRule, squares: Floats) ->
     return _Part(field, PostingArrays(ids, ends[:-1], ends[1:], values32), factors)
 
 
-def _weighted(part: _Part, rule: ValueRule, words: Ints) -> Iterator[WeightedLists]:
-    """The lists of the features of each of some words, with their weights."""
+def _weighted(part: _Part, rule: ValueRule, words: Ints) -> tuple[WeightedLists, Ints]:
+    """The lists of the features of some words, one word's behind the other's, with weights; how many each word has."""
     field, postings, factors = part
     found, values = field.statistics(rule).values_of(field.lists(True).take(words), by_item=True)
     weights = _weights(values, factors[found.ids])
     counted = weights > 0
-    features, weights = found.ids[counted], weights[counted]
+    features = found.ids[counted]
     lists = postings._replace(starts=postings.starts[features], ends=postings.ends[features])
-    ends = np.searchsorted(found.lists[counted], np.append(words, words[-1] + 1)).tolist()
-    for own in map(slice, ends, ends[1:]):
-        yield WeightedLists(lists._replace(starts=lists.starts[own], ends=lists.ends[own]), weights[own])
+    return WeightedLists(lists, weights[counted]), bincount(found.lists[counted] - words[0], minlength=len(words))
 
 
 def _weights(values: Floats, factors: Floats) -> Floats:
     return to_lattice(values * factors, binary=False)
 
 
-def _nearest(lists: Sequence[WeightedLists], inverse: Floats, word: int, scores: Floats) -> tuple[Ints, Ints]:
-    """The most similar words and their similarities; `scores` is memory for `(n_words,)`."""
-    scores[:] = 0.0
-    accumulate(scores, *lists)
-    scores *= inverse
-    scores[word] = 0.0
-    ids = candidates(scores, min(NEAREST, len(scores)))
-    ids = ids[scores[ids] > 0]
-    ids = ids[np.lexsort((ids, -scores[ids]))][:NEAREST]
-    return ids, np.rint(np.minimum(scores[ids] * inverse[word], 1.0) * UNIT).astype(np.int64)
+def _fill(first: int, parts: Sequence[tuple[WeightedLists, Ints]], inverse: Floats, found: tuple[Ints, Ints]) -> None:
+    """Put the most similar words of some words, from `first` on, into rows of ids and similarities."""
+    if is_core():
+        lengths = np.stack([own for _, own in parts])
+        binding.nearest(first, lists_of([lists for lists, _ in parts]), lengths, inverse, UNIT, found)
+        return
+    ends = [offsets(lengths).tolist() for _, lengths in parts]
+    for word, (ids, similarities) in enumerate(zip(*found, strict=True)):
+        scores = np.zeros(len(inverse))
+        accumulate(
+            scores, *(_of_word(lists, own[word : word + 2]) for (lists, _), own in zip(parts, ends, strict=True))
+        )
+        scores *= inverse
+        scores[first + word] = 0.0
+        near = candidates(scores, min(NEAREST, len(scores)))
+        near = near[scores[near] > 0]
+        near = near[np.lexsort((near, -scores[near]))][:NEAREST]
+        ids[: len(near)] = near
+        similarities[: len(near)] = np.rint(np.minimum(scores[near] * inverse[first + word], 1.0) * UNIT)
+
+
+def _of_word(lists: WeightedLists, span: Sequence[int]) -> WeightedLists:
+    own, (postings, weights) = slice(*span), lists
+    return WeightedLists(postings._replace(starts=postings.starts[own], ends=postings.ends[own]), weights[own])

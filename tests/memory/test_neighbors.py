@@ -6,12 +6,14 @@ from statistics import mean, median
 import numpy as np
 import pytest
 from oracle import RARITY, lift_scores, ranking, same_scores, similarities, smoothed_scores
-from samples import KERNELS
+from samples import KERNELS, with_kernels
 from test_contexts import CONTEXTS, FIELDS, fields_of, random_texts, random_titles
 
 import setsearch
 from setsearch import errors
+from setsearch.memory import neighbors
 from setsearch.memory.neighbors import NEAREST, UNIT
+from setsearch.scoring.postings import PostingArrays, WeightedLists
 
 SETS = (["apple"], ["lion", "tiger"], ["red", "green", "blue"], {"lion": 2, "pear": 0.5, "wolf": 0})
 
@@ -138,6 +140,30 @@ def test_any_kernel_finds_the_same(tmp_path):
             terms = index.items("terms")
             answers.append((nearest_of(terms), [terms.expand(seeds, 99, explain=True) for seeds in SETS]))
     assert answers[0] == answers[-1]
+
+
+@pytest.mark.parametrize("n", [3, 700, 33_000])
+def test_any_kernel_fills_the_same_rows(n):
+    """Also of more words than the core scores together, with ties, and with fewer neighbors than there is room for."""
+    rng = np.random.default_rng(n)
+    parts = []
+    for _ in range(2):
+        sizes = rng.integers(0, min(n, 60), 40)
+        ids = np.concatenate([np.sort(rng.choice(n, size, replace=False)) for size in sizes])
+        ends = np.cumsum(sizes)
+        postings = PostingArrays(ids.astype(np.int32), ends - sizes, ends, rng.integers(1, 4, len(ids)) / 4)
+        parts.append((WeightedLists(postings, rng.integers(1, 4, 40) / 4), np.array([25, 0, 15])))
+    inverse = rng.integers(0, 4, n) / 4
+
+    def rows():
+        """The ids and similarities of the words from the middle on."""
+        ids, similarities = np.zeros((2, 3, NEAREST), np.int64)
+        neighbors._fill(n // 2 - 1, parts, inverse, (ids, similarities))
+        return ids.tolist(), similarities.tolist()
+
+    answers = with_kernels(rows)
+    assert answers[0] == answers[-1]
+    assert n == 3 or any(map(any, answers[0][1]))
 
 
 def test_contexts_of_an_earlier_version_have_none(tmp_path):
