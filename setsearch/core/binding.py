@@ -16,7 +16,7 @@ import numpy as np
 from setsearch.arrays import Array, Floats, Ints, ListArrays, ListValues
 from setsearch.errors import LostArrays
 
-VERSION, UNKNOWN = 8, -2  # as in core.c
+VERSION, UNKNOWN = 9, -2  # as in core.c
 BLOCK = 1 << 15  # sums
 LEAST_ROOM = 1 << 14  # candidates
 LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
@@ -36,6 +36,7 @@ _SIGNATURES = {
     "setsearch_values": "PSS PPSSPPSS PPPPP S PPPP",
     "setsearch_squares": "SPPPP SSS PPPP SP",
     "setsearch_nearest": "SSS PS PP SR PPP PP",
+    "setsearch_sort": "SPPPP",
     "setsearch_unpack": "PSSSSISP",
     "setsearch_pieces": "PSPS PPPP",
 }

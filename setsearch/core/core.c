@@ -30,7 +30,7 @@
 
 enum {
     FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, SOME = 256, FEW = 50, /* search/groups.py */
-    VERSION = 8,    /* of the entries; binding.py asks for it */
+    VERSION = 9,    /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
@@ -1269,6 +1269,33 @@ ENTRY int64_t setsearch_nearest(int64_t first, int64_t count, int64_t n, part_t 
             parts[p].weights += parts[p].n_lists;
         }
     }
+    return 0;
+}
+
+/* Sort numbers, and what comes with each, if that is not NULL: by one byte after another, from the lowest on. So equal ones
+   stay in order. Bytes that are 0 in all are left out. The other two arrays are scratch memory. */
+ENTRY int64_t setsearch_sort(int64_t n, uint64_t *numbers, int32_t *with, uint64_t *scratch, int32_t *scratch_with) {
+    uint64_t all = 0, *from = numbers, *to = scratch;
+    int32_t *from_with = with, *to_with = scratch_with;
+    for (int64_t i = 0; i < n; i++) all |= numbers[i];
+    for (int shift = 0; shift < 64; shift += 8) {
+        int64_t places[257] = {0};
+        if (!(all >> shift & 0xFF)) continue;
+        for (int64_t i = 0; i < n; i++) places[(from[i] >> shift & 0xFF) + 1]++;
+        for (int byte = 0; byte < 256; byte++) places[byte + 1] += places[byte];
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t place = places[from[i] >> shift & 0xFF]++;
+            to[place] = from[i];
+            if (with) to_with[place] = from_with[i];
+        }
+        uint64_t *const sorted = to;
+        int32_t *const sorted_with = to_with;
+        to = from, to_with = from_with;
+        from = sorted, from_with = sorted_with;
+    }
+    if (from == numbers) return 0;
+    memcpy(numbers, from, (size_t)n * sizeof *numbers);
+    if (with) memcpy(with, from_with, (size_t)n * sizeof *with);
     return 0;
 }
 

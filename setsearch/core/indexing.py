@@ -3,11 +3,11 @@
 import ctypes as c
 import os
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
-from setsearch.arrays import Ids, Ints
+from setsearch.arrays import Array, Ids, Ints
 from setsearch.core import binding
 from setsearch.core.binding import address
 
@@ -36,6 +36,22 @@ def unpack(data: bytes, bits: int, are_gaps: bool, length: int, least: int, n_ap
         data, len(data), bits, are_gaps, length, least, n_apart, address(values)
     )
     return None if answer < 0 else values
+
+
+def sort(numbers: Ints, others: Ids | None = None) -> None:
+    """Sort numbers, none negative, in place, and what comes with each likewise; equal ones stay in order."""
+    if binding.library() is not None:
+        given: list[Array] = [numbers] if others is None else [numbers, others]
+        types = [own.dtype for own in given]
+        binding.require(types == [np.int64, np.int32][: len(given)], "numbers that the core cannot sort")
+        scratch = [np.empty_like(own) for own in given]
+        arrays = ([*map(address, own), None][:2] for own in (given, scratch))
+        binding.library().setsearch_sort(len(numbers), *chain(*arrays))
+    elif others is None:
+        numbers.sort()
+    else:
+        order = np.argsort(numbers, kind="stable")
+        numbers[:], others[:] = numbers[order], others[order]
 
 
 class Pieces:

@@ -194,7 +194,7 @@ def _fields(
         lists[f"contexts {name}"] = both_ways(field.cells, n_words, len(field.keys))
         arrays[f"{name} keys"] = field.keys
         del field  # not two at once
-    cells = document_field(stream, items.of).narrow()
+    cells = document_field(stream, items.of)
     lists["documents"] = both_ways(cells, n_words, texts.relation.items.next_id)  # whatever the collection
     arrays["items"] = json.dumps(items.names, ensure_ascii=False)
     arrays["uses"], arrays["occurrences"] = pairs.uses, items.occurrences

@@ -185,9 +185,9 @@ def _count_contexts(items: Items, batch: "RecordBatch", stream: TokenStream) -> 
     fields, parts = list[str](), list[tuple[Ints, Ints, Ints]]()
     for field, patterns in FIELDS.items():
         for number, pattern in enumerate(patterns):
-            keys, words = pairs.of(pattern)
-            order = np.lexsort((words, keys))
-            keys, words = keys[order], words[order]
+            keys, found = pairs.of(pattern)
+            order = np.lexsort((found, keys))
+            keys, words = keys[order], found[order].astype(np.int64)
             first = run_starts(keys, words)
             parts.append((number << PATTERN_SHIFT | keys[first], words[first], run_lengths(first, len(keys))))
             fields += [field] * len(first)
@@ -198,7 +198,7 @@ def _count_contexts(items: Items, batch: "RecordBatch", stream: TokenStream) -> 
 def _count_documents(item_of: Ints, batch: "RecordBatch", stream: TokenStream) -> Columns:
     found = document_field(stream, item_of)
     documents = batch.column("document").take(_arrow(found.lists))
-    return {"document": documents, "item": found.ids, "count": found.counts}
+    return {"document": documents, "item": found.ids.astype(np.int64), "count": found.counts.astype(np.int64)}
 
 
 def _describe(field: str, names: list[str], batch: "RecordBatch") -> Columns:

@@ -15,9 +15,11 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from setsearch.arrays import (
     HASH,
@@ -25,6 +27,8 @@ from setsearch.arrays import (
     Ids,
     Ints,
     bincount,
+    distinct,
+    offsets,
     pack,
     positions,
     ranks_of,
@@ -32,6 +36,7 @@ from setsearch.arrays import (
     run_lengths,
     run_starts,
 )
+from setsearch.core.indexing import sort
 from setsearch.core.threads import side_by_side
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.token_stream import (
@@ -61,6 +66,8 @@ LEAST_ITEMS = {LIST: 1}  # that must share a context of a pattern; 2 of others
 PATTERN_SHIFT = 3 * BITS
 LISTED, OWN_TEXT = "listed with ", "its own text has "  # before a word, in words
 LONGEST_LIST = 40
+LONGEST_LINK = 3  # from a comma or conjunction of a list to the next one: a word, perhaps with an article
+TOKENS_OF_STEP = 1 << 20
 LARGEST_LEAST_COUNT = 20
 ALL_USES = 1 << 32  # the share of uses that is all of them
 
@@ -115,16 +122,16 @@ class ContextPairs:
     """
 
     def __init__(self, stream: TokenStream, items: Items, documents: Sequence[str], titles: Sequence[str]) -> None:
-        self._stream, self._item_of, self._titles = stream, items.of, titles
-        found, shares = items.of[stream.tokens], items.shares[stream.tokens]
-        places = np.flatnonzero(found >= 0)
-        often = places[shares[places] < ALL_USES]
-        left_out = often[_hashes(stream, documents, often) >= shares[often]]
-        self._positions = np.setdiff1d(places, left_out, assume_unique=True)
-        self._items = found
-        self.uses: Ints = bincount(found[self._positions], minlength=len(items.names))
+        self._stream, self._item_of, self._titles = stream, items.of.astype(np.int32), titles
+        is_used = (items.of >= 0)[stream.tokens]
+        often = np.flatnonzero(is_used & (items.shares < ALL_USES)[stream.tokens])
+        left_out = _hashes(stream, documents, often) >= items.shares[stream.tokens[often]]
+        is_used[often[left_out]] = False
+        self._positions = np.flatnonzero(is_used)
+        self._items = self._item_of[stream.tokens[self._positions]]
+        self.uses: Ints = bincount(self._items, minlength=len(items.names))
 
-    def of(self, pattern: Pattern) -> tuple[Ints, Ints]:
+    def of(self, pattern: Pattern) -> tuple[Ints, Ids]:
         """The key of a context of this pattern and the item, for each time that they meet."""
         if pattern == LIST:
             return _list_members(self._stream, self._item_of)
@@ -156,38 +163,56 @@ def context_fields(pairs: ContextPairs) -> Iterator[tuple[str, ContextField]]:
         yield name, _concatenate([next(counted) for _ in patterns])
 
 
-def _neighbors(tokens: Ids, positions: Ints, items: Ints, pattern: Pattern) -> tuple[Ints, Ints]:
+def _neighbors(tokens: Ids, positions: Ints, items: Ids, pattern: Pattern) -> tuple[Ints, Ids]:
     """The packed words of one pattern around each position, and the items there."""
     key = np.zeros(len(positions), np.int64)
     valid = np.ones(len(positions), bool)
     for offset in pattern:
         word = tokens[positions + offset]
         valid &= word != RARE
-        key = pack(key, word, BITS)
-    return key[valid], items[positions[valid]]
+        key <<= BITS
+        key |= word
+    return key[valid], items[valid]
 
 
-def _list_members(stream: TokenStream, item_of: Ints) -> tuple[Ints, Ints]:
+def _list_members(stream: TokenStream, item_of: Ids) -> tuple[Ints, Ids]:
     """(key of a fellow member, item) for each two members of a list."""
     kinds = np.full(len(stream.names), ord("w"), np.uint8)
     kinds[[RARE, BREAK, COMMA]] = [ord("w"), ord("."), ord(",")]
     for words, kind in ((CONJUNCTIONS, "&"), (ARTICLES, "a")):
         kinds[[number for number, name in enumerate(stream.names) if name in words]] = ord(kind)
-    letters = kinds[stream.tokens].tobytes().decode("latin-1")
-    fellows: list[Ints] = []
-    items: list[Ints] = []
-    for match in _find_lists(letters):
-        span = stream.tokens[match.start() : match.end()]
-        members = span[kinds[span] == ord("w")].astype(np.int64)
-        a, b = np.divmod(np.arange(len(members) ** 2), len(members))
-        selected = (members[a] != members[b]) & (item_of[members[a]] >= 0) & (members[b] != RARE)
-        items.append(item_of[members[a[selected]]])
-        fellows.append(members[b[selected]])
-    empty = [np.zeros(0, np.int64)]
-    return np.concatenate(fellows or empty), np.concatenate(items or empty)
+    tokens = stream.tokens[_near_links(kinds[stream.tokens])]
+    letters = kinds[tokens]
+    spans = [match.span() for match in _find_lists(letters.tobytes().decode("latin-1"))]
+    begin, end = np.array(spans, np.int64).reshape(-1, 2).T
+    is_member = letters == ord("w")
+    n_before = offsets(is_member)  # members before each place
+    members, lengths = tokens[is_member], n_before[end] - n_before[begin]
+    places = positions(n_before[begin], lengths)  # of the members that are in lists
+    sizes = repeat(lengths, lengths)
+    ones = repeat(members[places], sizes)
+    others = members[positions(repeat(n_before[begin], lengths), sizes)]
+    selected = (ones != others) & (item_of[ones] >= 0) & (others != RARE)
+    return others[selected].astype(np.int64), item_of[ones[selected]]
 
 
-def _titled(stream: TokenStream, item_of: Ints, titles: Sequence[str]) -> tuple[Ints, Ints]:
+def _near_links(letters: npt.NDArray[np.uint8]) -> Ints:
+    """The places of tokens at which lists may be, ascending: what stands around two commas or conjunctions, or more.
+
+    Of tokens that are neighbors here, but not in the text, none is a comma or conjunction: so no list begins before a
+    gap and ends behind it.
+    """
+    links = np.flatnonzero((letters == ord(",")) | (letters == ord("&")))
+    far = len(letters) + LONGEST_LINK + 1
+    gaps = np.diff(links, prepend=-far, append=far + len(letters))
+    links = links[np.minimum(gaps[1:], gaps[:-1]) <= LONGEST_LINK]
+    near = np.zeros(len(letters) + 3, bool)  # no token is before the first, or behind the last one
+    for offset in (-1, 0, 1, 2):
+        near[links + offset] = True
+    return np.flatnonzero(near[: len(letters)])
+
+
+def _titled(stream: TokenStream, item_of: Ids, titles: Sequence[str]) -> tuple[Ints, Ids]:
     """(word, item) for each word of a document that has an item as its title."""
     numbers = dict(zip(stream.names, range(len(stream.names)), strict=True))
     owners = item_of[[numbers.get(title, RARE) for title in titles]] if len(titles) else item_of[:0]
@@ -199,19 +224,19 @@ def _titled(stream: TokenStream, item_of: Ints, titles: Sequence[str]) -> tuple[
     return words[is_word], repeat(owners[own], lengths)[is_word]
 
 
-def _count(keys: Ints, items: Ints, least_df: int) -> ContextField:
+def _count(keys: Ints, items: Ids, least_df: int) -> ContextField:
     """Count equal pairs (key, item) and drop the keys of fewer than `least_df` items."""
     original = None
     if keys.max(initial=0) >> 63 - BITS:  # too long to pack with an item: replace keys by their ranks
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
+        sort(keys, items)
         begin = run_starts(keys)
         times = run_lengths(begin, len(keys))
         possible = times >= least_df
         selected = repeat(possible, times)
-        original, items = keys[begin[possible]], items[order[selected]]
+        original, items = keys[begin[possible]], items[selected]
         keys = repeat(ranks_of(possible), times)[selected]
-    cells = np.sort(pack(keys, items, BITS))
+    cells = pack(keys, items, BITS)
+    sort(cells)
     first = run_starts(cells)
     counts, cells = run_lengths(first, len(cells)), cells[first]
     keys = cells >> BITS
@@ -237,14 +262,20 @@ def _concatenate(parts: Sequence[ContextField]) -> ContextField:
 def document_field(stream: TokenStream, item_of: Ints) -> Entries:
     """(document, item, count): the documents of the words."""
     ends = np.append(stream.starts[1:], len(stream.tokens))
-    begin = np.minimum(stream.starts, len(stream.tokens))
-    owner = repeat(stream.documents, ends - begin)
-    items = item_of[stream.tokens[begin[0] :]] if len(begin) else np.zeros(0, np.int64)
-    is_item = items >= 0
-    cells = np.sort(pack(owner[is_item], items[is_item]))
-    first = run_starts(cells)
-    counts = np.diff(first, append=len(cells))
-    return Entries(cells[first] >> 32, cells[first] & 0xFFFF_FFFF, counts)
+    order = np.argsort(stream.documents)
+    lengths = np.maximum(ends - stream.starts, 0)[order]  # the last document may be empty
+    cuts = np.searchsorted(np.cumsum(lengths), np.arange(0, len(stream.tokens), TOKENS_OF_STEP))
+    parts = [Entries(*np.zeros((3, 0), np.int32))]
+    for first, last in pairwise([*distinct(cuts).tolist(), len(order)]):
+        own = order[first:last]
+        items = item_of[stream.tokens[positions(stream.starts[own], lengths[first:last])]]
+        is_item = items >= 0
+        cells = pack(repeat(stream.documents[own], lengths[first:last])[is_item], items[is_item])
+        sort(cells)
+        begin = run_starts(cells)
+        counts = run_lengths(begin, len(cells))
+        parts.append(Entries(cells[begin] >> 32, cells[begin] & 0xFFFF_FFFF, counts).narrow())
+    return Entries(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def words_of_titles(words: Words, documents: Sequence[tuple[str, str | None]]) -> list[str]:

@@ -8,8 +8,11 @@ import zlib
 from collections import Counter
 from itertools import permutations
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given
+from laws import examples
 from oracle import RARITY, lift_scores
 from samples import delete_arrays
 
@@ -303,6 +306,35 @@ def test_lists(text, lists):
         for m in contexts._find_lists(letters)
     ]
     assert found == lists == list(lists_of(tokens))
+
+
+@examples(300)
+@given(st.text("wwww,,&&aa.", max_size=60))
+def test_lists_are_looked_for_only_where_they_may_be(letters):
+    """Around commas and conjunctions that are near each other, and not across what is left out."""
+    near = contexts._near_links(np.frombuffer(letters.encode(), np.uint8))
+    kept = "".join(letters[place] for place in near)
+    found = [near[slice(*match.span())].tolist() for match in contexts._find_lists(kept)]
+    assert found == [[*range(*match.span())] for match in contexts._find_lists(letters)]
+
+
+@examples(100)
+@given(st.lists(st.lists(st.integers(0, 6), max_size=5), max_size=8), st.randoms(use_true_random=False))
+def test_documents_of_words_in_steps_are_those_at_once(documents, rng):
+    """Of documents in any order of their ids, some of them empty, and words of which some are no items."""
+    ids = np.array(rng.sample(range(20), len(documents)), np.int64)
+    lengths = np.array([len(own) for own in documents], np.int64)
+    tokens = np.array([token for own in documents for token in own], np.int32)
+    item_of = np.array([-1, -1, -1, 1, 0, -1, 2])
+    text = stream.separate(stream.Tokens(ids, lengths, tokens, [*stream.MARKS, *"abcd"]))
+    expected = Counter(
+        (id, int(item_of[token])) for id, own in zip(ids.tolist(), documents, strict=True) for token in own
+    )
+    with pytest.MonkeyPatch.context() as context:
+        context.setattr(contexts, "TOKENS_OF_STEP", rng.choice([1, 3, 1 << 20]))
+        found = contexts.document_field(text, item_of)
+    cells = zip(*(own.tolist() for own in found), strict=True)
+    assert [*cells] == sorted((*cell, count) for cell, count in expected.items() if cell[1] >= 0)
 
 
 def test_phrases(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 import setsearch
 from setsearch.arrays import to_lattice
-from setsearch.core import binding, question
+from setsearch.core import binding, indexing, question
 from setsearch.core.threads import side_by_side
 from setsearch.errors import InvalidParameter, LostArrays
 from setsearch.scoring import best as kernels
@@ -49,6 +49,19 @@ def random_lists(rng, n, digits):
     weights = to_lattice(np.round(rng.normal(size=len(sizes)), digits), False)
     postings = PostingArrays(np.concatenate([*ids, []]).astype(np.int32), ends - sizes, ends, values, largest=3.0)
     return WeightedLists(postings, weights)
+
+
+@examples(300)
+@given(st.lists(st.tuples(st.integers(0, 2**63 - 1) | st.integers(0, 300), st.integers(-9, 9))), st.booleans())
+def test_numbers_are_sorted_as_numpy_does(pairs, have_others):
+    """Of one byte or eight, with ties, and with what comes with each or without."""
+    numbers, others = np.array(pairs, np.int64).reshape(-1, 2).T.copy()
+    others = others.astype(np.int32)
+    order = np.argsort(numbers, kind="stable")
+    expected = numbers[order].tolist(), others[order].tolist()
+    indexing.sort(numbers, others if have_others else None)
+    assert numbers.tolist() == expected[0]
+    assert not have_others or others.tolist() == expected[1]
 
 
 @pytest.mark.long
