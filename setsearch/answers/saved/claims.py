@@ -17,11 +17,11 @@ from setsearch.answers.saved.coupling import Coupled, Flags, Rivalry, Weighed, c
 from setsearch.answers.saved.set_index import Entries, Look, Parts, looks, open_sets, reasons
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
+from setsearch.core.question import now
 from setsearch.errors import InvalidParameter, UnknownSet
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.search.request import positive_integer
-from setsearch.search.together import now
 from setsearch.sqlite.database import Database
 
 

@@ -25,7 +25,7 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.results import BY_DOCUMENTS, SHARE_LITTLE, Asked, Explanation, Hit
 from setsearch.answers.saved.groups import Groups, marks_of_sets, read_groups
 from setsearch.arrays import Floats, Ints, largest_of_runs, offsets, only, repeat_rows, to_lattice
-from setsearch.core.question import Asking
+from setsearch.core.question import Asking, now
 from setsearch.errors import NoSeeds, QueryError, SetsearchError, UnknownItem, UsageError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
@@ -33,7 +33,7 @@ from setsearch.options import refuse
 from setsearch.scoring.best import Base
 from setsearch.search.cutoff import FLOOR, LEADERS, floor_of, tells, threshold
 from setsearch.search.request import ExpandRequest, parse_request
-from setsearch.search.together import now, together
+from setsearch.search.together import together
 from setsearch.search.weights import RIVAL, SeedWeights
 
 AT_ONCE = 1 << 20  # heights that are compared: more would take more memory
