@@ -1,6 +1,6 @@
 """`Index`, the front door: indexing and search of one database."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, Unknow
 from setsearch.memory.catalog import defaults_of, find_again, list_readings
 from setsearch.memory.readings import Readings, parse_fresh
 from setsearch.memory.shared import memory_of
+from setsearch.options import Progress, progress_of
 from setsearch.search.request import id_list
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.limits import limited
@@ -39,7 +40,6 @@ if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
     from setsearch.upkeep import Parts
 
 Names = Iterable[str]
-Progress = Callable[[Iterator[Any]], Iterator[Any]]
 
 
 class Index(IndexTable):
@@ -90,18 +90,27 @@ class Index(IndexTable):
         """Replace everything in the relation by these items. Otherwise as `add`."""
         return self._write(items, relation, replace=False, empty=True)
 
-    def add_frame(self, frame: Any, *, update: bool = False, progress: Progress = iter, **columns: Any) -> int:
+    def add_frame(
+        self,
+        frame: Any,
+        *,
+        update: bool = False,
+        progress: Progress | None = None,
+        titles: Mapping[Any, str] | None = None,
+        **columns: Any,
+    ) -> int:
         """Add the rows of a frame of pandas or polars, or of an Arrow table; returns how many items they make.
 
             index.add_frame(frame, id="id", text="text")
             index.add_frame(ratings, items="film", features="user")
 
         `columns` are those of `setsearch.Columns`. With `update`, items that exist are replaced. A missing text is
-        empty; a missing id raises SourceError, and nothing is written. `progress`, such as tqdm, gets and yields rows.
+        empty; a missing id raises SourceError, and nothing is written. `titles`: of the items of a relation, by item.
+        `progress`, such as tqdm, gets and yields rows.
         """
         from setsearch.indexing.frames import FrameItems
 
-        items = FrameItems(frame, columns, progress)
+        items = FrameItems(frame, columns, progress_of(progress), titles)
         if items.roles.of_numbers:
             return self.add_numbers(items, items.roles.numbers, items.roles.relation[0])
         return self._write(items, items.roles.relation, replace=update)
@@ -126,7 +135,13 @@ class Index(IndexTable):
             return Writer(cursor, target).delete(names)
 
     def add_table(
-        self, table: str, columns: "Columns", *, track: bool = False, replace: bool = False, progress: Progress = iter
+        self,
+        table: str,
+        columns: "Columns",
+        *,
+        track: bool = False,
+        replace: bool = False,
+        progress: Progress | None = None,
     ) -> "Changes":
         """Index a table of this database and follow it from now on: `refresh` applies its changes.
 
@@ -141,7 +156,9 @@ class Index(IndexTable):
         from setsearch.indexing.sync import add_source, find_table
 
         with self._database.write() as cursor:
-            return add_source(cursor, self._intake(), find_table(cursor, table, columns, track), progress, replace)
+            return add_source(
+                cursor, self._intake(), find_table(cursor, table, columns, track), progress_of(progress), replace
+            )
 
     def follow(self, source: SyncedSource, read: "Callable[[Any], SourceChanges]") -> "Changes":
         """Sync the documents with another engine's index in one transaction; for integrations (indexing/sync.py)."""
@@ -359,7 +376,7 @@ class Index(IndexTable):
         rounds: int = 10,
         each: int = 5,
         precision: float = 0.9,
-        progress: Progress = iter,
+        progress: Progress | None = None,
     ) -> "list[Grown]":
         """Grow saved sets side by side, by at most `each` items a round, up to the round `rounds`; returns what joined.
 
@@ -376,7 +393,7 @@ class Index(IndexTable):
         chosen, items = chosen_sets(self._database, self.sets(), names, group)
         with suppress(ReadOnlyDatabase):
             self.refresh()
-        return grow(self._database, self.items(items), chosen, rounds, each, precision, progress)
+        return grow(self._database, self.items(items), chosen, rounds, each, precision, progress_of(progress))
 
     def inbox(self, names: Names | None = None) -> "Inbox":
         """What came or changed since saved sets were looked at, and belongs to them; first, synced tables are applied.
@@ -430,22 +447,23 @@ class Index(IndexTable):
         """Delete a saved set; returns the sets that lay within it, and lie within none now. Raises UnknownSet."""
         return delete_set(self._database, name)
 
-    def refresh(self, fresh: str | float | None = None, progress: Progress = iter) -> "Changes":
+    def refresh(self, fresh: str | float | None = None, progress: Progress | None = None) -> "Changes":
         """Apply the changes of synced tables; with `fresh`, also derive contexts of words, arrays and vectors.
 
         Without `fresh` it costs what was written; `behind` of the answer says that it is time for a job to call it with
-        `fresh`. Contexts that lack no more than `fresh` allows stay: "now", seconds, a share such as "5%". `progress`
-        gets texts to encode, and yields them. Raises SourceError for a table that is another now, LockedDatabase.
+        `fresh`. Contexts that lack no more than `fresh` allows stay: "now", seconds, a share such as "5%". `progress`,
+        such as tqdm, gets and yields rows, then hundredths of what is derived, then texts to encode. Raises SourceError
+        for a table that is another now, LockedDatabase.
         """
         from setsearch.upkeep import refresh
 
-        return refresh(self._parts, self._intake(), parse_fresh(fresh), progress)
+        return refresh(self._parts, self._intake(), parse_fresh(fresh), progress_of(progress))
 
-    def derive(self, fresh: str | float = "now", progress: Progress = iter) -> None:
+    def derive(self, fresh: str | float = "now", progress: Progress | None = None) -> None:
         """Derive as `refresh` does with `fresh`, and apply nothing: `add_table` has just read its table."""
         from setsearch.upkeep import derive
 
-        derive(self._parts, parse_fresh(fresh), progress)
+        derive(self._parts, parse_fresh(fresh), progress_of(progress))
 
     def drop(self) -> None:
         """Remove everything of ours from the database, saved sets too; the host's tables stay as they are.

@@ -10,6 +10,7 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 
 from setsearch.errors import InvalidParameter, UnknownOption
 
+Progress = Callable[[Iterable[Any]], Iterable[Any]]  # such as tqdm
 Ids = Iterable[str | int | Any]  # texts, whole numbers, or objects with a primary key `pk`
 FLAGS = {"": False} | {text: text in ("1", "true", "yes", "on") for text in "0 1 false true no yes off on".split()}
 MEANT = {  # what people ask for under other names
@@ -260,6 +261,13 @@ def check(given: Mapping[str, Any], options: Mapping[str, Option] = ALL) -> None
     for name, value in given.items():
         if value is not None:
             options[name].check(value)
+
+
+def progress_of(given: Progress | None) -> Progress:
+    """What yields the steps of a long work, as they are without `given`. Raises InvalidParameter."""
+    if given is not None and not callable(given):
+        raise InvalidParameter(f"`progress` gets steps and yields them, such as tqdm, and is not {given!r:.60}")
+    return iter if given is None else given
 
 
 def require_known(given: Iterable[str], known: Iterable[str], door: str | None = None) -> None:

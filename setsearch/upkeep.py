@@ -1,8 +1,9 @@
 """What keeps an index fresh: applies changes of synced tables, derives arrays and contexts, and makes vectors."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
+from itertools import islice
 from sqlite3 import Cursor
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import Changes, needs_sync, sync
 from setsearch.memory.catalog import find_again, relations_by_reading
 from setsearch.memory.readings import Fresh, Readings, is_fresh
+from setsearch.options import Progress
 from setsearch.search.latent import latent_vectors
 from setsearch.sqlite.database import Database
 from setsearch.storage.generations import Generation
@@ -24,7 +26,7 @@ from setsearch.text.encoder import Encoders
 
 ITEMS = "items"  # the name of items that only vectors describe, if they are not given one
 
-Progress = Callable[[Iterator[Any]], Iterator[Any]]
+HUNDREDTHS = range(100)
 
 
 class Parts(NamedTuple):
@@ -39,7 +41,7 @@ class Parts(NamedTuple):
 
 def refresh(parts: Parts, intake: Intake, fresh: Fresh, progress: Progress) -> Changes:
     """As `Index.refresh`."""
-    changes, problem = _apply(parts, intake)
+    changes, problem = _apply(parts, intake, progress)
     if fresh is None:
         changes += Changes(behind=any(map(parts.readings.is_behind, _derived_names(parts))))
     else:
@@ -52,9 +54,31 @@ def refresh(parts: Parts, intake: Intake, fresh: Fresh, progress: Progress) -> C
 def derive(parts: Parts, fresh: Fresh, progress: Progress) -> None:
     """As `Index.derive`."""
     for name in _derived_names(parts):
-        parts.readings.refresh(name, fresh)
+        with closing(_Hundredths(progress)) as done:
+            parts.readings.refresh(name, fresh, done.reach)
         _encode(parts, name, progress)
         _renew_latent(parts, name, fresh)
+
+
+class _Hundredths:
+    """Lets `progress` yield the hundredths of a work that tells how far it is."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._begun: Iterator[int] | None = None
+        self._reached = 0
+
+    def reach(self, share: float) -> None:
+        """Yield those up to a share; what was begun anew yields none again."""
+        if self._begun is None:
+            self._begun = iter(self._progress(HUNDREDTHS))
+        for _ in islice(self._begun, max(int(share * len(HUNDREDTHS)) - self._reached, 0)):
+            self._reached += 1
+
+    def close(self) -> None:
+        """Yield the rest, if there was anything to do."""
+        for _ in self._begun or ():
+            pass
 
 
 def _derived_names(parts: Parts) -> list[str]:
@@ -64,7 +88,7 @@ def _derived_names(parts: Parts) -> list[str]:
     return [relation.items.name for relation in relations if relation.columns is None]
 
 
-def _apply(parts: Parts, intake: Intake) -> tuple[Changes, SourceError | None]:
+def _apply(parts: Parts, intake: Intake, progress: Progress) -> tuple[Changes, SourceError | None]:
     """Apply the changes of synced tables; with the first problem, which holds up no other table."""
     database = parts.database
     changes, problem = Changes(), None
@@ -74,7 +98,7 @@ def _apply(parts: Parts, intake: Intake) -> tuple[Changes, SourceError | None]:
     for name in behind:
         try:
             with database.write() as cursor:
-                changes += sync(cursor, intake, find_again(cursor, name))
+                changes += sync(cursor, intake, find_again(cursor, name), progress)
         except SourceError as error:
             problem = problem or error
     return changes, problem

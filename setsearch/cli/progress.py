@@ -3,69 +3,66 @@
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from setsearch.core.threads import beside
 
 T = TypeVar("T")
 
-LOOK_EVERY = 100  # items between two looks at the clock
 STEP, STEP_OF_LINES = 1.0, 10.0  # seconds between two texts on a terminal, and elsewhere
+ERASE_REST = "\033[K"  # of the line
 
-
-def count_items(items: Iterable[T]) -> Iterator[T]:
-    """Count the items that pass."""
-    line = _Line()
-    for count, item in enumerate(items, 1):
-        yield item
-        if count % LOOK_EVERY == 0:
-            line.show(f"{count:,} read")
-    line.end()
-
-
-def count_steps(steps: Sequence[T]) -> Iterator[T]:
-    """Count the steps of a known number that pass."""
-    line = _Line()
-    for count, step in enumerate(steps, 1):
-        yield step
-        line.show(f"{count} of {len(steps)}")
-    line.end()
+Follow = Callable[[Iterable[Any]], Iterator[Any]]
 
 
 @contextmanager
-def tell_time(what: str) -> Iterator[None]:
-    """Tell what a block does, and for how long, while it runs."""
-    line = _Line()
+def tell(what: str, share: Callable[[], float | None] = lambda: None) -> Iterator[Follow]:
+    """Tell what a block does, how far it is, and for how long, while it runs.
 
-    def tell(done: threading.Event) -> None:
-        """Show the time until the block ends."""
-        while not done.wait(line.step):
-            line.show(what, "for")
-
+    Gives a function that follows items, and yields them. Of items of a known number their share is told; of others
+    `share`, where it knows one, and how many there were.
+    """
+    line = _Line(what, share)
     try:
-        with beside(tell):
-            yield
+        with beside(line.run):
+            yield line.follow
     finally:
         line.end()
 
 
 class _Line:
-    def __init__(self) -> None:
+    def __init__(self, what: str, share: Callable[[], float | None]) -> None:
+        self._what, self._share = what, share
         self._is_terminal = sys.stderr.isatty()
-        self.step = STEP if self._is_terminal else STEP_OF_LINES
-        self._start = self._shown = time.monotonic()
+        self._begin, self._is_shown = time.monotonic(), False
+        self._count, self._total = 0, 0
 
-    def show(self, text: str, since: str = "in") -> None:
-        """Show a text and the seconds since the start, unless the last one is too recent."""
-        if time.monotonic() - self._shown >= self.step:
-            self._shown = time.monotonic()
-            line = f"{text} {since} {self._shown - self._start:.0f} s"
-            end = "" if self._is_terminal else "\n"
-            print(f"\r{line}" if self._is_terminal else line, end=end, file=sys.stderr, flush=True)
+    def follow(self, items: Iterable[T]) -> Iterator[T]:
+        """Count the items that pass."""
+        self._count, self._total = 0, len(items) if isinstance(items, Sized) else 0
+        for item in items:
+            yield item
+            self._count += 1
+
+    def run(self, done: threading.Event) -> None:
+        """Show how far it is until the block ends."""
+        while not done.wait(STEP if self._is_terminal else STEP_OF_LINES):
+            text = f"{self._what}{self._state()} for {time.monotonic() - self._begin:.0f} s"
+            begin, end = ("\r", ERASE_REST) if self._is_terminal else ("", "\n")
+            print(f"{begin}{text}", end=end, file=sys.stderr, flush=True)
+            self._is_shown = True
 
     def end(self) -> None:
         """End the line on a terminal."""
-        if self._is_terminal and self._shown > self._start:
+        if self._is_terminal and self._is_shown:
             print(file=sys.stderr)
+
+    def _state(self) -> str:
+        if self._total:
+            return f": {self._count / self._total:.0%}"
+        share = self._share()
+        count = f"{self._count:,}" * (self._count > 0)
+        known = count if share is None else f"{share:.0%}" + f", {count}" * (self._count > 0)
+        return f": {known}" if known else ""

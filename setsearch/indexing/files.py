@@ -132,7 +132,7 @@ class FileReader:
             self.leave_out(path, "locks of office programs")
             return
         try:
-            with open_file(path) as file:
+            with open_file(path, self.rows.amount) as file:
                 data = read_whole(file, path, None if is_named else MOST_UNPACKED)
         except SourceError as error:
             if isinstance(error, TooMuch) and not is_named:

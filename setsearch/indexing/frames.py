@@ -1,27 +1,18 @@
 """Frames of pandas, polars and Arrow as items."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from setsearch.indexing.rows.arrow import Row, frame_rows
+from setsearch.errors import InvalidParameter, SourceError, UsageError
+from setsearch.indexing.rows.amounts import Counted
+from setsearch.indexing.rows.arrow import frame_rows
+from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
-from setsearch.options import require_known
+from setsearch.options import Progress, require_known
+from setsearch.storage.ids import id_text
 from setsearch.storage.synced_source import Columns
-
-
-class FrameRows:
-    """The rows of a frame, and how many there are, for those who show progress."""
-
-    def __init__(self, frame: Any) -> None:
-        self._frame = frame
-
-    def __len__(self) -> int:
-        return len(self._frame)
-
-    def __iter__(self) -> Iterator[Row]:
-        return frame_rows(self._frame)
 
 
 class FrameItems:
@@ -30,19 +21,39 @@ class FrameItems:
     Reading raises SourceError, InvalidParameter.
     """
 
-    def __init__(self, frame: Any, columns: Mapping[str, Any], progress: Callable[[Any], Iterator[Row]]) -> None:
+    def __init__(
+        self, frame: Any, columns: Mapping[str, Any], progress: Progress, titles: Mapping[Any, str] | None = None
+    ) -> None:
         require_known(columns, [own.name for own in fields(Columns)])
         self.roles = Columns(**columns)
-        if hasattr(frame, "lazy") and hasattr(frame, "collect"):  # a lazy one of polars
-            frame = frame.collect()
-        self._frame, self._progress = frame, progress
+        frame = self._frame = _collected(frame)
+        self._progress = progress
+        if titles is not None and not (
+            isinstance(titles, Mapping) and all(isinstance(own, str) for own in titles.values())
+        ):
+            raise InvalidParameter(f"`titles` maps items to texts, and is not {titles!r:.60}")
+        if titles and not self.roles.features:
+            raise UsageError("`titles` are those of a relation's items; of documents `title` names a column")
+        self._cells = CellRules(titles={str(id_text(item)): title for item, title in (titles or {}).items()})
         named = self.roles.relation == (self.roles.items, self.roles.features) or self.roles.of_numbers
         id = (self.roles.items if named else None) or self.roles.group_by or self.roles.id
         self.whole = _is_whole(frame, id), bool(named) and _is_whole(frame, self.roles.features)
 
     def __iter__(self) -> Iterator[Any]:
-        reader, rows = SourceReader(self.roles, RowReader()), self._progress(FrameRows(self._frame))
+        reader = SourceReader(self.roles, RowReader(), cells=self._cells)
+        rows = self._progress(Counted(frame_rows(self._frame), lambda: len(self._frame)))
         return reader.numbers_of(rows) if self.roles.of_numbers else reader.items_of(rows)
+
+
+def _collected(frame: Any) -> Any:
+    """A frame; a lazy one of polars is worked out. Raises SourceError."""
+    if not (hasattr(frame, "lazy") and hasattr(frame, "collect")):
+        return frame
+    try:
+        return frame.collect()
+    except Exception as error:  # polars raises many kinds
+        problem = " ".join(str(error).split())
+        raise SourceError(f"the lazy frame cannot be worked out: {problem:.200}; correct it, or collect it") from error
 
 
 def _is_whole(frame: Any, column: str | None) -> bool:

@@ -104,6 +104,7 @@ class SourceReader:
     def read(self, sources: Iterable[str]) -> Iterator[SourceItem | Group]:
         """All items of all sources; raises SourceError if there are none, or one cannot be read."""
         paths = list(sources)
+        self._expect(paths)
         is_empty = True
         for item in self.items(paths):
             is_empty = False
@@ -134,8 +135,16 @@ class SourceReader:
 
     def read_numbers(self, sources: Iterable[str]) -> Iterator[tuple[str, list[float], str | None]]:
         """Items with the numbers of their columns."""
-        for path in list(sources) or [""]:
+        paths = list(sources)
+        self._expect(paths)
+        for path in paths or [""]:
             yield from self._each_row(self._numeric_item, self.rows.read(path))
+
+    def _expect(self, paths: list[str]) -> None:
+        """Let `rows.amount` know how large the sources are, if all are files."""
+        files = [Path(path) for path in paths if not is_stream(path) and Path(path).is_file()]
+        if self.rows.table is None and len(files) == len(paths):
+            self.rows.amount.expect(file.stat().st_size for file in files)
 
     def _documents(self, paths: list[str]) -> Iterator[SourceItem | Group]:
         for path in paths or [""]:
@@ -242,7 +251,10 @@ class SourceReader:
 
     def _folder(self, folder: Path, prefix: str) -> Iterator[SourceItem]:
         """The files of a folder, with their paths below it as ids, behind its name if there are several folders."""
-        for file in self.files.files(folder):
+        files = self.files.files(folder)
+        if not prefix:  # of several folders nobody knows how large the next one is
+            self.rows.amount.expect(file.stat().st_size for file in files)
+        for file in files:
             try:
                 yield from self._file_of_folder(file, prefix + file.relative_to(folder).as_posix())
             except SourceError as error:

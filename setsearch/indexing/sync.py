@@ -14,14 +14,16 @@ from typing import Any
 
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.indexing.intake import Intake
+from setsearch.indexing.rows.amounts import Counted
 from setsearch.indexing.rows.cells import cell_id
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceItem, SourceReader
 from setsearch.indexing.triggers import create_triggers, has_triggers
 from setsearch.indexing.writer import Writer
+from setsearch.options import Progress
 from setsearch.sqlite.fts5 import find_declaration, find_tokenizer, read_terms
 from setsearch.sqlite.limits import limited, limited_rows
-from setsearch.sqlite.sql import main_table, missing_table, quote, table_columns
+from setsearch.sqlite.sql import is_stored_table, main_table, missing_table, quote, table_columns
 from setsearch.storage.analyzers import FTS5 as FTS5_SPEC
 from setsearch.storage.ids import is_storable
 from setsearch.storage.relation import TEXT, Relation
@@ -39,7 +41,6 @@ from setsearch.storage.synced_source import (
     save_source,
 )
 
-Progress = Callable[[Iterator[SourceItem]], Iterator[SourceItem]]
 _log = logging.getLogger("setsearch")
 
 
@@ -129,7 +130,7 @@ def _read_anew(
     return changes
 
 
-def sync(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> Changes:
+def sync(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, progress: Progress = iter) -> Changes:
     """Bring a relation up to its table; the caller commits. Raises SourceError if the table is no longer as indexed."""
     source = load_source(cursor, relation)
     if source is None or source.kind in ENGINES:
@@ -137,11 +138,11 @@ def sync(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> Changes:
     if not table_columns(cursor, source.name):
         raise SourceError(_gone(cursor, source))
     if not source.tracked:
-        return _read_all(cursor, intake, relation, source)
+        return _read_all(cursor, intake, relation, source, progress)
     # The table was created again, without its triggers; or version 0.21 wrote numbers as 1.0, which are 1 now.
     if not has_triggers(cursor, relation, source) or _has_old_numbers(cursor, relation, source):
-        return _read_anew(cursor, intake, relation, source)
-    changes = _read_changed(cursor, intake, relation, source)
+        return _read_anew(cursor, intake, relation, source, progress)
+    changes = _read_changed(cursor, intake, relation, source, progress)
     cursor.execute("delete from setsearch_change where relation = ?", (relation.id,))
     return changes + _delete_vanished(cursor, relation, source)
 
@@ -232,6 +233,14 @@ def read_source(cursor: sqlite3.Cursor, source: SyncedSource, chosen: str = "") 
     yield from SourceReader(columns, rows, joined=others).of_rows()
 
 
+def _counted(cursor: sqlite3.Cursor, source: SyncedSource) -> Iterable[SourceItem]:
+    """The items of a source; those of a table can be counted, while a view would be worked out twice."""
+    items, count = read_source(cursor, source), f"select count(*) from {main_table(source.name)}"
+    if not is_stored_table(cursor, source.name):
+        return items
+    return Counted(items, lambda: int(_first(cursor, source, count)[0]))
+
+
 def _read_joined(cursor: sqlite3.Cursor, field: Joined, chosen: str) -> dict[str, list[str]]:
     """What another table has of each document, or of those that are chosen; raises SourceError."""
     names: dict[str, list[str]] = {}
@@ -265,11 +274,13 @@ def _read_all(
     cursor: sqlite3.Cursor, intake: Intake, relation: Relation, source: SyncedSource, progress: Progress = iter
 ) -> Changes:
     writer = Writer(cursor, relation, replace=True, whole=True)
-    items = progress(read_source(cursor, source))
+    items = progress(_counted(cursor, source))
     return Changes(*_write(writer, intake, items, lambda: relation.items.names(cursor)))
 
 
-def _read_changed(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, source: SyncedSource) -> Changes:
+def _read_changed(
+    cursor: sqlite3.Cursor, intake: Intake, relation: Relation, source: SyncedSource, progress: Progress = iter
+) -> Changes:
     noted = cursor.execute("select key from setsearch_change where relation = ? order by id", (relation.id,))
     keys = [key for (key,) in noted]
     if not keys:
@@ -291,7 +302,7 @@ def _read_changed(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, so
         with suppress(SourceError):  # no id; if there is such a row still, reading it says so
             names.add(cell_id("a changed row", source.key, key))
     writer = Writer(cursor, relation, replace=True, whole=True)
-    items = read_source(cursor, source, chosen)
+    items = progress(Counted(read_source(cursor, source, chosen), lambda: len({*map(str, keys)})))
     return Changes(*_write(writer, intake, items, lambda: relation.items.find(cursor, sorted(names))))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
 from setsearch.indexing.writer import Writer
+from setsearch.options import Progress
 from setsearch.sqlite.database import Database
 from setsearch.storage.documents import Texts, read_texts
 from setsearch.storage.ids import check_names, id_text
@@ -34,7 +35,6 @@ TOGETHER = 1024  # texts that are encoded between two writes
 
 Find = Callable[[sqlite3.Cursor], Relation]
 T = TypeVar("T")
-Progress = Callable[[Iterator[Any]], Iterator[Any]]
 
 
 def add_vectors(
@@ -113,7 +113,7 @@ def encode_texts(database: Database, find: Find, encoder: Encoder, progress: Pro
             (relation.items.id,),
         ).fetchall()
         having = Texts(relation.id).items(cursor)
-    for ids in _groups(progress(iter(having[np.isin(having, np.array(rows, np.int64))].tolist()))):
+    for ids in _groups(progress(having[np.isin(having, np.array(rows, np.int64))].tolist())):
         with database.read() as cursor:
             texts = {name: text for name, text in _texts(cursor, find(cursor), ids) if text.strip()}
         if texts:
@@ -133,15 +133,16 @@ def encode_words(database: Database, find: Find, encoder: Encoder, words: Sequen
     if others:
         with database.write() as cursor:
             delete_vectors(cursor, find(cursor).features, [(name, None) for name in others])
-    for names in _groups(progress(word for word in words if word not in encoded)):
+    for names in _groups(progress([word for word in words if word not in encoded])):
         vectors = _encoded(encoder, names, names)
         with database.write() as cursor:
             source = VectorSource(ENCODER, None, encoder.name)
             write_vectors(cursor, find(cursor).features, source, (names, vectors, [None] * len(names)))
 
 
-def _groups(values: Iterator[T]) -> Iterator[list[T]]:
+def _groups(all_values: Iterable[T]) -> Iterator[list[T]]:
     """Some at a time."""
+    values = iter(all_values)
     while group := list(islice(values, TOGETHER)):
         yield group
 

@@ -5,8 +5,10 @@ over the draws of a set, then over sets; intervals are bootstrap intervals over 
 """
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +23,7 @@ from setsearch.learning.field_weights import learn_weights
 from setsearch.learning.measures import MEASURES, interval, measures
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import RATINGS, Defaults
-from setsearch.options import ModelOptions
+from setsearch.options import ModelOptions, Progress, progress_of
 from setsearch.search.examples import Examples, once_each
 from setsearch.search.meaning import centroid_of
 from setsearch.search.passes import feedback, smoothing
@@ -33,8 +35,6 @@ POPULARITIES = (0.0, 0.2, 0.5)
 FEEDBACKS = (0.0, 0.25, 1.0)
 WEIGHTS_OF_VECTORS = (0.0, 0.25, 0.5, 1.0, 2.0)
 ENOUGH_SETS = 5  # to say that one method is better than another
-
-Progress = Callable[[Sequence[Any]], Iterable[Any]]
 
 
 @dataclass(frozen=True)
@@ -101,15 +101,15 @@ def evaluate(
     rivals: Mapping[str, Score] | None = None,
     variants: Mapping[str, Score] | None = None,
     learns_fields: bool = False,
-    progress: Progress = iter,
+    progress: Progress | None = None,
 ) -> Evaluation:
     """Evaluate our models with several options, the baselines, and further `rivals` on sets of items.
 
     `variants` are our default model in indexes made otherwise (variants.py). `learns_fields`: also learn the weights of
     fields (field_weights.py).
 
-    `progress` gets the methods and yields them. Members are named as seeds are. Raises NoSeeds if no set has
-    enough known members, AmbiguousItem.
+    `progress` gets the questions of all methods, `(method, task)`, and yields them. Members are named as seeds
+    are. Raises NoSeeds if no set has enough known members, AmbiguousItem.
     """
     unknown = set[str]()
     every = {name: _known(fields, members, unknown) for name, members in sets.items()}
@@ -127,8 +127,11 @@ def evaluate(
     methods += [Method(name, score) for name, score in (rivals or {}).items()]
     methods += [Method(f"lift, {name}", score, {"model": "lift"}) for name, score in (variants or {}).items()]
     results = []
-    for method in progress(methods):
-        results.append(_result(method, _measured(method, tasks, ids)))
+    questions = iter(progress_of(progress)([(method, task) for method in methods for task in tasks]))
+    for method in methods:
+        own = (task for _, task in islice(questions, len(tasks)))
+        results.append(_result(method, _measured(method, own, ids)))
+    deque(questions, 0)  # its end is told, too
     by: str | None = None
     if learns_fields and defaults.fields:
         by, measured = learn_weights(
@@ -147,7 +150,7 @@ def evaluate(
     )
 
 
-def _measured(method: Method, tasks: Sequence[Task], ids: Ints) -> dict[str, list[Floats]]:
+def _measured(method: Method, tasks: Iterable[Task], ids: Ints) -> dict[str, list[Floats]]:
     """The measures of each draw of each set."""
     measured: dict[str, list[Floats]] = {}
     for name, seeds, others in tasks:

@@ -41,6 +41,7 @@ from setsearch.storage.relation import Relation, wants_contexts
 from setsearch.storage.revisions import changed_items
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.contexts import (
+    FIELDS,
     ContextPairs,
     choose_items,
     context_fields,
@@ -52,7 +53,8 @@ from setsearch.text.token_stream import Tokens, arrange, merge_phrases, token_st
 
 TITLES_OF_WRITE = 5000
 
-Renew = Callable[[], None]  # tells other processes that this one is at work
+Tell = Callable[[float], None]  # which share of the work is done
+READ, ARRANGED, COUNTED, COMPARED = 0.1, 0.2, 0.5, 0.95  # shares of the time, of 126,000 short texts
 
 
 class _Texts(NamedTuple):
@@ -101,10 +103,11 @@ def derive_contexts(
     find: Callable[[sqlite3.Cursor], Relation],
     how: tuple[Analyzer, ValueRule],
     required: bool = False,
+    tell: Tell = lambda share: None,
 ) -> WordContexts | None:
     """Derive the contexts of a collection and store them; None if another process is at work.
 
-    Where they cannot be stored they stay in memory; `required` raises the reason.
+    Where they cannot be stored they stay in memory; `required` raises the reason. `tell` gets the share that is done.
     """
     with database.read() as cursor:
         relation = find(cursor)
@@ -120,7 +123,7 @@ def derive_contexts(
     try:
         with database.read() as cursor:
             texts = _read(cursor, find(cursor), how[0])
-        return _derive(texts, how, draft, required)
+        return _derive(texts, how, draft, required, tell)
     except BaseException:
         if draft is not None:
             draft.abandon()
@@ -147,17 +150,28 @@ def _read(cursor: sqlite3.Cursor, relation: Relation, analyzer: Analyzer) -> _Te
     return _Texts(relation, documents, parts, wants_contexts(cursor, relation))
 
 
-def _derive(texts: _Texts, how: tuple[Analyzer, ValueRule], draft: Draft | None, required: bool) -> WordContexts:
+def _derive(
+    texts: _Texts, how: tuple[Analyzer, ValueRule], draft: Draft | None, required: bool, tell: Tell
+) -> WordContexts:
     (analyzer, rule), relation = how, texts.relation
-    renew = draft.renew if draft is not None else lambda: None
-    renew()
+
+    def at(share: float) -> None:
+        """Tell whoever waits how far it is, and other processes that this one is at work."""
+        if draft is not None:
+            draft.renew()
+        tell(share)
+
+    at(READ)
     tokens = arrange(np.array([id for id, _, _ in texts.documents], np.int64), texts.parts)
-    arrays, lists = _fields(texts, tokens, analyzer, renew)
+    arrays, lists = _fields(texts, tokens, analyzer, at)
     generation = Generation(IN_MEMORY, relation.id, CONTEXTS, relation.revision, relation.stamp)
     contexts = make_contexts(generation, arrays, lists)
     if lists:
         weighted = [(field, COEFFICIENTS[name]) for name, field in contexts.fields.items()]
-        arrays |= nearest_words(weighted, rule, contexts.words.size, renew)
+        arrays |= nearest_words(
+            weighted, rule, contexts.words.size, lambda share: at(COUNTED + share * (COMPARED - COUNTED))
+        )
+    at(COMPARED)
     if draft is None:
         return contexts
     try:
@@ -173,7 +187,7 @@ def _derive(texts: _Texts, how: tuple[Analyzer, ValueRule], draft: Draft | None,
 
 
 def _fields(
-    texts: _Texts, tokens: Tokens, analyzer: Analyzer, renew: Renew
+    texts: _Texts, tokens: Tokens, analyzer: Analyzer, at: Tell
 ) -> tuple[Arrays, dict[str, tuple[Lists, Lists]]]:
     """The lists of the fields of contexts, by word and by feature, and what is stored of them beside."""
     arrays: Arrays = {"items": "[]", "sizes": "{}"}
@@ -189,8 +203,8 @@ def _fields(
     lists, n_words = dict[str, tuple[Lists, Lists]](), len(items.names)
     titles = words_of_titles(analyzer.words, [(name, title) for _, name, title in texts.documents])
     pairs = ContextPairs(stream, items, [name for _, name, _ in texts.documents], titles)
-    for name, field in context_fields(pairs):
-        renew()
+    for number, (name, field) in enumerate(context_fields(pairs)):
+        at(ARRANGED + number / len(FIELDS) * (COUNTED - ARRANGED))
         lists[f"contexts {name}"] = both_ways(field.cells, n_words, len(field.keys))
         arrays[f"{name} keys"] = field.keys
         del field  # not two at once

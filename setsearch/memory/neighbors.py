@@ -73,11 +73,12 @@ class NearestWords:
 
 
 def nearest_words(
-    fields: Sequence[tuple[Field, float]], rule: ValueRule, n_words: int, renew: Callable[[], None]
+    fields: Sequence[tuple[Field, float]], rule: ValueRule, n_words: int, tell: Callable[[float], None]
 ) -> dict[str, Array]:
     """The arrays of the NEAREST most similar words of each word, the most similar first: ids and similarities.
 
     `fields` are fields in memory with their coefficients. Where fewer words are similar at all, zeros follow.
+    `tell` gets the share that is done.
     """
     ids, similarities = np.zeros((2, n_words, NEAREST), np.int64)
     found: dict[str, Array] = dict(zip(NAMES, (ids.reshape(-1), similarities.reshape(-1)), strict=True))  # views
@@ -93,8 +94,9 @@ def nearest_words(
         lists = [_weighted(part, rule, np.arange(n_words)[own]) for part in parts]
         _fill(first, lists, inverse, (ids[own], similarities[own]))
 
-    for _ in side_by_side(fill, range(0, n_words, WORDS_OF_STEP)):
-        renew()
+    steps = range(0, n_words, WORDS_OF_STEP)
+    for number, _ in enumerate(side_by_side(fill, steps), 1):
+        tell(number / len(steps))
     return found
 
 

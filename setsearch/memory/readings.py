@@ -114,12 +114,14 @@ class Readings:
         with self._database.read() as cursor:
             return not self.files.are_intact(find_again(cursor, name))
 
-    def update_contexts(self, name: str, fresh: Fresh, required: bool = False) -> None:
+    def update_contexts(
+        self, name: str, fresh: Fresh, required: bool = False, tell: Callable[[float], None] = lambda share: None
+    ) -> None:
         """Derive the contexts of a collection if there are none, or these lack more than `fresh` allows.
 
         Only one process derives; others wait for it. One that loses this right, since it slept for too long, tries once
         more; then the last contexts stay. `required` raises what keeps them from being stored, and also derives those
-        anew that an earlier version made with fewer fields.
+        anew that an earlier version made with fewer fields. `tell` gets the share that is done.
         """
         was_lost = False
         while True:
@@ -131,7 +133,7 @@ class Readings:
                     if is_complete and not self.needs_contexts(cursor, version, fresh):
                         return
                 try:
-                    if self._derive(name, version, required):
+                    if self._derive(name, version, required, tell):
                         return
                 except TakenOver:
                     if was_lost and required:
@@ -141,7 +143,7 @@ class Readings:
                     was_lost = True
             time.sleep(REST)
 
-    def _derive(self, name: str, version: Version, required: bool) -> bool:
+    def _derive(self, name: str, version: Version, required: bool, tell: Callable[[float], None]) -> bool:
         """Derive contexts; False if another process is at work."""
         from setsearch.memory.derivation import derive_contexts
 
@@ -149,7 +151,7 @@ class Readings:
         rule = _default_rule(relation, relation.features.name)
         assert version.analyzer is not None
         find = partial(find_again, name=name)
-        contexts = derive_contexts(self._database, find, (version.analyzer, rule), required)
+        contexts = derive_contexts(self._database, find, (version.analyzer, rule), required, tell)
         if contexts is None:
             return False
         with LOCK:
@@ -160,9 +162,9 @@ class Readings:
             self._write_contexts(contexts, rule)
         return True
 
-    def refresh(self, name: str, fresh: Fresh) -> None:
+    def refresh(self, name: str, fresh: Fresh, tell: Callable[[float], None]) -> None:
         """Store the lists again if much of them has changed, and contexts that lack more than `fresh` allows."""
-        self.update_contexts(name, fresh, required=True)
+        self.update_contexts(name, fresh, required=True, tell=tell)
         with self._database.read() as cursor:
             version = self.version(cursor, name)
             is_near = self._is_near(cursor, version.relation, LISTS)

@@ -13,6 +13,7 @@ from setsearch.storage.feature_fields import TEXT_FIELD
 from setsearch.storage.relation import TEXT, Relation, load_relations
 
 TABLE, FTS5, WHOOSH, TANTIVY = "table", "fts5", "whoosh", "tantivy"
+ERRORS = "strict", "replace", "skip"  # what happens to bad rows
 ENGINES = (WHOOSH, TANTIVY)  # whose indexes are followed by what holds both
 _is_joined = re.compile(r"([^.=]+)\.([^.=]+)=([^.=:,]+)").fullmatch
 
@@ -52,6 +53,13 @@ class Columns:
     errors: str = "strict"  # "skip" leaves out bad rows of a table, with a warning, now and at each sync
 
     def __post_init__(self) -> None:
+        for name in ("id", "title", "items", "features", "count", "group_by", "split"):
+            own = getattr(self, name)
+            if not (isinstance(own, str) and own) and (own is not None or name == "id"):
+                what = "is a text between names" if name == "split" else "names a column"
+                raise InvalidParameter(f"`{name}` {what}, and is not {own!r:.60}")
+        if self.errors not in ERRORS:
+            raise InvalidParameter(f"`errors` is {', '.join(ERRORS[:-1])} or {ERRORS[-1]}, not {self.errors!r:.60}")
         for name in ("text", "numbers", "keep", "tags", "links"):
             names = getattr(self, name)
             if not isinstance(names, Iterable) or not all(isinstance(own, str) for own in names):

@@ -1,5 +1,6 @@
 """Whatever people have: folders of any text, mail, pages, manuals, references, Parquet, frames, ratings."""
 
+import dataclasses
 import gzip
 import os
 import sqlite3
@@ -573,3 +574,34 @@ def test_titles_with_many_quotes_take_no_time(tmp_path, run, value):
     """Where a value could be read in many ways, a regular expression might try all of them."""
     (tmp_path / "a.md").write_text(f'---\ntitle: "{value}\n---\nA lion\n')
     assert run("index", "a.db", "a.md")[0] == 0
+
+
+def test_frames_get_titles_from_elsewhere(tmp_path):
+    ratings = pandas.DataFrame({"film": [1, 1, 2], "user": ["ann", "bob", "ann"]})
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add_frame(ratings, items="film", features="user", titles={1: "Alien"}, progress=None)
+        assert index.items("film").titles(["1", "2"]) == {"1": "Alien", "2": None}
+        for titles, told in ({1: 2}, "maps items to texts"), ("Alien", "maps items to texts"):
+            with pytest.raises(errors.InvalidParameter, match=told):
+                index.add_frame(ratings, items="film", features="user", titles=titles)
+        with pytest.raises(errors.UsageError, match="`title` names a column"):
+            index.add_frame(ratings, id="film", text="user", titles={1: "Alien"})
+        with pytest.raises(errors.InvalidParameter, match="`progress`"):
+            index.add_frame(ratings, items="film", features="user", progress=5)
+
+
+def test_a_lazy_frame_that_cannot_be_worked_out_is_an_error(tmp_path):
+    frame = polars.DataFrame({"id": [1], "text": ["lion"]}).lazy()
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        assert index.add_frame(frame) == 1
+        with pytest.raises(errors.SourceError, match="the lazy frame cannot be worked out"):
+            index.add_frame(frame.select(polars.col("body")))
+
+
+@pytest.mark.parametrize("name", [own.name for own in dataclasses.fields(setsearch.Columns)])
+@pytest.mark.parametrize("value", [5, ["id", 5], {"a": 1}, b"id", 1.5, True, object()])
+def test_columns_of_a_wrong_type_are_errors(name, value, tmp_path):
+    frame = pandas.DataFrame({"id": [1], "text": ["lion"]})
+    with setsearch.open(tmp_path / "a.db", create=True) as index, pytest.raises(errors.SetsearchError) as error:
+        index.add_frame(frame, **{name: value})
+    assert f"`{name}`" in str(error.value) or "no column 'a'" in str(error.value)

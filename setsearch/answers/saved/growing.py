@@ -12,11 +12,11 @@ those that are right more often than not are doubtful: the inbox has them. All d
 that was interrupted goes on as if nothing had happened.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, product
 from sqlite3 import Cursor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,13 +29,13 @@ from setsearch.answers.saved.groups import Groups, Marks, marks_of_sets, read_gr
 from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, UsageError
 from setsearch.memory.readings import FieldsBy
+from setsearch.options import Progress
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.integrity import sealed_members
 
 CHANCE = (-2.45, 3.5, 2.3)  # a, b, c
 DOUBTFUL = 0.5  # the least chance of what comes to the inbox
 PUT_OFF = 2  # a mark of what is no member
-Progress = Callable[[Iterator[Any]], Iterator[Any]]
 
 
 class Grown(NamedTuple):

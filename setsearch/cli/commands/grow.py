@@ -2,7 +2,7 @@
 
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta
@@ -61,7 +61,7 @@ def _grow_alone(db: Collection, items: str | None, alone: SimpleNamespace, show:
         if items is not None and index.reading(items).name != kind:
             raise UsageError(f"the sets of the group {group!r} are of {kind}, not of {items}; leave --items out")
 
-        def tell(rounds: Iterator[list[Any]]) -> Iterator[list[Any]]:
+        def tell(rounds: Iterable[list[Any]]) -> Iterator[list[Any]]:
             """Say what each round added, until it is time."""
             for rows in rounds:
                 grown = len({row.set for row in rows})

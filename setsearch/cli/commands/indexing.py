@@ -16,7 +16,7 @@ from setsearch.cli.commands.vectors import add_matrix, is_matrix_file, tell_vect
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import DB, Collection, Fresh, TimeLimit, Timeout, text_options, waiting_options, with_options
 from setsearch.cli.output import first_of, print_lines, print_table, say
-from setsearch.cli.progress import count_items, tell_time
+from setsearch.cli.progress import tell
 from setsearch.cli.source_options import (
     Rules,
     column_options,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SHOWN_SKIPS, SHOWN_MERGED = 20, 10  # lines
-DERIVING = "deriving contexts of words"
+READING, DERIVING = "indexing", "deriving contexts of words"
 UNUSUAL = 0.35  # of the characters are in no word; of prose 2 to 10 %, of programs up to 31 %
 RULES = "--split, --titles, --min-features and --min-items"
 
@@ -102,15 +102,18 @@ def index_command(
         reader = _make_reader(given, rules, columns, host, waiting["time_limit"])
         reader = dataclasses.replace(reader, kept=() if replace else _kept_columns(index))
         if columns.of_numbers:
-            written = index.add_numbers(count_items(reader.read_numbers(sources or [])), columns.numbers, relation[0])
+            with tell(READING, lambda: reader.rows.amount.share) as follow:
+                numbers = follow(reader.read_numbers(sources or []))
+                written = index.add_numbers(numbers, columns.numbers, relation[0])
         elif is_own_table:
             roles = dataclasses.replace(columns, errors=given.errors or "strict")
-            changes = index.add_table(table or "", roles, track=track, replace=replace, progress=count_items)
-            written = changes.written
+            with tell(READING) as follow:
+                written = index.add_table(table or "", roles, track=track, replace=replace, progress=follow).written
             _derive(index)
         else:
             write = index.replace if replace else index.update
-            written = write(count_items(reader.read(sources or [])), relation)
+            with tell(READING, lambda: reader.rows.amount.share) as follow:
+                written = write(follow(reader.read(sources or [])), relation)
             _derive(index)
         _tell_indexed(index, written, str(db))
         _tell_left_out(index, reader, db)
@@ -139,8 +142,8 @@ def _kept_columns(index: "setsearch.Index") -> tuple[str, ...]:
 
 
 def _derive(index: "setsearch.Index") -> None:
-    with tell_time(DERIVING):
-        index.derive("now", count_items)
+    with tell(DERIVING) as follow:
+        index.derive("now", follow)
 
 
 def _index_matrix(
@@ -165,8 +168,8 @@ def update(db: Collection, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time
     Example: setsearch update app.db
     """
     with db.open(timeout=timeout, time_limit=time_limit) as index:
-        with tell_time(DERIVING):
-            changes = index.refresh(fresh, count_items)
+        with tell("reading changes, and deriving") as follow:
+            changes = index.refresh(fresh, follow)
         info = index.info()
     written = f"updated {changes.written:,}, deleted {changes.deleted:,} in {db}" if info["mirrors"] else str(db)
     contexts = info["contexts"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from setsearch.cli.help import ADVANCED, argument, flag, option
 from setsearch.cli.options import Collection, Items, Seeds, Top, with_options
 from setsearch.cli.output import Show, drop_redundant_titles, first_of, format_options, print_json, print_lines, say
-from setsearch.cli.progress import count_steps
+from setsearch.cli.progress import tell
 from setsearch.errors import UsageError
 
 if TYPE_CHECKING:
@@ -95,8 +95,9 @@ def evaluate_command(
 
                 others = stack.enter_context(open_variants(reading))
             own = stack.enter_context(reading.fields(by=by))
-            how: Any = {"variants": others, "learns_fields": tried.fields, "progress": count_steps}
-            evaluation = evaluate(own, reading.defaults, known, Design(seeds, draws), **how)
+            with tell("evaluating") as follow:
+                how: Any = {"variants": others, "learns_fields": tried.fields, "progress": follow}
+                evaluation = evaluate(own, reading.defaults, known, Design(seeds, draws), **how)
         if tried.save:
             index.weigh_fields(evaluation.learned, reading.name)
     if evaluation.left_out:

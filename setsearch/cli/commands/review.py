@@ -13,7 +13,7 @@ from setsearch.cli.commands.grow import typed_lines
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import Collection, Items
 from setsearch.cli.output import bars, first_of, say, write_file
-from setsearch.cli.progress import count_items
+from setsearch.cli.progress import tell
 from setsearch.errors import AnsweredMeanwhile, ChangedSet, Interrupted, NoSeeds, SetsearchError, UnknownSet, UsageError
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ def _export(review: "Review", export: Path) -> None:
     from setsearch.learning.review_files import write_review
 
     kind, dropped = _kind(export), Counter[str]()
-    content = write_review(review, kind, count_items, dropped)
+    with tell("writing") as follow:
+        content = write_review(review, kind, follow, dropped)
     write_file(export, content)
     if dropped:
         tags = first_of([f"{tag} {number:,}" for tag, number in dropped.most_common()])

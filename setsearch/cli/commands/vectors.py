@@ -12,7 +12,7 @@ import typer
 from setsearch.cli.help import flag, option
 from setsearch.cli.options import Collection, Items, waiting_options, with_options
 from setsearch.cli.output import say
-from setsearch.cli.progress import count_items
+from setsearch.cli.progress import tell
 from setsearch.errors import MissingDatabase, NoIndex, SourceError, UsageError
 
 if TYPE_CHECKING:
@@ -66,12 +66,14 @@ def vectors(
         raise UsageError("--ids FILE names the rows of a .npy file, and of no other")
     with db.open(create=source is not None, **waiting) as index:
         if place.latent:
-            count = index.add_latent(items, replace=replace)
+            with tell("making vectors"):
+                count = index.add_latent(items, replace=replace)
         elif is_matrix:
             count = add_matrix(index, Path(source or ""), place.ids, items, replace)
         else:
             try:
-                names, rows = zip(*count_items(_read_rows(db, source, place)), strict=True)
+                with tell("reading") as follow:
+                    names, rows = zip(*follow(_read_rows(db, source, place)), strict=True)
             except ValueError as error:
                 raise SourceError(f"{source or place.table} has no vectors") from error
             count = index.add_vectors(names, rows, items, replace=replace)
@@ -111,7 +113,8 @@ def add_matrix(index: "Index", path: Path, ids: str | None, items: str | None, r
     names = [str(number) for number in range(1, len(matrix) + 1)] if ids is None else read_ids(ids)
     if len(names) != len(matrix):
         raise SourceError(f"{ids} has {len(names):,} ids, {path} {len(matrix):,} rows; give one id for each row")
-    return index.add_vectors(names, count_items(iter(matrix)), items, replace=replace)
+    with tell("reading") as follow:
+        return index.add_vectors(names, follow(matrix), items, replace=replace)
 
 
 def _makes_items(index: "Index", items: str | None) -> bool:

@@ -7,11 +7,12 @@ import shlex
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any, cast
 
 from setsearch.errors import SourceError
+from setsearch.indexing.rows.amounts import Amount
 
 STDIN = "-"
 GZIP = b"\x1f\x8b"
@@ -74,8 +75,8 @@ def read_whole(file: IO[bytes], path: object, most: int | None = None) -> bytes:
 
 
 @contextmanager
-def open_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading, decompressed if it is a .gz; raises SourceError."""
+def open_file(path: Path, amount: Amount | None = None) -> Iterator[IO[bytes]]:
+    """Open a file for reading, decompressed if it is a .gz, and count what is read of it; raises SourceError."""
     if not path.exists():
         if _address.match(str(path)):
             address = str(path).replace(":/", "://", 1)  # a path has one slash
@@ -87,7 +88,7 @@ def open_file(path: Path) -> Iterator[IO[bytes]]:
     if not path.is_file() and not path.is_dir():
         raise SourceError(f"{path} is a pipe, not a file; give - and `< {path}`")
     try:
-        with path.open("rb") as plain:
+        with path.open("rb") as plain, nullcontext() if amount is None else amount.of(plain):
             if path.suffix == ".gz" or plain.peek(2)[:2] == GZIP:
                 with Packed(plain, path) as file:
                     yield cast(IO[bytes], file)

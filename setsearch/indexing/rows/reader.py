@@ -15,6 +15,7 @@ from typing import IO, Any, cast
 
 from setsearch.errors import SourceError, UsageError
 from setsearch.indexing.encodings import encoding_by_mark, likely_encoding, lines_as_utf8
+from setsearch.indexing.rows.amounts import Amount
 from setsearch.indexing.rows.cells import OpenCells, Row
 from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, csv_rows, split_old_ends
 from setsearch.indexing.rows.json_shapes import Readable, first_within, parse_json, values_within
@@ -46,6 +47,7 @@ class RowReader:
     encoding: str | None = None  # of all files; None: UTF-8, and for a document or a CSV file what it looks like
     delimiter: str | None = None  # of CSV files; None: a comma, or what the header has instead
     decided: dict[str, list[str]] = field(default_factory=dict)  # files that were not UTF-8, by the encoding chosen
+    amount: Amount = field(default_factory=Amount)  # how much is read
 
     @cached_property
     def _streams(self) -> dict[str, io.BufferedReader]:
@@ -67,7 +69,7 @@ class RowReader:
             path, ending = Path(source), file_ending(Path(source))
             if ending not in (*ROW_FILES, JSON):
                 raise SourceError(without_rows(path))
-            with open_file(path) as file:
+            with open_file(path, self.amount) as file:
                 if ending in ARROW_FILES:
                     from setsearch.indexing.rows.arrow import arrow_rows
 
