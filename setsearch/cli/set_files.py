@@ -3,13 +3,13 @@
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from setsearch.answers.saved.exchange import OF_MEMBER, OF_SET, SIDES
 from setsearch.errors import InvalidParameter, SourceError
 from setsearch.indexing.rows.cells import Row, cell_number, require_columns
-from setsearch.indexing.rows.opening import STDIN, open_file
+from setsearch.indexing.rows.opening import SKIPPING, STDIN, open_file
 from setsearch.indexing.rows.reader import RowReader
 
 COLUMNS = {*OF_SET, *OF_MEMBER}
@@ -45,12 +45,13 @@ def read_sets(source: str) -> dict[str, list[str]]:
     from setsearch.answers.saved.exchange import read_row
 
     sets: dict[str, list[str]] = {}
-    for place, row in read_set_rows(source, RowReader()):
-        try:
-            name, members = read_row(row)
-        except InvalidParameter as error:
-            raise SourceError(f"{place}: {error}") from error
-        sets.setdefault(name, []).extend(str(item) for item, is_in in members if is_in)
+    with nothing_skipped():
+        for place, row in read_set_rows(source, RowReader()):
+            try:
+                name, members = read_row(row)
+            except InvalidParameter as error:
+                raise SourceError(f"{place}: {error}") from error
+            sets.setdefault(name, []).extend(str(item) for item, is_in in members if is_in)
     return sets
 
 
@@ -70,7 +71,17 @@ def read_set_rows(source: str, reader: RowReader) -> Iterator[Row]:
 def read_weights(source: str) -> dict[str, float]:
     """CSV with the columns feature and weight."""
     weights = {}
-    for position, row in RowReader().read(source):
-        require_columns(position, row, "feature", "weight")
-        weights[str(row["feature"])] = cell_number(position, "weight", row["weight"])
+    with nothing_skipped():
+        for position, row in RowReader().read(source):
+            require_columns(position, row, "feature", "weight")
+            weights[str(row["feature"])] = cell_number(position, "weight", row["weight"])
     return weights
+
+
+@contextmanager
+def nothing_skipped() -> Iterator[None]:
+    """Raise a SourceError without the advice to skip bad rows: for commands that have no such option."""
+    try:
+        yield
+    except SourceError as error:
+        raise SourceError(str(error).replace(SKIPPING, "")) from error

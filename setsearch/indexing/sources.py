@@ -33,7 +33,7 @@ from setsearch.indexing.rows.cells import (
     missing_column,
     require_columns,
 )
-from setsearch.indexing.rows.opening import is_stream, stream_name
+from setsearch.indexing.rows.opening import is_stream, require_named, stream_name
 from setsearch.indexing.rows.reader import (
     ARROW_FILES,
     JSON_LINES,
@@ -104,6 +104,7 @@ class SourceReader:
     def read(self, sources: Iterable[str]) -> Iterator[SourceItem | Group]:
         """All items of all sources; raises SourceError if there are none, or one cannot be read."""
         paths = list(sources)
+        require_named(paths)
         self._expect(paths)
         is_empty = True
         for item in self.items(paths):
@@ -195,6 +196,7 @@ class SourceReader:
 
     def references(self, path: str) -> Iterator[tuple[str, Reference]]:
         """Everything in a source as references, rows too, with positions. Raises SourceError."""
+        require_named([path])
         texts = self.texts(path, path)
         if texts is None:
             yield from ((position, reference_of_row(position, row)) for position, row in self.rows.read(path))

@@ -19,7 +19,7 @@ from setsearch.pool import QuestionPool
 from setsearch.text.spreadsheets import csv_text
 from setsearch.web.access import COOKIE, Pages, Rules
 from setsearch.web.inbox import add_inbox
-from setsearch.web.page_state import Address, read_form, redirect, root_of
+from setsearch.web.page_state import MOST_NAMES, Address, read_form, redirect, root_of
 from setsearch.web.review import add_review
 from setsearch.web.start import label_of
 from setsearch.web.typed_names import find_spelled, saved_set
@@ -63,8 +63,11 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
 
     @pages.get("/")
     async def set_page(request: Request) -> Response:
-        state = Address.of(request)
-        return HTMLResponse(await pool.ask(lambda index: render(request, "set.html", view=make_view(index, state))))
+        state = Address.of(request, "deleted", "freed")
+        gone = {name: request.query_params.getlist(name)[:MOST_NAMES] for name in ("deleted", "freed")}
+        return HTMLResponse(
+            await pool.ask(lambda index: render(request, "set.html", view=make_view(index, state), gone=gone))
+        )
 
     @pages.get("/item")
     async def item_page(request: Request) -> Response:
@@ -113,9 +116,11 @@ def _add_sets(pages: Pages, pool: QuestionPool) -> None:
     @pages.post("/forget")
     async def forget(request: Request) -> Response:
         form = await read_form(request)
-        await pool.ask(lambda index: index.delete_set(form.get("name", "")))
-        back = _back(form)
-        return redirect(request, str(back.replace(set=None, version=None) if back.set == form.get("name") else back))
+        name, back = form.get("name", ""), _back(form)
+        parts = await pool.ask(lambda index: index.delete_set(name))
+        here = back.replace(set=None, version=None) if back.set == name else back
+        told = [("deleted", name), *(("freed", part) for part in parts[:MOST_NAMES])]
+        return redirect(request, "?" + urlencode([*here.pairs(), *told]))
 
 
 def add_docs(pages: Pages, render: Render) -> None:

@@ -267,7 +267,7 @@ def classes(tmp_path):
 
 def test_the_command(classes, run, failed):
     code, out, err = run("grow", "a.db", "--sets", "kinds.csv", "--rounds", "4", "--each", "2", "--items", "documents")
-    assert code == 0 and "round 1: " in err and "round 4: " in err
+    assert code == 0 and "round 1 of " in err and "round 4 of " in err
     with made() as index:
         expected = [own._asdict() for own in index.grow(group="kinds", rounds=4, each=2)]
     assert json.loads(out) == expected

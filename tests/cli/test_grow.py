@@ -113,3 +113,21 @@ def test_ctrl_c_prints_the_set(grow, monkeypatch):
     assert code == 130
     assert out.count("accepted") == 2
     assert "stopped" in err
+
+
+@pytest.mark.parametrize("content", ["set,item\nA\n", 'set,item\nA,lion,tiger\n"A\n', "set,item\nA,unicorn\n"])
+@pytest.mark.parametrize("command", [["grow", "x.db", "--sets"], ["evaluate", "x.db"]])
+def test_errors_of_files_advise_no_option_that_there_is_not(run, database, tmp_path, content, command):
+    (tmp_path / "sets.csv").write_text(content)
+    code, _, said = run(*command, "sets.csv", "--items", "documents")
+    assert code != 0 and "--errors" not in said
+    assert command[0] == "evaluate" or "sets.csv, line 2: " in said
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["grow x.db --sets", "evaluate x.db", "set import x.db", "index y.db", "vectors x.db", "review x.db r d0 --known"],
+)
+def test_an_empty_name_is_not_the_folder_here(run, database, tmp_path, command):
+    code, _, said = run(*command.split(), "")
+    assert code == 1 and "a source has an empty name; name a file" in said

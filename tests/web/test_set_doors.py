@@ -74,3 +74,18 @@ def test_the_page_tells_within_which_set_one_lies(serve, tmp_path):
     assert server.ask("/")[2].count("<small>documents, within animals</small>") == 1
     assert server.ask("/forget", method="POST", body="name=animals")[0] == 303
     assert "within" not in server.ask("/")[2]
+
+
+def test_the_page_tells_what_a_deleted_set_leaves(serve, tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add(texts(range(3)))
+        for name, under in (("animals", None), ("cats", "animals"), ("dogs", "animals"), ("a&b", None)):
+            index.keep_set(name, ["cats0"], items="documents", under=under)
+    server = serve(tmp_path / "a.db")
+    for name, told in (
+        ("animals", "The set animals is deleted; within no set now: cats, dogs."),
+        ("a%26b", "The set a&amp;b is deleted."),
+    ):
+        _, headers, _ = server.ask("/forget", method="POST", body=f"name={name}&back=%3Fitems%3Ddocuments")
+        assert told in server.ask(headers["location"])[2]
+    assert "is deleted" not in server.ask("/?deleted=cats")[2]  # a link cannot say so of one that is there

@@ -48,7 +48,7 @@ def test_workers_share_an_address_and_one_that_dies_is_replaced(serve, animals, 
         server.ask("/api/info")
 
 
-@pytest.mark.parametrize("moment", ["get_ready", "make_app"])
+@pytest.mark.parametrize("moment", ["bind", "get_ready", "make_app"])
 def test_ctrl_c_stops_a_server_that_has_just_started(animals, run, monkeypatch, moment):
     def interrupt(*_):
         raise KeyboardInterrupt

@@ -15,7 +15,7 @@ from setsearch.cli.help import option
 from setsearch.cli.notes import tell_gone, tell_notes
 from setsearch.cli.options import Collection, Items, OptionalSeeds, question_options, with_options
 from setsearch.cli.output import Show, bars, format_options, say
-from setsearch.errors import Interrupted, SetsearchError, SourceError, UsageError
+from setsearch.errors import Interrupted, SetsearchError, UsageError
 from setsearch.options import MODEL, RESULT, ModelOptions, offered
 
 if TYPE_CHECKING:
@@ -65,7 +65,9 @@ def _grow_alone(db: Collection, items: str | None, alone: SimpleNamespace, show:
             """Say what each round added, until it is time."""
             for rows in rounds:
                 grown = len({row.set for row in rows})
-                say(f"round {rows[0].round}: {len(rows)} joined {grown} {'set' if grown == 1 else 'sets'}")
+                say(
+                    f"round {rows[0].round} of {alone.rounds}: {len(rows)} joined {grown} {'set' if grown == 1 else 'sets'}"
+                )
                 yield rows
                 if until is not None and datetime.now() >= until:
                     say(f"it is {alone.until}; the same command goes on")
@@ -101,12 +103,14 @@ def _keep_classes(index: "Index", group: str, source: str, items: str | None) ->
     Raises SourceError, UsageError; then nothing is saved.
     """
     from setsearch.answers.saved.exchange import set_name
-    from setsearch.cli.set_files import read_set_rows
+    from setsearch.cli.set_files import nothing_skipped, read_set_rows
     from setsearch.indexing.rows.reader import RowReader
 
     known = {name: index.set(name).group for name in index.sets()}
     rows = []
-    for place, row in read_set_rows(source, RowReader()):
+    with nothing_skipped():
+        given = [*read_set_rows(source, RowReader())]
+    for place, row in given:
         name = set_name(row)
         if known.get(name, group) != group:
             raise UsageError(f"{place}: there is a set {name!r} already, outside the group {group!r}; rename the class")
@@ -114,10 +118,8 @@ def _keep_classes(index: "Index", group: str, source: str, items: str | None) ->
     if not rows:
         raise UsageError(f"{source} has no class to grow; each line names a set and an item")
     new = [(place, {**row, "group": group, "exclusive": "yes"}) for place, row, is_known in rows if not is_known]
-    try:
+    with nothing_skipped():
         index.import_sets(new, items, warn=say)
-    except SourceError as error:
-        raise SourceError(str(error).partition("; correct it")[0]) from error
 
 
 @with_options(

@@ -64,12 +64,12 @@ def review(
     if export is not None:
         _require_export(export, replace)
     with db.open() as index:
-        if export is not None and name not in index.sets() and not (seeds or no or known):
+        if export is not None and name not in index.sets() and not (seeds or no or known is not None):
             raise UnknownSet(f"no set {name!r} to export; `setsearch set list` shows all")
         is_new = name not in index.sets()
         current = Review(index, name, items, recall=recall)
         _tell_changed(current.know(seeds or (), no or ()), {})
-        if known:
+        if known is not None:
             given = {current.reading.find(own): "yes" for own in seeds or ()}
             given |= {current.reading.find(own): "no" for own in no or ()}
             answers = read_known(known, current.reading, given)

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from setsearch.cli.help import ADVANCED, flag, option
 from setsearch.cli.options import DB, Texts, with_options
@@ -74,6 +74,18 @@ def serve(
 
     Example: setsearch serve notes.db --open
     """
+    is_local = host in LOOPBACK
+    if not is_local and not token and not read_only:
+        raise UsageError(f"--host {host} lets others in: require a --token TEXT, or serve --read-only")
+    hosts = (*LOOPBACK, "[::1]", *(name or ())) if is_local or name else ()
+    rules = token or None, read_only, tuple(cors or ()), hosts, pace.timeout
+    with suppress(KeyboardInterrupt):  # also while libraries are loaded
+        _serve(db, rules, (host, port), pace, open_page)
+    say("stopped")
+
+
+def _serve(db: Path, told: tuple[Any, ...], place: tuple[str, int], pace: SimpleNamespace, open_page: bool) -> None:
+    """Answer at a host and port, by rules, until a signal comes, which may be a KeyboardInterrupt."""
     try:
         from setsearch.web import Rules
         from setsearch.web.server import bind
@@ -81,25 +93,19 @@ def serve(
         raise UsageError("the command serve needs some libraries: pip install 'setsearch[web]'") from error
     import setsearch
 
-    is_local = host in LOOPBACK
-    if not is_local and not token and not read_only:
-        raise UsageError(f"--host {host} lets others in: require a --token TEXT, or serve --read-only")
-    with setsearch.open(db, read_only=read_only) as index:
+    with setsearch.open(db, read_only=told[1]) as index:
         index.info()
-    hosts = (*LOOPBACK, "[::1]", *(name or ())) if is_local or name else ()
-    rules = Rules(token or None, read_only, tuple(cors or ()), hosts, pace.timeout)
-    listening = bind(host, port)
-    address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
+    listening = bind(*place)
+    host, port = place[0], listening.getsockname()[1]
     tell_missing_core()
-    with suppress(KeyboardInterrupt), listening:
-        _answer(db, rules, listening, pace, address, open_page)
-    say("stopped")
+    with listening:
+        _answer(db, Rules(*told), listening, pace, f"http://{f'[{host}]' if ':' in host else host}:{port}/", open_page)
 
 
 def _answer(
     db: Path, rules: "Rules", listening: "socket", pace: SimpleNamespace, address: str, open_page: bool
 ) -> None:
-    """Answer until a signal comes, which may be a KeyboardInterrupt."""
+    """Answer requests at a socket, and keep fresh what is derived."""
     from setsearch.pool import keep_fresh, watch_damage
     from setsearch.web.server import Workers, get_ready, serve_alone
 

@@ -64,6 +64,8 @@ def vectors(
     is_matrix = source is not None and is_matrix_file(source)
     if place.ids is not None and not is_matrix:
         raise UsageError("--ids FILE names the rows of a .npy file, and of no other")
+    from setsearch.cli.set_files import nothing_skipped
+
     with db.open(create=source is not None, **waiting) as index:
         if place.latent:
             with tell("making vectors"):
@@ -72,7 +74,7 @@ def vectors(
             count = add_matrix(index, Path(source or ""), place.ids, items, replace)
         else:
             try:
-                with tell("reading") as follow:
+                with tell("reading") as follow, nothing_skipped():
                     names, rows = zip(*follow(_read_rows(db, source, place)), strict=True)
             except ValueError as error:
                 raise SourceError(f"{source or place.table} has no vectors") from error
@@ -136,6 +138,6 @@ def _read_rows(db: Collection, source: str | None, place: SimpleNamespace) -> It
     from setsearch.indexing.rows.reader import RowReader
 
     with closing(sqlite3.connect(db.path)) if place.table is not None else nullcontext() as host:
-        for position, row in RowReader(table=place.table, connection=host).read(source or str(db)):
+        for position, row in RowReader(table=place.table, connection=host).read(str(db) if source is None else source):
             require_columns(position, row, place.id, place.vector)
             yield row[place.id], row[place.vector]

@@ -6,7 +6,7 @@ import re
 import shlex
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Any, cast
@@ -15,6 +15,7 @@ from setsearch.errors import SourceError
 from setsearch.indexing.rows.amounts import Amount
 
 STDIN = "-"
+SKIPPING = ", or pass `errors=skip`"  # the way out of messages, where there is this option
 GZIP = b"\x1f\x8b"
 MOST_UNPACKED, MOST_OF_LINE = 1 << 29, 1 << 26  # bytes of a .gz that is read as a whole, and of a line of one
 
@@ -24,6 +25,12 @@ _address = re.compile(r"[a-z][a-z0-9+]+:/")
 def is_stream(source: str) -> bool:
     """Whether a source is standard input, or another stream that a shell made."""
     return source in (STDIN, "/dev/stdin") or source.startswith(("/dev/fd/", "/proc/self/fd/"))
+
+
+def require_named(sources: Iterable[str]) -> None:
+    """Raise SourceError for an empty name, such as that of a variable which is not set: it would be the folder here."""
+    if "" in sources:
+        raise SourceError("a source has an empty name; name a file, or give - for standard input")
 
 
 def stream_name(source: str) -> str:

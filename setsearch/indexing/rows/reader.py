@@ -19,7 +19,15 @@ from setsearch.indexing.rows.amounts import Amount
 from setsearch.indexing.rows.cells import OpenCells, Row
 from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, csv_rows, split_old_ends
 from setsearch.indexing.rows.json_shapes import Readable, first_within, parse_json, values_within
-from setsearch.indexing.rows.opening import MOST_UNPACKED, is_stream, open_file, open_stream, read_whole, stream_name
+from setsearch.indexing.rows.opening import (
+    MOST_UNPACKED,
+    is_stream,
+    open_file,
+    open_stream,
+    read_whole,
+    require_named,
+    stream_name,
+)
 from setsearch.sqlite.connections import TIME_LIMIT, OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited, limited_rows
 from setsearch.sqlite.sql import has_rowid, is_stored_table, main_table, missing_table, order_of_rows, table_columns
@@ -66,6 +74,7 @@ class RowReader:
         elif is_stream(source):
             yield from self._standard_rows(self.stream(source), stream_name(source))
         else:
+            require_named([source])
             path, ending = Path(source), file_ending(Path(source))
             if ending not in (*ROW_FILES, JSON):
                 raise SourceError(without_rows(path))
