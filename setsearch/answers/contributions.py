@@ -1,14 +1,19 @@
 """What features add: to the score of an item, and to that of a set."""
 
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
 import numpy as np
 
 from setsearch.answers.reasons import wording
 from setsearch.answers.results import Contribution, Explanation, SetFeature, Statistics, WeightedQuery, rest_of
-from setsearch.arrays import bincount, places_among, repeat
+from setsearch.arrays import Floats, Ints, bincount, places_among, repeat
 from setsearch.errors import UsageError
 from setsearch.memory.fields import Fields
 from setsearch.models import Model
 from setsearch.search.weights import NEAR, RIVAL, FieldWeights, SeedWeights
+
+Added = tuple[Ints, Ints, Floats]  # places of items, numbers of features, and what these add to those
 
 
 def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
@@ -27,48 +32,71 @@ def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
     ]
 
 
-def contributions(fields: Fields, weights: SeedWeights, items: list[int]) -> dict[int, tuple[Contribution, ...]]:
-    """What the active features, the nearest items, and priors add to the score of each item, the largest first."""
-    order = np.array(sorted(items), np.int64)
-    added: dict[int, dict[tuple[str, str | None], float]] = {
-        item: {
-            (name, None): float(part[item]) / weights.scale
-            for name, part in weights.parts
-            if name != NEAR and (name != RIVAL or part[item])
-        }
-        for item in items
-    }
-    _add_nearest(fields, weights, added)
+def contributions(fields: Fields, weights: SeedWeights, items: Sequence[int]) -> dict[int, tuple[Contribution, ...]]:
+    """What the active features, the nearest items, and priors add to the score of each item, the largest first.
+
+    Equal ones are in the order of names.
+    """
+    order, names = sorted(items), dict[tuple[str, str | None], int]()  # numbers of features by name and title
+    found = [*_of_parts(weights, order, names), *_of_nearest(fields, weights, order, names)]
+    n_features = len(names)
     for own in weights.all:
         active = own.seeds.features
-        stored = own.field.forward(items, own.rule)
-        features, values = stored.concatenated_ids().astype(np.int64), stored.concatenated_values()
-        positions, shared = places_among(active, features)
-        owners = repeat(order, stored.lengths)[shared]
-        positions, values = positions[shared], values[shared]
-        features = active[positions].tolist()
-        names = own.field.describe_features([*dict.fromkeys(features)])
-        amounts = own.added(positions, values, own.rule.binary)
-        for item, feature, amount in zip(owners.tolist(), features, amounts.tolist(), strict=True):
-            name, parts = names[feature], added[item]
-            parts[name] = parts.get(name, 0.0) + amount
-    return {item: _sorted(parts) for item, parts in added.items()}
+        stored = own.field.forward(order, own.rule)
+        positions, shared = places_among(active, stored.concatenated_ids().astype(np.int64))
+        positions, places = positions[shared], repeat(np.arange(len(order)), stored.lengths)[shared]
+        used = np.unique(positions)
+        described = own.field.describe_features(active[used].tolist())
+        numbers = np.zeros(len(active), np.int64)
+        numbers[used] = [names.setdefault(described[id], len(names)) for id in active[used].tolist()]
+        amounts = own.added(positions, stored.concatenated_values()[shared], own.rule.binary)
+        found.append((places, numbers[positions], amounts))
+        n_features += len(used)
+    places, numbers, amounts = map(np.concatenate, zip(*found, strict=True))
+    if len(names) < n_features:  # some are in several fields, or are called the same
+        pairs, of_pairs = np.unique(places * len(names) + numbers, return_inverse=True)
+        (places, numbers), amounts = np.divmod(pairs, len(names)), bincount(of_pairs, amounts, len(pairs))
+    return _sorted(order, [*names], (places, numbers, amounts + 0.0))
 
 
-def _sorted(parts: dict[tuple[str, str | None], float]) -> tuple[Contribution, ...]:
-    """The largest first, equal ones in the order of names."""
-    ranked = sorted([(-weight, name, place, title) for place, ((name, title), weight) in enumerate(parts.items())])
-    return tuple([Contribution(name, -weight, title) for weight, name, _, title in ranked])
+def _sorted(
+    order: Sequence[int], names: Sequence[tuple[str, str | None]], parts: Added
+) -> dict[int, tuple[Contribution, ...]]:
+    """The parts of each item, the largest first, equal ones in the order of names."""
+    places, numbers, amounts = parts
+    ranks = np.zeros(len(names), np.int64)
+    ranks[sorted(range(len(names)), key=lambda number: names[number][0])] = np.arange(len(names))
+    ranked = np.lexsort((ranks[numbers], -amounts, places))
+    features = [names[number] for number in numbers[ranked].tolist()]
+    made = [
+        Contribution(name, own, title) for (name, title), own in zip(features, amounts[ranked].tolist(), strict=True)
+    ]
+    ends = np.cumsum(bincount(places, minlength=len(order))).tolist()
+    return {item: tuple(made[start:end]) for item, (start, end) in zip(order, pairwise([0, *ends]), strict=True)}
 
 
-def _add_nearest(fields: Fields, weights: SeedWeights, added: dict[int, dict[tuple[str, str | None], float]]) -> None:
-    """Add what each of the nearest items adds, by its name."""
+def _of_parts(weights: SeedWeights, order: Sequence[int], names: dict[tuple[str, str | None], int]) -> Iterator[Added]:
+    """What parts of the base add."""
+    for name, part in weights.parts:
+        if name != NEAR:
+            own = part[order]
+            places = np.flatnonzero(own) if name == RIVAL else np.arange(len(order))
+            number = names.setdefault((name, None), len(names))
+            yield places, np.full(len(places), number), own[places] / weights.scale
+
+
+def _of_nearest(
+    fields: Fields, weights: SeedWeights, order: Sequence[int], names: dict[tuple[str, str | None], int]
+) -> Iterator[Added]:
+    """What each of the nearest items adds, by its name."""
     if weights.neighborhood is None:
         return
-    near = {item: weights.neighborhood.near_parts(item) for item in added}
-    names = fields.describe(sorted({other for own in near.values() for other in own}))
-    for item, parts in near.items():
-        added[item] |= {(NEAR + names[other][0], None): part / weights.scale for other, part in parts.items()}
+    near = [weights.neighborhood.near_parts(item) for item in order]
+    described = fields.describe(sorted({other for own in near for other in own}))
+    places = repeat(np.arange(len(order)), np.array([*map(len, near)], np.int64))
+    features = [(NEAR + described[other][0], None) for own in near for other in own]
+    numbers = np.array([names.setdefault(own, len(names)) for own in features], np.int64)
+    yield places, numbers, np.array([part for own in near for part in own.values()]) / weights.scale
 
 
 def explanation(fields: Fields, weights: SeedWeights, id: int) -> Explanation:

@@ -196,19 +196,19 @@ def _candidates(text: str, analyzer: Analyzer | None, weights: Mapping[str, floa
 
     A word of letters in ASCII is there as it is, but for its case.
     """
-    if len(text.lower()) != len(text) or (analyzer is not None and analyzer.function is not None):
+    lowered, is_custom = text.lower(), analyzer is not None and analyzer.function is not None
+    if len(lowered) != len(text) or is_custom:
         yield from ((match.start(), match[0]) for match in _between_blanks.finditer(text))
         return
     sought = [word.lower() for word in weights]
     if analyzer is not None and analyzer.has_stems:
         sought = [word for word in {*analyzer.words.split(text)} if analyzer.term(word) in weights]
-    spaced = text.replace("\n", " ").replace("\t", " ") + " "
-    lowered, places = spaced.lower(), [match.start() for match in _beyond_ascii.finditer(spaced)]
+    lowered = lowered.replace("\n", " ").replace("\t", " ") + " "
+    places = [] if text.isascii() else [match.start() for match in _beyond_ascii.finditer(text)]
     for word in filter(None, sought):
         place = lowered.find(word)
         while place >= 0:
             places.append(place)
-            end = lowered.find(" ", place)
-            place = lowered.find(word, max(end, place + 1))
-    for begin in sorted({spaced.rfind(" ", 0, place) + 1 for place in places}):
-        yield begin, text[begin : spaced.find(" ", begin)]
+            place = lowered.find(word, max(lowered.find(" ", place), place + 1))
+    for begin in sorted({lowered.rfind(" ", 0, place) + 1 for place in places}):
+        yield begin, text[begin : lowered.find(" ", begin)]

@@ -20,7 +20,7 @@ from setsearch.storage.feature_fields import MARK
 from setsearch.storage.ids import plain_name
 from setsearch.storage.vectors import ENCODER, LATENT
 from setsearch.text.contexts import LISTED, OWN_TEXT
-from setsearch.text.function_words import function_words, likely_language, stemmer
+from setsearch.text.function_words import function_words, likely_language, stemmer, telling_words
 from setsearch.text.words import MARKS
 
 REMEMBERED, KINDS = 1 << 16, 16  # features of a kind, and what they tell; and kinds
@@ -72,12 +72,21 @@ class _Told(NamedTuple):
     sentence: str = ""
 
 
+class _Feature(NamedTuple):
+    """A feature as people wrote it, its words that tell languages, and what it tells, by language."""
+
+    name: str
+    label: str
+    telling: tuple[str, ...]
+    told: dict[str, _Told]
+
+
 @dataclass(frozen=True)
 class Wording:
     """How the parts of an answer are worded: of which features these are, and the surface forms of stems in pairs.
 
-    `examples`: the titles of the examples that have each feature, if these are people. `told`: what features are known
-    to tell, by language, name and title. `fields`: the fields beside the first one, and whether each has numbers.
+    `examples`: the titles of the examples that have each feature, if these are people. `known`: what is known of
+    features by name and title. `fields`: the fields beside the first one, and whether each has numbers.
     """
 
     features: str  # the name of the features
@@ -88,7 +97,7 @@ class Wording:
     forms: Mapping[str, str] | None = None
     examples: Mapping[str, Sequence[str]] | None = None
     fields: tuple[tuple[str, bool], ...] = ()
-    told: dict[tuple[str, str, str | None], _Told] = field(default_factory=dict, compare=False)
+    known: dict[tuple[str, str | None], _Feature] = field(default_factory=dict, compare=False)
 
     @property
     def are_people(self) -> bool:
@@ -98,12 +107,12 @@ class Wording:
     def reasons(self, parts: Sequence[Contribution], rest: float = 0.0) -> tuple[Reason, ...]:
         """The MOST reasons of largest weight, what is left of the parts, and the rest of the score."""
         ranked = self._ranked(parts)
-        shown = [own for own in ranked if own[0][0] != EMPTY][:MOST]
-        named = {key for key, _ in shown}
-        left = [own for own in ranked if own[0] not in named]
+        shown, left = list[tuple[Key, Reason]](), list[tuple[Key, Reason]]()
+        for own in ranked:
+            (shown if own[0][0] != EMPTY and len(shown) < MOST else left).append(own)
         reasons = [*map(_with_sentence, shown)]
         if left:
-            reasons.append(_left(left, abs(sum(reason.weight for _, reason in ranked))))
+            reasons.append(_left(left, abs(sum([reason.weight for _, reason in ranked]))))
         return (*reasons, Reason(BASE, rest)) if rest else tuple(reasons)
 
     def common(self, hits: Sequence[Sequence[Contribution]]) -> tuple[Reason, ...]:
@@ -132,17 +141,18 @@ class Wording:
 
     def _tell_all(self, parts: Sequence[Contribution]) -> list[_Told]:
         """What the features of parts tell, in the language of most of their words; each is told once."""
-        language, known = self.language, self.told
+        known, language = self.known, self.language
+        features = [known.get((name, title)) or self._learn(name, title) for name, _, title in parts]
         if language is None:
-            language = likely_language(" ".join([self._label(name, title) for name, _, title in parts]).split(" "))
-        found = []
-        for name, _, title in parts:
-            told = known.get((language, name, title))
-            if told is None:
-                if len(known) >= REMEMBERED:
-                    known.clear()
-                told = known[language, name, title] = self._tell(name, self._label(name, title), language)
-            found.append(told)
+            language = likely_language([word for own in features if own.telling for word in own.telling])
+        return [own.told.get(language) or self._tell(own, language) for own in features]
+
+    def _learn(self, name: str, title: str | None) -> _Feature:
+        """A feature that is not known yet."""
+        label = self._label(name, title)
+        if len(self.known) >= REMEMBERED:
+            self.known.clear()
+        found = self.known[name, title] = _Feature(name, label, telling_words(label.split(" ")), {})
         return found
 
     def _label(self, feature: str, title: str | None) -> str:
@@ -168,7 +178,12 @@ class Wording:
             return "about the same overall", "By all its words together the text is like the examples."
         return f"much the same {self.features}", f"By all {self.features} together it is like the examples."
 
-    def _tell(self, feature: str, label: str, language: str) -> _Told:
+    def _tell(self, feature: _Feature, language: str) -> _Told:
+        """What a feature tells in a language."""
+        found = feature.told[language] = self._told(feature.name, feature.label, language)
+        return found
+
+    def _told(self, feature: str, label: str, language: str) -> _Told:
         own, (name, mark, rest) = (feature,), feature.partition(MARK)
         has_numbers = dict(self.fields).get(name) if mark else None
         if has_numbers is not None:
@@ -241,9 +256,10 @@ def _has_content(key: Key) -> bool:
 def _reason(key: Key, places: list[int], told: Sequence[_Told], weights: Sequence[float]) -> Reason:
     """The reason of parts that tell the same, named by the one that weighs most; contexts have no sentence yet."""
     if len(places) == 1 and not key[0].startswith(SHARED_BY):
-        _, label, features, said = told[places[0]]
-        return Reason(label, weights[places[0]], said, features)
-    weight, places = sum(weights[place] for place in places), sorted(places, key=lambda place: -abs(weights[place]))
+        (place,) = places
+        _, label, features, said = told[place]
+        return Reason(label, weights[place], said, features)
+    weight, places = sum([weights[place] for place in places]), sorted(places, key=lambda place: -abs(weights[place]))
     first, features = told[places[0]], tuple(told[place].features[0] for place in places)
     if key[0].startswith(SHARED_BY):
         who = first.label if len(places) == 1 else f"{len(places):,} {key[0].removeprefix(SHARED_BY).strip()}"
@@ -358,12 +374,12 @@ def wording(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: S
     how = Wording(plain_name(features.name), are_words, has_text, language, source, forms, None, kinds)
     if how.are_people and not has_text:
         return replace(how, examples=_having(fields, parts, examples))
-    return how if forms else replace(how, told=_told_by(how.features, are_words, has_text, source, kinds))
+    return how if forms else replace(how, known=_known_by(how.features, are_words, has_text, source, kinds))
 
 
 @lru_cache(KINDS)
-def _told_by(*kind: object) -> dict[tuple[str, str, str | None], _Told]:
-    """What features tell in all answers whose features are of a kind."""
+def _known_by(*kind: object) -> dict[tuple[str, str | None], _Feature]:
+    """What is known of features in all answers whose features are of a kind."""
     return {}
 
 

@@ -8,6 +8,7 @@ all is read from the tables.
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,8 @@ class Content:
     """Lists of both directions; `absent` are ids below `n_ids` without an item.
 
     `mapped` is the file that holds these lists, and their values; None if memory alone does. `groups`: the fields of
-    the features, if there are several.
+    the features, if there are several. `described`: names that
+    both directions know.
     """
 
     items: Vocabulary
@@ -40,6 +42,7 @@ class Content:
     absent: Ints
     mapped: Mapped | None
     groups: FeatureGroups | None = field(default=None, kw_only=True)
+    described: dict[bool, Any] = field(default_factory=dict, kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)

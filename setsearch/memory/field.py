@@ -53,14 +53,18 @@ class Kept(dict[K, V]):
 
 
 class _Descriptions:
-    """(name, title) of the ids that were asked for. Threads may share it."""
+    """(name, title) of the ids that were asked for, and of all once somebody has asked often. Threads may share it."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
+        self.names = KnownNames(vocabulary)
         self._vocabulary = vocabulary
         self._known: dict[int, tuple[str, str | None]] = {}
 
     def of(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """Those of some ids."""
+        if self.names.is_complete:
+            return {id: self.names.describe(id) for id in ids}
+        self.names.learn(cursor)
         known = self._known
         missing = set(ids).difference(known)
         if missing:
@@ -96,9 +100,10 @@ class Field:
         self.transposed = transposed
         self.coefficient = 1.0
         self._known_ids: dict[str, int] = {}
-        self._names = KnownNames(self.items)
-        self._item_descriptions = _Descriptions(self.items)
-        self._feature_descriptions = _Descriptions(self.features)
+        described = content.described
+        self._item_descriptions: _Descriptions = described.setdefault(transposed, _Descriptions(self.items))
+        self._feature_descriptions: _Descriptions = described.setdefault(not transposed, _Descriptions(self.features))
+        self._names: KnownNames = self._item_descriptions.names
         self._valued = Kept[ValueRule, _Valued]()
         self.kept_bases = Kept[Hashable, Base]()
         self.kept_filters = Kept[tuple[str, ...], Ints]()  # the items that meet some conditions
@@ -177,9 +182,6 @@ class Field:
 
     def describe(self, items: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of items."""
-        if self._names.is_complete:
-            return {item: self._names.describe(item) for item in items}
-        self._names.learn(self.cursor)
         return self._item_descriptions.of(self.cursor, items)
 
     def describe_features(self, features: Sequence[int]) -> dict[int, tuple[str, str | None]]:

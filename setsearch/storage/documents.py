@@ -5,17 +5,19 @@ import json
 import math
 import sqlite3
 import zlib
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import lt
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 
-from setsearch.arrays import Ints, offsets
+from setsearch.arrays import Ints
 from setsearch.errors import CorruptIndex, InvalidItem, InvalidParameter
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 from setsearch.storage.codec import pack_columns, unpack_columns
@@ -61,8 +63,7 @@ class Texts(Blocks):
             return
         for first, own in self.by_block(cursor, documents):
             if first is not None:
-                texts = self._read_block(cursor, first, int(own[-1]))
-                yield from ((id, texts[id]) for id in own.tolist() if id in texts)
+                yield from self._read_block(cursor, first, own.tolist()).items()
 
     def write(self, cursor: sqlite3.Cursor, texts: Mapping[int, bytes | None]) -> None:
         """Give documents other texts, or None."""
@@ -95,22 +96,24 @@ class Texts(Blocks):
             (self.relation, min(texts), items, data),
         )
 
-    def _head(self, first: int, stored: bytes) -> tuple[Ints, Ints]:
+    def _head(self, first: int, stored: bytes) -> tuple[list[int], list[int]]:
         """The documents of a block, and the lengths of their texts in bytes."""
         columns = None
         if (body := strip_checksum(stored, f"{self.relation} {first}")) is not None:
             columns = unpack_columns(body, 2)
         if columns is None or len(columns[0]) != len(columns[1]) or not len(columns[0]):
             raise _damaged_text("its head")
-        items, lengths = columns
-        if items[0] != first or (items[1:] <= items[:-1]).any() or lengths.min() < 0:
+        items, lengths = (column.tolist() for column in columns)
+        if items[0] != first or not all(map(lt, items, items[1:])) or min(lengths) < 0:
             raise _damaged_text("its head")
-        if lengths.max() > LONGEST_TEXT or lengths.sum() > LONGEST_TEXT + OLD_BLOCK:
+        if max(lengths) > LONGEST_TEXT or sum(lengths) > LONGEST_TEXT + OLD_BLOCK:
             raise _damaged_text("its head")
         return items, lengths
 
-    def _read_block(self, cursor: sqlite3.Cursor, first: int, last: int | None = None) -> dict[int, bytes]:
-        """The texts of the block that begins with a document, up to that of the document `last`, or all."""
+    def _read_block(
+        self, cursor: sqlite3.Cursor, first: int, documents: Sequence[int] | None = None
+    ) -> dict[int, bytes]:
+        """The texts of the block that begins with a document: of those of some documents, ascending, or of all."""
         head, stored = cursor.execute(
             "select items, data from setsearch_text where relation = ? and first = ?", (self.relation, first)
         ).fetchone()
@@ -118,10 +121,12 @@ class Texts(Blocks):
         data = strip_checksum(stored, f"{self.relation} {first} {zlib.crc32(head)}")
         if data is None:
             raise _damaged_text("its checksum")
-        count = len(items) if last is None else int(np.searchsorted(items, last, "right"))
-        ends = offsets(lengths[:count]).tolist()
+        count = len(items) if documents is None else bisect_right(items, documents[-1])
+        ends = [*accumulate(lengths[:count], initial=0)]
         text = _inflated(data, ends[-1], count == len(items))
-        return {id: text[start:end] for id, (start, end) in zip(items[:count].tolist(), pairwise(ends), strict=True)}
+        places = dict(zip(items[:count], pairwise(ends), strict=True))
+        wanted = places if documents is None else [id for id in documents if id in places]
+        return {id: text[slice(*places[id])] for id in wanted}
 
 
 def _inflated(data: bytes, size: int, is_all: bool = True) -> bytes:

@@ -126,6 +126,8 @@ class Analyzer:
         """The terms of a short text, without features beside them."""
         if self.function is not None:
             return [getattr(token, "text", token) for token in self.function(text)]
+        if text.isascii() and text.isalnum():  # one word by all rules
+            return self._terms_of([text.lower()])
         return self._terms_of(self.words.split(text))
 
     def term(self, word: str) -> str:

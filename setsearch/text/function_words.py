@@ -37,6 +37,11 @@ def likely_language(words: Iterable[str]) -> str:
     return best if counts[best] >= ENOUGH and counts[best] > counts["english"] else "english"
 
 
+def telling_words(words: Iterable[str]) -> tuple[str, ...]:
+    """Those of some words that are function words of a language."""
+    return tuple(_languages().keys() & words)
+
+
 @cache
 def _languages() -> dict[str, list[str]]:
     """The languages of each function word."""
@@ -61,7 +66,7 @@ def snowball() -> tuple[list[str], Callable[[str], Callable[[str], str]]]:
     with suppress(ImportError):
         import Stemmer
 
-        return Stemmer.algorithms(), lambda language: Stemmer.Stemmer(language).stemWord
+        return Stemmer.algorithms(), lambda language: Stemmer.Stemmer(language, 0).stemWord  # its cache is slower
     with suppress(ImportError):
         import snowballstemmer  # the same in Python: for WebAssembly
 

@@ -148,8 +148,9 @@ class UnicodeWords:
     def spans(self, text: str) -> Iterator[Span]:
         """Where the words of a text are."""
         if text.isascii():
-            spans = (match.span() for match in _ascii_word.finditer(text.lower()))
-            yield from (Span(start, end, text[start:end]) for start, end in spans)
+            for match in _ascii_word.finditer(text.lower()):
+                start, end = match.span()
+                yield Span(start, end, text[start:end])
             return
         for match in self._patterns[0].finditer(text):
             start = match.start()
