@@ -65,9 +65,8 @@ def _grow_alone(db: Collection, items: str | None, alone: SimpleNamespace, show:
             """Say what each round added, until it is time."""
             for rows in rounds:
                 grown = len({row.set for row in rows})
-                say(
-                    f"round {rows[0].round} of {alone.rounds}: {len(rows)} joined {grown} {'set' if grown == 1 else 'sets'}"
-                )
+                what = f"{len(rows)} joined {grown} {'set' if grown == 1 else 'sets'}"
+                say(f"round {rows[0].round} of {alone.rounds}: {what}")
                 yield rows
                 if until is not None and datetime.now() >= until:
                     say(f"it is {alone.until}; the same command goes on")
