@@ -82,6 +82,7 @@ def read_known(source: str, reading: Reading, given: Mapping[str, str] | None = 
             what = "which counts" if place == COMMAND_LINE else "so neither counts"
             problems.append(f"{position}: {item!r} is {said} here, and {before} {place}, {what}")
             contradicted.update([item] if place != COMMAND_LINE else [])
+    problems.sort(key=_line)  # some rows are read ahead of others
     if not found:
         hint = "rows have the columns item and decision, references notes (N1) or keywords"
         put_off = f" but {later:,} later" if later else ""
@@ -90,6 +91,12 @@ def read_known(source: str, reading: Reading, given: Mapping[str, str] | None = 
     yes, no = ([item for item, said in kept if said == word and item not in contradicted] for word in ("yes", "no"))
     places = {item: place.removeprefix("in ") for item, (_, place) in answers.items()}
     return Known(yes, no, problems, later, places, texts)
+
+
+def _line(problem: str) -> int:
+    """The number of the line or record that a problem is in, 0 without one."""
+    numbers = re.findall("[0-9]+", problem.partition(":")[0])
+    return int(numbers[-1]) if numbers else 0
 
 
 def _answer(reference: Reference) -> str | None:
