@@ -25,7 +25,7 @@ from starlette.routing import Route
 from setsearch import Where, errors
 from setsearch.pool import QuestionPool, until_gone
 from setsearch.web import access
-from setsearch.web.server import UNREADABLE, PatientProtocol
+from setsearch.web import server as serving
 
 
 def test_guesses_of_a_token_are_slowed_down(serve, animals):
@@ -67,8 +67,8 @@ def test_guesses_wait_twice_as_long_each_time(monkeypatch):
 @pytest.fixture
 def impatient(monkeypatch):
     """A server in this process would be patched; one of its own reads these from its environment."""
-    monkeypatch.setattr(protocol, "HEADER_SECONDS", 1.5)
-    monkeypatch.setattr(protocol, "MOST_WAITING", 20)
+    monkeypatch.setattr(serving, "HEADER_SECONDS", 1.5)
+    monkeypatch.setattr(serving, "MOST_WAITING", 20)
     monkeypatch.setattr(access, "BODY_SECONDS", 1.5)
 
 
@@ -83,7 +83,7 @@ def server(impatient):
         return PlainTextResponse(str(len(await request.body())))
 
     app = access.RequestLimits(Starlette(routes=[Route("/", echo, methods=["GET", "PUT"])]))
-    running = uvicorn.Server(uvicorn.Config(app, port=0, http=PatientProtocol, log_level="error"))
+    running = uvicorn.Server(uvicorn.Config(app, port=0, http=serving.PatientProtocol, log_level="error"))
     thread = threading.Thread(target=running.run)
     thread.start()
     while not running.started:
@@ -132,7 +132,7 @@ def test_a_request_that_cannot_be_read_is_told_why(server, parts):
             time.sleep(0.1)
         head, body = read_all(connection).split(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
-    assert json.loads(body) == {"error": UNREADABLE}
+    assert json.loads(body) == {"error": serving.UNREADABLE}
 
 
 def test_a_body_must_come_in_time(server):
@@ -145,12 +145,12 @@ def test_a_body_must_come_in_time(server):
 
 
 def test_connections_without_a_request_are_few(server, monkeypatch):
-    monkeypatch.setattr(protocol, "HEADER_SECONDS", patience(60))
+    monkeypatch.setattr(serving, "HEADER_SECONDS", patience(60))
     half_open = [connect(server) for _ in range(60)]
     for connection in half_open:
         connection.sendall(b"GET / HT")
     time.sleep(0.3)
-    assert len(PatientProtocol.waiting) <= 20
+    assert len(serving.PatientProtocol.waiting) <= 20
     with connect(server) as quick:
         quick.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         assert b" 200 " in answer(quick)
