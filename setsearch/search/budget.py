@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Floats, Ints, bincount, to_lattice
+from setsearch.arrays import Floats, Ints, to_lattice
 from setsearch.memory.field import Field
 from setsearch.models import Lift, Model, Seeds
 
@@ -60,21 +60,7 @@ def strongest(seeds: Seeds, stored: Ints, model: Model, n_items: int, limit: Lim
 
 
 def _least(weights: Floats, costs: Ints, most: int) -> float:
-    """The largest weight that does not count if features that cost `most` do, the strongest first; 0 if all above do.
-
-    Bins, as many as weights, tell which of them lie near it, so that only these are sorted.
-    """
-    last, largest = len(weights) - 1, float(weights.max(initial=0.0))
-    if largest <= 0:
-        return 0.0
-    bins = (weights * (last / largest)).astype(np.intp)
-    np.maximum(bins, 0, out=bins)
-    spent = bincount(bins, costs, len(weights))[::-1].cumsum()
-    place = int(spent.searchsorted(most, "right"))
-    if place > last:
-        return 0.0
-    inside = (bins == last - place).nonzero()[0]
-    inside = inside[(-weights[inside]).argsort()]
-    spent_inside = costs[inside].cumsum() + (spent[place - 1] if place else 0.0)
-    beyond = inside[(spent_inside > most).argmax()]
-    return max(float(weights[beyond]), 0.0)
+    """The largest weight that does not count if features that cost `most` do, the strongest first; 0 for none."""
+    order = (-weights).argsort()
+    beyond = order[costs[order].cumsum() > most]
+    return max(float(weights[beyond[0]]), 0.0) if len(beyond) else 0.0
