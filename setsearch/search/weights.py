@@ -20,14 +20,13 @@ from setsearch.arrays import (
     run_starts,
     scale_for,
     sum_runs,
-    take,
     to_lattice,
 )
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
 from setsearch.models import Model, Query, Seeds
 from setsearch.models.model import has_tiny_weights
-from setsearch.models.values import PRESENCE, ValueRule
+from setsearch.models.values import ValueRule
 from setsearch.scoring.best import Base, Best, ByIds, Names, accumulate, best, sort_best
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.scoring.smoothing import Neighbors, smooth
@@ -37,8 +36,6 @@ from setsearch.search.examples import Examples, example_entries
 RIVAL = "fits another set too"  # the part that the best other set of a group takes (answers/saved/coupling.py)
 OWN, NEAR = "near to few words", "used like "  # parts because of neighbors: this, and each of the nearest words
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
-
-_INT, _FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 
 
 class FieldWeights(NamedTuple):
@@ -369,11 +366,6 @@ def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
     examples = examples.within(field)
     if not examples.total:
         return Seeds(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 1)
-    if not examples.texts and examples.weights is None:
-        if len(examples.ids) == 1 and not model.rule.counted:
-            return _seeds_of_one(field.forward(examples.ids, model.rule))
-        if model.rule == PRESENCE:
-            return _binary_seeds(field.forward(examples.ids, PRESENCE), len(examples.ids))
     which, features, values = example_entries(field, examples, model.rule)
     order = np.argsort(features, kind="stable")
     features = features[order]
@@ -388,19 +380,3 @@ def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
         return seeds
     cf = field.frequencies()[1]
     return replace(seeds, cf=cf[seeds.features], cf_of_all=int(cf.sum()))
-
-
-def _seeds_of_one(stored: PostingArrays) -> Seeds:
-    """What one seed has, as stored: ascending, each once. Copies, since a model may work in place."""
-    own = slice(int(stored.starts[0]), int(stored.ends[0]))
-    ids, values = stored.ids[own], np.ones(len(stored.ids[own])) if stored.values is None else stored.values[own]
-    return Seeds(ids.astype(_INT), np.ones(len(ids), _INT), values.astype(_FLOAT), 1)
-
-
-def _binary_seeds(stored: PostingArrays, count: int) -> Seeds:
-    """What seeds have if all values are 1."""
-    ids = stored.concatenated_ids()
-    ids.sort()
-    begin = run_starts(ids)
-    having = run_lengths(begin, len(ids))
-    return Seeds(take(ids, begin).astype(np.int64), having, having.astype(float), count)
