@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from setsearch.arrays import Entries, Floats, Ints, ListArrays, offsets, scale_for, sum_runs, take, to_lattice
+from setsearch.arrays import Entries, Floats, Ints, ListArrays, scale_for, to_lattice
 from setsearch.core.question import FieldLists, OpenField
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists
@@ -384,16 +384,7 @@ class Field:
         bound = len(background.weights) * float(np.abs(background.weights).max(initial=0.0))
         scale = scale_for(bound, model.rule.binary) if has_tiny_weights(model) else 1.0
         weights = to_lattice(background.weights, model.rule.binary, scale)
-        if model.rule == PRESENCE:
-            by_item = self.lists(True)
-            lengths = by_item.lengths
-            for first, last, features, _ in by_item.chunks():
-                own = lengths[first:last]
-                begin = offsets(own)[:-1][own > 0]
-                if len(begin):
-                    scores[first:last][own > 0] += sum_runs(take(weights, features), begin)
-        else:
-            accumulate(scores, WeightedLists(self.postings(np.arange(len(df)), model.rule), weights))
+        accumulate(scores, WeightedLists(self.postings(np.arange(len(df)), model.rule), weights))
         return Base(scores, background.constant, scale)
 
     def absent(self) -> Ints:
