@@ -28,9 +28,8 @@ from scipy.sparse.linalg import svds
 import setsearch
 from setsearch.answers.reading import Reading
 from setsearch.learning.baselines import Score
-from setsearch.learning.choices import weights_of
+from setsearch.learning.choices import measures, weights_of
 from setsearch.learning.evaluation import NEIGHBORS, Design, Evaluation, count_matrix, evaluate
-from setsearch.learning.measures import measures
 from setsearch.memory.fields import Fields
 
 RESULTS = Path(__file__).parent / "results" / "relevance.json"

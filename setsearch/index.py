@@ -11,7 +11,16 @@ from setsearch.answers.decisions import Decisions
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.overview import describe_index, find_revision
 from setsearch.answers.reading import Reading
-from setsearch.answers.sets import ItemSet, delete_set, delete_sets_of, fill_set, load_set, new_set, saved_sets
+from setsearch.answers.sets import (
+    ItemSet,
+    Question,
+    delete_set,
+    delete_sets_of,
+    fill_set,
+    load_set,
+    new_set,
+    saved_sets,
+)
 from setsearch.answers.tables import IndexTable
 from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, UnknownSet, UsageError
 from setsearch.memory.catalog import defaults_of, find_again, list_readings
@@ -32,7 +41,6 @@ if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
     from setsearch.answers.saved.groups import Group
     from setsearch.answers.saved.growing import Grown
     from setsearch.answers.saved.inbox import Inbox
-    from setsearch.answers.saved.question import Question
     from setsearch.indexing.intake import Intake, Writable
     from setsearch.indexing.sync import Changes, SourceChanges
     from setsearch.storage.numbers import NumericItem
@@ -272,7 +280,7 @@ class Index(IndexTable):
 
     def question(
         self, seeds: Names = (), *, set: str | None = None, items: str | None = None, exclude: Names = ()
-    ) -> "Question":
+    ) -> Question:
         """Examples of `items`, to `expand` or `explain`; with `set` those of a saved set among them.
 
             index.question(["koto"], set="strings").expand(5)
@@ -280,7 +288,6 @@ class Index(IndexTable):
         A set is asked beside its rivals (answers/saved/coupling.py). Raises UnknownSet, InvalidParameter.
         """
         from setsearch.answers.saved.groups import wanted_sets
-        from setsearch.answers.saved.question import Question
 
         own = None if set is None else self.set(wanted_sets(self.sets(), [set])[0], items)
         reading = self.reading(items) if own is None else own.reading

@@ -21,7 +21,7 @@ from setsearch.core import binding
 from setsearch.indexing import apart
 from setsearch.memory import names as known_names
 from setsearch.models import MODELS, defaults
-from setsearch.scoring import valued_lists
+from setsearch.scoring import postings as valued_lists
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a job in the background; processes would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 import setsearch
 from setsearch.answers.highlight import item_text, top_features, with_headlines
 from setsearch.answers.results import kept_name
-from setsearch.answers.saved.question import Question
+from setsearch.answers.sets import Question
 from setsearch.errors import SetsearchError
 from setsearch.options import SAVED, Option, in_words, offered, require_known, with_parameters
 

@@ -34,7 +34,7 @@ from typing import Any
 
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import Hit
-from setsearch.answers.saved.question import Question
+from setsearch.answers.sets import Question
 from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, SetsearchError, UnknownItem, UsageError
 from setsearch.index import Index

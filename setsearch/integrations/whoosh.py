@@ -24,7 +24,7 @@ from whoosh.qparser.plugins import Plugin
 from whoosh.qparser.syntax import SyntaxNode
 from whoosh.qparser.taggers import RegexTagger
 
-from setsearch.answers.saved.question import Question
+from setsearch.answers.sets import Question
 from setsearch.arrays import Floats, Ints, only
 from setsearch.errors import AmbiguousItem, SetsearchError, UnknownItem
 from setsearch.integrations.whoosh_documents import WhooshDocuments, segment_of

@@ -17,10 +17,19 @@ from scipy import sparse
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import NoSeeds, UnknownItem
 from setsearch.learning.baselines import Baselines, Score
-from setsearch.learning.choices import Groups, Line, Task, measure_groups, measure_line, weights_of
+from setsearch.learning.choices import (
+    MEASURES,
+    Groups,
+    Line,
+    Task,
+    interval,
+    measure_groups,
+    measure_line,
+    measures,
+    weights_of,
+)
 from setsearch.learning.evidence import Evidence
 from setsearch.learning.field_weights import learn_weights
-from setsearch.learning.measures import MEASURES, interval, measures
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import RATINGS, Defaults
 from setsearch.options import ModelOptions, Progress, progress_of

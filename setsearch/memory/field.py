@@ -23,8 +23,7 @@ from setsearch.models import Model
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE, CountSource, FeatureGroups, RuleStatistics, ValueRule, rule_statistics
 from setsearch.scoring.best import Base, accumulate, is_core
-from setsearch.scoring.postings import PostingArrays, WeightedLists
-from setsearch.scoring.valued_lists import Value, ValuedLists
+from setsearch.scoring.postings import PostingArrays, Value, ValuedLists, WeightedLists
 from setsearch.storage.ids import is_storable
 from setsearch.storage.names import Vocabulary
 

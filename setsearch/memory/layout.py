@@ -8,7 +8,7 @@ from setsearch.arrays import Array, offsets
 from setsearch.errors import LostArrays
 from setsearch.lists import Buffer, Lists, TurnedLists, room_for
 from setsearch.scoring.best import is_core
-from setsearch.scoring.valued_lists import ValuedLists
+from setsearch.scoring.postings import ValuedLists
 from setsearch.sqlite.mapped import Mapped, Room
 
 Named = Iterator[tuple[str, Array | Room]]

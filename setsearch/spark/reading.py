@@ -38,10 +38,9 @@ from setsearch.search.request import (
     parse_seeds,
 )
 from setsearch.search.weights import SeedWeights, seed_weights
-from setsearch.spark.field import FieldsSource, load_entries
+from setsearch.spark.field import FieldsSource, RemoteVocabulary, load_entries
 from setsearch.spark.layout import Layout, Side, load_layout
 from setsearch.spark.ranking import Asked, Pairs, Question, Ranking, correct
-from setsearch.spark.vocabulary import RemoteVocabulary
 
 FIRST, DEEPER = 1000, 10  # items that are ranked if all that belong are wanted; times as many, if these all do
 

@@ -12,8 +12,7 @@ from setsearch.answers.highlight import item_text, top_features
 from setsearch.answers.results import Explanation, Found, SetFeature
 from setsearch.answers.saved.claims import Claim
 from setsearch.answers.saved.inbox import InboxRow
-from setsearch.answers.saved.question import Question
-from setsearch.answers.sets import ItemSet
+from setsearch.answers.sets import ItemSet, Question
 from setsearch.errors import ChangedSet, SourceError, UsageError
 from setsearch.index import Index
 from setsearch.pool import QuestionPool

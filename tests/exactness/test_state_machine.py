@@ -25,7 +25,7 @@ import setsearch
 from setsearch import arrays, errors
 from setsearch import lists as flat
 from setsearch.indexing import batch
-from setsearch.scoring import valued_lists
+from setsearch.scoring import postings as valued_lists
 from setsearch.sqlite import sql as inserts
 from setsearch.storage import forward_lists, generations, names
 

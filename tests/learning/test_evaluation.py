@@ -16,8 +16,7 @@ from samples import planted, random_data
 import setsearch
 from setsearch import errors
 from setsearch.learning import Design, evaluate
-from setsearch.learning.choices import measure_groups
-from setsearch.learning.measures import measures
+from setsearch.learning.choices import measure_groups, measures
 
 
 def test_metrics():

@@ -10,7 +10,7 @@ import setsearch
 from setsearch import errors
 from setsearch.memory import names as known_names
 from setsearch.memory.names import KnownNames
-from setsearch.scoring import valued_lists
+from setsearch.scoring import postings as valued_lists
 
 NAMES = ["a", "b c", "ü", "日本", "x" * 300, "e\u0301", "é", "0", " ", "'", "🦊", *(f"name {n}" for n in range(1200))]
 

@@ -18,7 +18,7 @@ import setsearch
 from setsearch import errors, lists
 from setsearch.indexing import batch
 from setsearch.memory import field
-from setsearch.scoring import valued_lists
+from setsearch.scoring import postings as valued_lists
 from setsearch.sqlite import sql as inserts
 from setsearch.storage import names
 

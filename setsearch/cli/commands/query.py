@@ -41,8 +41,7 @@ from setsearch.options import ALL, EXAMPLES, MODEL, RESULT, SAVED, ModelOptions,
 
 if TYPE_CHECKING:
     from setsearch.answers.results import Hit
-    from setsearch.answers.saved.question import Question
-    from setsearch.answers.sets import AnyReading
+    from setsearch.answers.sets import AnyReading, Question
 
 AT_ONCE = 1000  # sets of --batch
 Answer = tuple[str, Any, "list[Hit] | SetsearchError"]  # the place of a set, its seeds, and what they got

@@ -22,7 +22,7 @@ import setsearch
 from setsearch.core import binding, question
 from setsearch.core.question import FieldLists, Numbers, OpenField, Question
 from setsearch.errors import LostArrays, SetsearchError
-from setsearch.scoring import valued_lists
+from setsearch.scoring import postings as valued_lists
 from setsearch.search import passes as core_passes
 from setsearch.sqlite import integrity
 from setsearch.sqlite.mapped import map_arrays, write_arrays
