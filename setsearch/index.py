@@ -21,8 +21,8 @@ from setsearch.answers.sets import (
     new_set,
     saved_sets,
 )
-from setsearch.answers.tables import IndexTable
-from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, UnknownSet, UsageError
+from setsearch.answers.tables import html_table
+from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownSet, UsageError
 from setsearch.memory.catalog import defaults_of, find_again, list_readings
 from setsearch.memory.readings import Readings, parse_fresh
 from setsearch.memory.shared import memory_of
@@ -50,7 +50,7 @@ if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
 Names = Iterable[str]
 
 
-class Index(IndexTable):
+class Index:
     """Relations of items and features in one SQLite database. Made by `setsearch.open`.
 
     Every call that writes is one transaction. Threads may share it for reading.
@@ -68,6 +68,15 @@ class Index(IndexTable):
 
     def __repr__(self) -> str:
         return f"<setsearch.Index of {self._database}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of it."""
+        try:
+            readings = self.readings()
+        except SetsearchError as error:  # no index yet
+            return html_table((), (), str(error))
+        rows = [(own["items"], own["item_count"], own["features"], own["feature_count"]) for own in readings]
+        return html_table(("items", "number", "described by", "number"), rows)
 
     def __enter__(self) -> "Index":
         return self

@@ -12,7 +12,7 @@ from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import Explanation
 from setsearch.answers.saved.groups import IS_MEMBER, LONGEST_NAME, Marks, check_members, place_set
-from setsearch.answers.tables import SetTable
+from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
 from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UnknownSet
 from setsearch.memory.catalog import relations_by_reading
@@ -34,7 +34,7 @@ AnyReading = Reading | NumericReading
 T = TypeVar("T")
 
 
-class ItemSet(SetTable):
+class ItemSet:
     """A set that grows: `accepted` items are its examples, `rejected` ones negative examples. Made by `Index.set`.
 
     `version` is that of the set as it was loaded or saved; "" if there was none. `group` is the group that it is in,
@@ -56,6 +56,12 @@ class ItemSet(SetTable):
         self.under: str | None = None
         self._together: list[Any] = []  # what the sets of its group said together; several sets may share it
         self._placed: tuple[str | None, str | None] = (None, None)  # group and whole, as they are stored
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of it."""
+        titles, sides = self.titles(), ((self.accepted, "accepted"), (self.rejected, "rejected"))
+        rows = [(item, titles.get(item), said) for items, said in sides for item in items]
+        return html_table(("item", "title", "said"), rows, f"{self.name}, of {self.items}")
 
     @property
     def version(self) -> str:

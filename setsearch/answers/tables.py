@@ -4,8 +4,6 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from setsearch.errors import SetsearchError
-
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> str:
     """A table with a caption; numbers stand to the right, with three decimals unless they are whole."""
@@ -23,18 +21,6 @@ def _cell(value: Any) -> str:
     return f'<td style="text-align: left">{"" if value is None else escape(str(value))}</td>'
 
 
-class IndexTable:
-    """Shows an index in a notebook."""
-
-    def _repr_html_(self) -> str:
-        try:
-            readings = self.readings()  # type: ignore[attr-defined]
-        except SetsearchError as error:  # no index yet
-            return html_table((), (), str(error))
-        rows = [(own["items"], own["item_count"], own["features"], own["feature_count"]) for own in readings]
-        return html_table(("items", "number", "described by", "number"), rows)
-
-
 class ReadingTable:
     """Shows a reading in a notebook."""
 
@@ -43,14 +29,3 @@ class ReadingTable:
         described = own.defaults.describe() if hasattr(own, "defaults") else {}
         rows = [("items", own.name), ("number", own.item_count()), *described.items()]
         return html_table((), rows, f"Give examples of {own.name}: expand([...])")
-
-
-class SetTable:
-    """Shows a saved set in a notebook."""
-
-    def _repr_html_(self) -> str:
-        own: Any = self
-        titles = own.titles()
-        sides = ((own.accepted, "accepted"), (own.rejected, "rejected"))
-        rows = [(item, titles.get(item), said) for items, said in sides for item in items]
-        return html_table(("item", "title", "said"), rows, f"{own.name}, of {own.items}")
