@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from setsearch.answers.results import Asked, Hit, Reason, display_name, is_informative, kept_name, shortened
 from setsearch.answers.tables import html_table
 from setsearch.errors import SetsearchError, UsageError
+from setsearch.options import ExpandOptions
 
 if TYPE_CHECKING:
     from setsearch.answers.picture import Point
-from setsearch.answers.results import Asked, Hit, Reason, display_name, is_informative, kept_name, shortened
+    from setsearch.search.request import SeedNames
 
 SHOWN_PARTS = 5  # of an explanation in a table of hits
 MOST_NAMED, NAMED = 5, 40  # examples of a group, and characters of each
@@ -147,14 +149,22 @@ class Hits(list[Hit]):
         return own
 
 
-def require_all(answers: Iterable[Hits | SetsearchError]) -> list[Hits]:
-    """The answers to many sets; raises the first error in place of one, with the number of its set, from 1."""
-    found = list[Hits]()
-    for number, answer in enumerate(answers, 1):
-        if isinstance(answer, SetsearchError):
-            raise type(answer)(f"set {number}: {answer}") from answer
-        found.append(answer)
-    return found
+class ManySets:
+    """A reading of which many sets are asked."""
+
+    def expand_many(
+        self, seed_sets: "Iterable[SeedNames]", k: int | None = 10, **options: Unpack[ExpandOptions]
+    ) -> list[Hits]:
+        """Expand many sets of seeds on the same content; each answer equals that of `expand`.
+
+        Raises as `expand` does; the message gives the number of the set, from 1.
+        """
+        found, own = list[Hits](), cast(Any, self)
+        for number, answer in enumerate(own.expand_each(seed_sets, k, **options), 1):
+            if isinstance(answer, SetsearchError):
+                raise type(answer)(f"set {number}: {answer}") from answer
+            found.append(answer)
+        return found
 
 
 def _group(hit: Hit) -> str:

@@ -8,7 +8,7 @@ from typing import Unpack
 
 import numpy as np
 
-from setsearch.answers.answer import Hits, require_all
+from setsearch.answers.answer import Hits, ManySets
 from setsearch.answers.finding import Names, find_names
 from setsearch.answers.results import Asked, Contribution, Explanation, Found, Hit
 from setsearch.answers.tables import ReadingTable
@@ -50,7 +50,7 @@ class _Matrix:
         return int(rows[0])
 
 
-class NumericReading(ReadingTable):
+class NumericReading(ReadingTable, ManySets):
     """Items that numbers describe: what `index.numbers(name)` returns. Threads may share it."""
 
     def __init__(self, name: str, open: Open) -> None:
@@ -100,15 +100,6 @@ class NumericReading(ReadingTable):
             for rank, (score, name, row) in enumerate(ranked, 1)
         ]
         return Hits(hits, revision, asked=Asked(self, seeds, {**request.model, "exclude": exclude}), whole=whole)
-
-    def expand_many(
-        self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Unpack[ExpandOptions]
-    ) -> list[Hits]:
-        """Expand many sets of seeds; each answer equals that of `expand`.
-
-        Raises as it does; the message gives the number of the set, from 1.
-        """
-        return require_all(self.expand_each(seed_sets, k, **options))
 
     def expand_each(
         self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Unpack[ExpandOptions]

@@ -7,7 +7,7 @@ from typing import TypeVar, Unpack
 
 import numpy as np
 
-from setsearch.answers.answer import Hits, require_all
+from setsearch.answers.answer import Hits, ManySets
 from setsearch.answers.contributions import set_features, weighted_query
 from setsearch.answers.finding import Names, find_all, find_names, item_entries
 from setsearch.answers.hits import best_hits, explain_item, wanted_of
@@ -45,7 +45,7 @@ from setsearch.storage.ids import plain_name
 T = TypeVar("T")
 
 
-class Reading(ReadingTable):
+class Reading(ReadingTable, ManySets):
     """Items of one kind, described by features: what `index.items(name)` returns. Threads may share it."""
 
     def __init__(
@@ -103,15 +103,6 @@ class Reading(ReadingTable):
             return answer(cache(fields_by))
         with self._fields_by(options) as fields_by:
             return answer(cache(fields_by))
-
-    def expand_many(
-        self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]
-    ) -> list[Hits]:
-        """Expand many sets of seeds on the same content; each answer equals that of `expand`.
-
-        Raises as `expand` does; the message gives the number of the set, from 1.
-        """
-        return require_all(self.expand_each(seed_sets, k, **options))
 
     def expand_each(
         self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]

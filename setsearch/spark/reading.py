@@ -12,7 +12,7 @@ import numpy as np
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from setsearch.answers.answer import Hits, require_all
+from setsearch.answers.answer import Hits, ManySets
 from setsearch.answers.contributions import contributions
 from setsearch.answers.hits import Row, make_hits
 from setsearch.answers.reasons import wording
@@ -58,7 +58,7 @@ class SparkIndex:
         return SparkReading(self.spark, self.layout, self.layout.side(chosen))
 
 
-class SparkReading:
+class SparkReading(ManySets):
     """Items of one kind on an index of Parquet."""
 
     def __init__(self, spark: SparkSession, layout: Layout, side: Side) -> None:
@@ -77,12 +77,6 @@ class SparkReading:
         if isinstance(answer, SetsearchError):
             raise answer
         return answer
-
-    def expand_many(
-        self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]
-    ) -> list[Hits]:
-        """Expand many sets in as many jobs as one. Raises as `expand` does; the message gives the number of the set."""
-        return require_all(self.expand_each(seed_sets, k, **options))
 
     def expand_each(
         self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]
