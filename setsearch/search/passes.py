@@ -161,15 +161,9 @@ def weights_at_once(
         seeds = (_seeds(join() if joins else examples, own) for own in again.weighed)
         return tuple(field_weights(*own, model, n_items) for own in zip(fields.all, seeds, strict=True))
 
-    found: dict[str, Any] = {
-        "summed": sums,
-        "known": known,
-        "left_out": answer.left_out,
-        "above": answer.above,
-        "together": answer.together,
-        "join": join if joins else None,
-    }
-    return SeedWeights(model, examples, weigh, base, 0.0, **found)
+    found: dict[str, Any] = {"left_out": answer.left_out, "above": answer.above, "together": answer.together}
+    joined = join if joins else None
+    return SeedWeights(model, examples, weigh, base, 0.0, join=joined, summed=sums, known=known, **found)
 
 
 def _seeds(examples: Examples, own: Weighed) -> Seeds:
