@@ -84,9 +84,7 @@ class NumericReading(ReadingTable, ManySets):
                 raise NothingToRank(f"all {len(matrix.ids)} {self.name} are seeds or excluded, none is left to rank")
             scores = parts.sum(axis=1)
             names = relation.items.describe(cursor, matrix.ids[rows].tolist())
-            ranked = sorted((-float(scores[row]), names[int(matrix.ids[row])][0], int(row)) for row in rows)[
-                : request.k
-            ]
+            ranked = sorted((-float(scores[row]), names[int(matrix.ids[row])][0], int(row)) for row in rows)
             columns = column_names(relation)
             revision, whole = relation.revision, relation.items.whole
         hits = [
@@ -97,7 +95,7 @@ class NumericReading(ReadingTable, ManySets):
                 names[int(matrix.ids[row])][1],
                 _contributions(columns, parts[row]) if wanted.get("explain") else (),
             )
-            for rank, (score, name, row) in enumerate(ranked, 1)
+            for rank, (score, name, row) in enumerate(ranked[: request.k], 1)
         ]
         return Hits(hits, revision, asked=Asked(self, seeds, {**request.model, "exclude": exclude}), whole=whole)
 

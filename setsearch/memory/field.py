@@ -348,24 +348,15 @@ class Field:
         )
 
     def _valued_by(self, rule: ValueRule) -> _Valued:
-        def make() -> _Valued:
-            """As the file has them, or without values."""
-            stored = [self._mapped_values(forward, rule) for forward in (False, True)]
-            return _Valued(
-                self.lists(False).lengths,
-                *(
-                    own or ValuedLists.empty(self.lists(forward), not rule.binary, rule.largest)
-                    for forward, own in zip((False, True), stored, strict=True)
-                ),
-            )
+        return self._valued.get_or_make(
+            rule, lambda: _Valued(self.lists(False).lengths, *(self._values(own, rule) for own in (False, True)))
+        )
 
-        return self._valued.get_or_make(rule, make)
-
-    def _mapped_values(self, forward: bool, rule: ValueRule) -> ValuedLists | None:
-        """The values of one direction that the file has."""
-        mapped = self.content.mapped
-        name = f"{self._name_of(rule)} {DIRECTIONS[forward]}"
-        return mapped and layout.values_from_arrays(mapped, name, self.lists(forward), rule.largest)
+    def _values(self, forward: bool, rule: ValueRule) -> ValuedLists:
+        """The values of one direction: as the file has them, or none yet."""
+        mapped, lists, name = self.content.mapped, self.lists(forward), f"{self._name_of(rule)} {DIRECTIONS[forward]}"
+        stored = mapped and layout.values_from_arrays(mapped, name, lists, rule.largest)
+        return stored or ValuedLists.empty(lists, not rule.binary, rule.largest)
 
     def base(self, model: Model, n_seeds: float) -> Base:
         """What every item scores before the seeds are known: from memory, or in one pass over all entries."""
