@@ -276,24 +276,24 @@ def seed_weights(
 
     All weights are on the lattice.
     """
-    base = fields.base(model, examples.total)
+    base, n_items = fields.base(model, examples.total), fields.items.size
     unscaled, lengths = [], []
     for place, own_field in enumerate(fields.all):
         seeds = _seeds(own_field, examples, model)
-        seeds = limited(own_field, seeds, model, fields.items.size, None if limits is None else limits[place])
-        unscaled.append(_unscaled(own_field, seeds, model, fields.items.size))
+        seeds = limited(own_field, seeds, model, n_items, None if limits is None else limits[place])
+        unscaled.append(_unscaled(own_field, seeds, model, n_items))
         of_lengths = getattr(model, "of_lengths", None)
         if of_lengths is not None:
             lengths.append(own_field.coefficient * of_lengths(own_field.totals, seeds))
-    binary = model.rule.binary or model.rule.counted
+    is_binary = model.rule.binary
     scale = _scale(model, base, unscaled, lengths)
-    weights = tuple(_scaled(own, own.coefficient, scale, model.rule.binary) for own in unscaled)
+    weights = tuple(_scaled(own, own.coefficient, scale, is_binary) for own in unscaled)
     constant = round(base.constant * LATTICE * scale) / LATTICE / scale
     for own in unscaled:
         if own.query.constants.any():
             constants = to_lattice(own.query.constants, coefficient=own.coefficient * scale)
             constant += float(np.add.reduce(constants)) / scale
-    base = base.at_scale(scale, binary)
+    base = base.at_scale(scale, is_binary or model.rule.counted)
     for added in lengths:
         base = Base(base.items + to_lattice(added, coefficient=scale), base.constant, scale)
     return SeedWeights(model, examples, lambda: weights, base, constant)
