@@ -24,7 +24,6 @@ LATTICE = 2.0**36
 VALUE_LATTICE = 2.0**22
 HASH = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hash: odd, near 2^64 divided by the golden ratio
 ROOM, ROOM_OF_VALUES = 2.0**13, 2.0**6  # sums of scaled weights are below; up to 2^17 and 2^9 they are exact
-MOST_SORTED = 1_000_000  # entries; scipy transposes more of them faster, but takes long to import
 
 
 class ListValues(NamedTuple):
@@ -59,16 +58,6 @@ class Entries(NamedTuple):
         place = np.searchsorted(pack(self.lists, self.ids), pack(other.lists, other.ids))
         return Entries(*(np.insert(a, place, b) for a, b in zip(self, other, strict=True)))
 
-    def transposed(self, n_lists: int, n_ids: int) -> "Entries":
-        """The same cells with lists and ids exchanged, sorted; dtypes stay."""
-        if len(self.lists) < MOST_SORTED:
-            order = np.lexsort((self.lists, self.ids))
-            return Entries(self.ids[order], self.lists[order], self.counts[order])
-        from scipy.sparse import coo_array
-
-        rows = coo_array((self.counts, (self.ids, self.lists)), (n_ids, n_lists)).tocsr()
-        return Entries(repeat(np.arange(n_ids), np.diff(rows.indptr)), cast(Ints, rows.indices), rows.data)
-
 
 def pack(high: npt.NDArray[np.integer], low: npt.NDArray[np.integer], bits: int = 32) -> Ints:
     """Pairs of numbers as one number each; the low ones are below 2^bits."""
@@ -98,7 +87,8 @@ def bincount(ids: npt.ArrayLike, weights: Any = None, minlength: int = 0) -> Arr
 
 def sum_runs(values: Array, starts: npt.ArrayLike) -> Array:
     """The sum of each run of values, given where it starts; none is empty."""
-    return np.add.reduceat(values, np.asarray(starts, np.intp))
+    dtype = values.dtype if values.dtype.kind == "f" else np.int64
+    return np.add.reduceat(values, np.asarray(starts, np.intp), dtype=dtype)
 
 
 def largest_of_runs(values: Floats, starts: npt.ArrayLike) -> tuple[Floats, Ints]:

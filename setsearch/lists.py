@@ -8,12 +8,25 @@ import os
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Entries, Ids, Ints, bincount, offsets, positions, repeat, take
+from setsearch.arrays import (
+    Entries,
+    Ids,
+    Ints,
+    bincount,
+    offsets,
+    positions,
+    repeat,
+    run_lengths,
+    run_starts,
+    sum_runs,
+    take,
+)
+from setsearch.core.indexing import sort
 
 ROOM, LEAST_ROOM = 1 / 4, 1 << 16  # entries that fit behind those that there are: a share, and some more
 MOST_CHANGES = 1 << 20  # entries that wait for the lists that lack them to be needed
@@ -253,9 +266,18 @@ class TurnedLists(Lists):
         """As of any lists."""
         with LOCK:
             if self._arrays is None:
-                entries = self._other.entries().transposed(self.n_ids, len(self))
+                lists = repeat(np.arange(len(self._other), dtype=np.int32), self._other.lengths)
+                ids, counts = self._other.flat()
+                entries = transposed(Entries(lists, cast(Ints, ids), counts))
                 self._arrays = Lists.of(entries, len(self), self.n_ids).arrays
             return self._arrays
+
+
+def transposed(entries: Entries) -> Entries:
+    """The same cells with lists and ids exchanged, sorted; dtypes stay."""
+    ids, order = entries.ids.astype(np.int64), np.arange(len(entries.ids), dtype=np.int32)
+    sort(ids, order)
+    return Entries(cast(Ints, ids.astype(entries.ids.dtype)), take(entries.lists, order), take(entries.counts, order))
 
 
 def room_for(size: int) -> int:
@@ -265,8 +287,12 @@ def room_for(size: int) -> int:
 
 def _sums(entries: Entries, n_lists: int) -> tuple[Ints, Ints]:
     """The length and the sum of counts of each list, `(n_lists,)`."""
-    totals = bincount(entries.lists, entries.counts, n_lists).astype(np.int64)
-    return bincount(entries.lists, minlength=n_lists), totals
+    lengths, totals = np.zeros((2, n_lists), np.int64)
+    if len(entries.lists):
+        begin = run_starts(entries.lists)
+        own = entries.lists[begin]
+        lengths[own], totals[own] = run_lengths(begin, len(entries.lists)), sum_runs(entries.counts, begin)
+    return lengths, totals
 
 
 def _copy_runs(source: Buffer, target: Buffer, runs: tuple[Ints, Ints, Ints]) -> None:

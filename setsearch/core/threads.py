@@ -1,13 +1,14 @@
 """Threads, where the platform starts any: WebAssembly, as in a browser, does not."""
 
+import ctypes
 import os
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import TypeVar
+from functools import cache, partial
+from typing import Any, TypeVar
 
 from setsearch.errors import InvalidParameter
 
@@ -39,6 +40,22 @@ def side_by_side(function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
                 yield ahead.popleft()()
         while ahead:
             yield ahead.popleft()()
+
+
+def give_back() -> None:
+    """Give the memory of arrays that are gone back to the system, where the C library would keep it (glibc)."""
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Any:
+    """The function of glibc; None for another C library."""
+    try:
+        return ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError, TypeError):
+        return None
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from setsearch.errors import CorruptIndex, LostArrays, SetsearchError
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.item_fields import numbers_of
 from setsearch.indexing.sync import check_source, read_again
+from setsearch.lists import transposed
 from setsearch.sqlite.integrity import (
     CHECKED,
     checksum_differs,
@@ -175,7 +176,7 @@ def _difference(cursor: sqlite3.Cursor, relation: Relation, mapped: Mapped) -> s
     stored = _read_all(cursor, relation)
     if stored is None:
         return None
-    turned = stored.transposed(relation.items.next_id, relation.features.next_id)
+    turned = transposed(stored)
     are_those = _are_equal(_mapped_cells(mapped, "items"), stored) and _are_equal(
         _mapped_cells(mapped, "features"), turned
     )

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from setsearch.arrays import LARGEST_COUNT, Entries, Floats, Ints, bincount, repeat
-from setsearch.lists import Lists
+from setsearch.lists import Lists, transposed
 from setsearch.models import Model, Seeds, make_model
 from setsearch.models.values import CountSource, RuleStatistics, rule_statistics
 
@@ -60,7 +60,7 @@ class SetExpander(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"y has to mark examples among the rows of X, n_samples={n}; it marks {marks.sum()}")
         model = self._model()
         entries = _entries(counts)
-        lists = Lists.of(entries, n, size), Lists.of(entries.transposed(n, size), size, n)
+        lists = Lists.of(entries, n, size), Lists.of(transposed(entries), size, n)
         self.statistics_: RuleStatistics = rule_statistics(model.rule, CountSource(n, *lists))
         found, values = self.statistics_.values_of(entries, by_item=True)
         df = bincount(found.ids, minlength=size)

@@ -14,7 +14,7 @@ import numpy as np
 
 from setsearch.arrays import Ints, distinct
 from setsearch.errors import LostArrays
-from setsearch.lists import Lists
+from setsearch.lists import Lists, transposed
 from setsearch.memory import layout
 from setsearch.models.values import FeatureGroups
 from setsearch.sqlite.mapped import Mapped
@@ -72,7 +72,7 @@ def read_content(cursor: sqlite3.Cursor, relation: Relation) -> RelationContent:
     cells = relation.forward.read_all(cursor)
     n_items, n_features = relation.items.next_id, relation.features.next_id
     by_item = Lists.of(cells, n_items, n_features)
-    by_feature = Lists.of(cells.transposed(n_items, n_features), n_features, n_items)
+    by_feature = Lists.of(transposed(cells), n_features, n_items)
     absent = np.zeros(0, np.int64)
     if relation.items.size != n_items:
         absent = np.setdiff1d(np.arange(n_items), np.fromiter(relation.items.ids(cursor), np.int64))
@@ -153,8 +153,7 @@ def _changed(cursor: sqlite3.Cursor, content: RelationContent, relation: Relatio
     new = relation.forward.read(cursor, changed)
     existing = np.array(sorted(relation.items.stored(cursor, changed.tolist())), np.int64)
     absent = np.setdiff1d(np.union1d(content.absent, changed), existing)
-    sizes = max(n_items, len(by_item)), max(n_features, len(by_feature))
-    old_by_feature, new_by_feature = (entries.transposed(*sizes) for entries in (old, new))
+    old_by_feature, new_by_feature = (transposed(entries) for entries in (old, new))
     return RelationContent(
         relation.items,
         relation.features,

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.arrays import bincount
+from setsearch.core.threads import give_back
 from setsearch.errors import CorruptIndex, DatabaseError
 from setsearch.lists import Lists
 from setsearch.memory import layout
@@ -156,7 +157,8 @@ def _derive(
     (analyzer, rule), relation = how, texts.relation
 
     def at(share: float) -> None:
-        """Tell whoever waits how far it is, and other processes that this one is at work."""
+        """Tell how far it is, and other processes that this one is at work, with no more memory than it needs."""
+        give_back()
         if draft is not None:
             draft.renew()
         tell(share)

@@ -14,7 +14,7 @@ import numpy as np
 
 from setsearch.arrays import Array, Entries, Ints
 from setsearch.errors import LostArrays
-from setsearch.lists import Lists
+from setsearch.lists import Lists, transposed
 from setsearch.memory import layout
 from setsearch.memory.content import Content
 from setsearch.memory.field import Field
@@ -161,7 +161,7 @@ def make_contexts(generation: Generation, arrays: Arrays, lists: Mapping[str, tu
 
 def both_ways(cells: Entries, n_words: int, n_features: int) -> tuple[Lists, Lists]:
     """The lists of a field by word, and by feature, of sorted (feature, word, count)."""
-    by_word = Lists.of(cells.transposed(n_features, n_words), n_words, n_features)
+    by_word = Lists.of(transposed(cells), n_words, n_features)
     return by_word, Lists.of(cells, n_features, n_words)
 
 

@@ -37,7 +37,7 @@ from setsearch.arrays import (
     run_starts,
 )
 from setsearch.core.indexing import sort
-from setsearch.core.threads import side_by_side
+from setsearch.core.threads import give_back, side_by_side
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.token_stream import (
     ARTICLES,
@@ -155,6 +155,7 @@ def context_fields(pairs: ContextPairs) -> Iterator[tuple[str, ContextField]]:
     """The fields of contexts by name."""
 
     def count(pattern: Pattern) -> ContextField:
+        give_back()
         return _count(*pairs.of(pattern), LEAST_ITEMS.get(pattern, 2))
 
     # Keys of different patterns differ, so that each can be counted by itself. numpy sorts in several threads.

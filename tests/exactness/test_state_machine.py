@@ -22,7 +22,7 @@ from oracle import (
 from samples import delete_arrays
 
 import setsearch
-from setsearch import arrays, errors
+from setsearch import errors
 from setsearch import lists as flat
 from setsearch.indexing import batch
 from setsearch.scoring import postings as valued_lists
@@ -59,7 +59,6 @@ class Writes(RuleBasedStateMachine):
         self.small = pytest.MonkeyPatch()
         self.small.setattr(forward_lists, "FULL_BLOCK", 3)
         self.small.setattr(batch, "FULL_BATCH", 7)
-        self.small.setattr(arrays, "MOST_SORTED", 6)
         self.small.setattr(inserts, "ROWS_OF_INSERT", 3)
         self.small.setattr(names, "NAMES_OF_INSERT", 2)
         self.small.setattr(generations, "SLICE", 4)

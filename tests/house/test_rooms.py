@@ -14,7 +14,7 @@ ROOMS = {  # each may import itself and these; ground floor: text, models, scori
     "errors": set(),
     "options": {"errors"},
     "arrays": set(),
-    "lists": {"errors", "arrays"},
+    "lists": {"errors", "arrays", "core"},
     "core": {"errors", "arrays"},
     "text": GROUND,
     "models": GROUND,
