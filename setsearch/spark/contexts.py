@@ -122,7 +122,7 @@ def _merge_phrases(tokens: DataFrame, words: Words, place: str) -> DataFrame | N
     chosen = choose_phrases((found["pair"].to_numpy(), found["count"].to_numpy()), words.counts, words.n_tokens)
     if not len(chosen):
         return None
-    return staged(tokens.mapInArrow(_on_streams(partial(_merge, chosen, parts), words.names), TOKENS), place)
+    return staged(tokens.mapInArrow(_on_streams(partial(_merge, chosen), words.names), TOKENS), place)
 
 
 def _tokenize(spec: str, batch: "RecordBatch") -> Columns:
@@ -170,9 +170,9 @@ def _count_pairs(parts: npt.NDArray[np.bool_], batch: "RecordBatch", stream: Tok
     return {"pair": pairs, "count": counts}
 
 
-def _merge(phrases: Ints, parts: npt.NDArray[np.bool_], batch: "RecordBatch", stream: TokenStream) -> Columns:
+def _merge(phrases: Ints, batch: "RecordBatch", stream: TokenStream) -> Columns:
     """The tokens of documents, without the BREAKs around them."""
-    merged = merge_pairs(stream, phrases, parts)
+    merged = merge_pairs(stream, phrases)
     ends = np.append(merged.starts[1:], len(merged.tokens))[: len(merged.starts)] - 2
     lengths = np.maximum(ends - merged.starts, 0)  # there is one BREAK behind an empty document
     tokens = merged.tokens[positions(merged.starts, lengths)]

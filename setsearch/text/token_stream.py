@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Ids, Ints, bincount, offsets, pack, positions, repeat
+from setsearch.arrays import Ids, Ints, bincount, offsets, pack, positions, repeat, run_lengths, run_starts
+from setsearch.core.indexing import sort
 from setsearch.text.extras import TermIds
-from setsearch.text.pieces import PieceNumbers
+from setsearch.text.pieces import PieceNumbers, simple_characters
 from setsearch.text.tokenizer import TOKENIZED_TOGETHER
 from setsearch.text.words import MARKS_OF_LISTS, MARKS_OF_SENTENCES, OLD, Words
 
@@ -70,10 +71,13 @@ class _Numbers(TermIds):
 
 def tokenize(texts: Iterable[tuple[int, str]], words: Words, names: Sequence[str] = MARKS) -> Tokens:
     """The tokens of (document, text); `names` are those that have numbers already."""
-    numbers = _Numbers(names)
-    pieces = PieceNumbers(
-        lambda piece: ([numbers[token] for token in words.tokens(piece)], 0), words.kind != OLD, marks=True
-    )
+    numbers, is_simple = _Numbers(names), simple_characters().issuperset
+
+    def split(piece: str) -> tuple[list[int], int]:
+        """The numbers of the tokens of a piece; most are one word."""
+        return [numbers[token] for token in ([piece.lower()] if is_simple(piece) else words.tokens(piece))], 0
+
+    pieces = PieceNumbers(split, words.kind != OLD, marks=True)
     tokens, documents, lengths = array("i"), array("q"), array("q")
     for chunk in _chunks(texts):
         documents.extend(document for document, _ in chunk)
@@ -137,9 +141,12 @@ def word_order(names: Sequence[str], counts: Ints) -> list[int]:
 
     So numbers depend on the content only.
     """
-    words = [n for n in range(FIRST_WORD, len(names)) if counts[n] > 1 or names[n] in (*CONJUNCTIONS, *ARTICLES)]
-    words = sorted(words, key=lambda number: (-counts[number], names[number]))[: MOST_WORDS - FIRST_WORD]
-    return [RARE, BREAK, COMMA, *words]
+    stays = counts > 1
+    stays[[number for number, name in enumerate(names) if name in (*CONJUNCTIONS, *ARTICLES)]] = True
+    stays[:FIRST_WORD] = False
+    words = np.array(sorted(np.flatnonzero(stays).tolist(), key=names.__getitem__), np.int64)
+    order = np.argsort(-counts[words], kind="stable")[: MOST_WORDS - FIRST_WORD]
+    return [RARE, BREAK, COMMA, *words[order].tolist()]
 
 
 def _renumber(stream: TokenStream) -> TokenStream:
@@ -166,7 +173,7 @@ def merge_phrases(stream: TokenStream) -> TokenStream:
         parts = parts_of_phrases(counts, n_tokens)
         phrases = choose_phrases(count_pairs(stream, parts), counts, n_tokens)
         if len(phrases):
-            stream = _renumber(merge_pairs(stream, phrases, parts))
+            stream = _renumber(merge_pairs(stream, phrases))
     return stream
 
 
@@ -184,14 +191,16 @@ def parts_of_phrases(counts: Ints, n_tokens: int) -> npt.NDArray[np.bool_]:
 
 def count_pairs(stream: TokenStream, parts: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
     """Pairs of neighbors that may be phrases, ascending, and how often each occurs."""
-    pairs, both = _pairs(stream, parts)
-    return np.unique(pairs[both], return_counts=True)
+    _, pairs = _pairs(stream, parts, parts)
+    sort(pairs)
+    begin = run_starts(pairs)
+    return pairs[begin], run_lengths(begin, len(pairs))
 
 
-def _pairs(stream: TokenStream, parts: npt.NDArray[np.bool_]) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """Each token and the next as one number, and whether both may be parts of a phrase."""
-    left, right = stream.tokens[:-1].astype(np.int64), stream.tokens[1:].astype(np.int64)
-    return pack(left, right), parts[left] & parts[right]
+def _pairs(stream: TokenStream, first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """The places of tokens that may be the first one of a pair, before one that may be the second; and these pairs."""
+    places = np.flatnonzero(first[stream.tokens[:-1]] & second[stream.tokens[1:]])
+    return places, pack(stream.tokens[places], stream.tokens[places + 1])
 
 
 def choose_phrases(pairs: tuple[Ints, Ints], counts: Ints, n_tokens: int) -> Ints:
@@ -205,26 +214,30 @@ def choose_phrases(pairs: tuple[Ints, Ints], counts: Ints, n_tokens: int) -> Int
     return phrases
 
 
-def merge_pairs(stream: TokenStream, phrases: Ints, parts: npt.NDArray[np.bool_]) -> TokenStream:
+def merge_pairs(stream: TokenStream, phrases: Ints) -> TokenStream:
     """The stream with phrases as tokens, whose numbers follow those of the words."""
-    pairs, both = _pairs(stream, parts)
+    is_part = np.zeros((2, len(stream.names)), bool)
+    is_part[0, phrases >> 32] = is_part[1, phrases & 0xFFFF_FFFF] = True
+    places, pairs = _pairs(stream, *is_part)
     position = np.minimum(np.searchsorted(phrases, pairs), len(phrases) - 1)
-    begins = _without_overlaps(np.flatnonzero((phrases[position] == pairs) & both))
+    found = np.flatnonzero(phrases[position] == pairs)
+    found = found[_are_apart(places[found])]
+    begins = places[found]
     numbers = {name: number for number, name in enumerate(stream.names)}
     names = [f"{stream.names[pair >> 32]} {stream.names[pair & 0xFFFF_FFFF]}" for pair in phrases.tolist()]
     for name in names:  # two ways of merging may lead to the same phrase
         numbers.setdefault(name, len(numbers))
     merged = stream.tokens.copy()
-    merged[begins] = np.array([numbers[name] for name in names], np.int32)[position[begins]]
+    merged[begins] = np.array([numbers[name] for name in names], np.int32)[position[found]]
     kept = np.ones(len(merged), bool)
     kept[begins + 1] = False
     return _selected(replace(stream, tokens=merged, names=list(numbers)), kept)
 
 
-def _without_overlaps(begins: npt.NDArray[np.int64]) -> Ints:
+def _are_apart(begins: Ints) -> npt.NDArray[np.bool_]:
     """Of pairs that overlap in a chain, the first, the third, and so on."""
     first = np.append(True, np.diff(begins) > 1)
     chain = np.flatnonzero(first)
     number = np.arange(len(begins)) - repeat(chain, np.diff(chain, append=len(begins)))
-    kept: Ints = begins[number % 2 == 0]
-    return kept
+    are_apart: npt.NDArray[np.bool_] = number % 2 == 0
+    return are_apart
