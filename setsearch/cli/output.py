@@ -25,7 +25,8 @@ CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")  # characters that 
 TWO_DIGITS_BELOW = 0.01  # three decimals would show too little
 CELL_WIDTH = 60
 INDENT = 6  # of what stands below a hit
-MOST_REASONS = 6  # of a hit, on lines of their own
+FEW_REASONS, MOST_REASONS = 5, 10  # of a hit, on lines of their own
+SMALL_SHARE = 0.3  # of a score, which the other reasons add at most, unless there are most lines
 PARTS = ("reasons", "features")  # columns of a hit; reasons are the features for people
 LABEL_WIDTH = 32
 WIDEST_BARS = 100
@@ -198,10 +199,14 @@ def _are_parts(name: str, value: Any) -> bool:
 
 
 def _reason_lines(row: Row) -> list[str]:
-    """The reasons of a hit, one a line, the first of many; what the others add is one more."""
+    """The reasons of a hit, one a line, the first of many; what the others add, not much, is one more."""
     parts = [(_label(part), part["weight"]) for part in _parts(row)]
-    if len(parts) > MOST_REASONS:
-        parts[MOST_REASONS - 1 :] = [("other reasons", sum(weight for _, weight in parts[MOST_REASONS - 1 :]))]
+    weights = [weight for _, weight in parts]
+    most = SMALL_SHARE * abs(sum(weights))
+    enough = (number for number in range(FEW_REASONS, MOST_REASONS) if abs(sum(weights[number:])) <= most)
+    shown = next(enough, MOST_REASONS)
+    if len(parts) > shown + 1:  # one alone is told itself
+        parts[shown:] = [("other reasons", sum(weights[shown:]))]
     return [f"{' ' * INDENT}{weight:+.3f}  {label.translate(CONTROL)}" for label, weight in parts]
 
 

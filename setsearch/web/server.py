@@ -103,8 +103,8 @@ def bind(host: str, port: int, shared: bool = False) -> socket.socket:
     return bound
 
 
-def serve_alone(db: Path, rules: Rules, listening: socket.socket) -> None:
-    """Answer until a signal comes."""
+def make_server(db: Path, rules: Rules) -> uvicorn.Server:
+    """A server of the page and the API."""
     config = uvicorn.Config(
         make_app(db, rules),
         http=PatientProtocol,
@@ -112,8 +112,13 @@ def serve_alone(db: Path, rules: Rules, listening: socket.socket) -> None:
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE,
     )
+    return uvicorn.Server(config)
+
+
+def serve_alone(server: uvicorn.Server, listening: socket.socket) -> None:
+    """Answer until a signal comes."""
     with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run([listening])
+        server.run([listening])
 
 
 class Workers:
@@ -169,7 +174,7 @@ def _work(db: Path, rules: Rules, host: str, port: int, listens: Event) -> None:
     get_ready(db, rules.read_only)
     listening.listen(QUEUED_CONNECTIONS)
     listens.set()
-    serve_alone(db, rules, listening)
+    serve_alone(make_server(db, rules), listening)
 
 
 def _interrupt(number: int, frame: object) -> NoReturn:

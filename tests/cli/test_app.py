@@ -41,7 +41,7 @@ def test_who_has_no_core_is_told(run, animals, monkeypatch):
     assert json.loads(run("info", "a.db")[1])["core"] is (binding.library() is not None)
     monkeypatch.setattr(binding, "library", lambda: None)
     assert json.loads(run("info", "a.db")[1])["core"] is False
-    monkeypatch.setattr("setsearch.web.server.serve_alone", lambda db, rules, listening: listening.close())
+    monkeypatch.setattr("setsearch.web.server.serve_alone", lambda server, listening: listening.close())
     assert run("serve", "a.db", "--port", "0", "--refresh", "0")[2].splitlines().count(NOT_BUILT) == 1
     monkeypatch.setattr("setsearch.cli.commands.indexing.sys", Mock(stdout=Mock(isatty=lambda: True)))
     assert run("info", "a.db")[1].splitlines()[-1] == f"compiled core: no; {NOT_BUILT}"

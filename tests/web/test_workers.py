@@ -85,3 +85,25 @@ def test_sigterm_at_the_start_leaves_nothing_behind(animals):
         said = process.stderr.read()
     assert b"leaked" not in said
     assert b"stopped" in said
+
+
+LOST = """
+import os, signal, sys
+class Lost:
+    def __del__(self):  # where Python ignores errors
+        os.kill(os.getpid(), signal.SIGINT)
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "setsearch.web.server":
+            Lost()
+sys.meta_path.insert(0, Interrupting())
+from setsearch.__main__ import run
+run()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere Ctrl-C is no signal")
+def test_ctrl_c_is_not_lost_while_a_server_starts(animals):
+    command = [sys.executable, "-c", LOST, "serve", str(animals), "--port", "0"]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=patience(20))
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "stopped\n")

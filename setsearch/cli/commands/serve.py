@@ -1,6 +1,10 @@
 """Commands that serve an index: to browsers and other programs, or to an assistant."""
 
-from contextlib import suppress
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -79,9 +83,31 @@ def serve(
         raise UsageError(f"--host {host} lets others in: require a --token TEXT, or serve --read-only")
     hosts = (*LOOPBACK, "[::1]", *(name or ())) if is_local or name else ()
     rules = token or None, read_only, tuple(cors or ()), hosts, pace.timeout
-    with suppress(KeyboardInterrupt):  # also while libraries are loaded
+    with suppress(KeyboardInterrupt), _ended_by_ctrl_c():
         _serve(db, rules, (host, port), pace, open_page)
     say("stopped")
+
+
+@contextmanager
+def _ended_by_ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C end the process at once, until the server takes it over.
+
+    A KeyboardInterrupt is lost where Python ignores errors, as in the callbacks of its imports.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _end(number: int, frame: object) -> None:
+    say("stopped")
+    os._exit(0)
 
 
 def _serve(db: Path, told: tuple[Any, ...], place: tuple[str, int], pace: SimpleNamespace, open_page: bool) -> None:
@@ -107,22 +133,24 @@ def _answer(
 ) -> None:
     """Answer requests at a socket, and keep fresh what is derived."""
     from setsearch.pool import keep_fresh, watch_damage
-    from setsearch.web.server import Workers, get_ready, serve_alone
+    from setsearch.web.server import Workers, get_ready, make_server, serve_alone
 
     watch_damage(db, say)
     if pace.refresh and not rules.read_only:
         keep_fresh(db, pace.refresh, say)
     if pace.workers > 1:
-        workers = Workers(db, rules, listening, pace.workers)  # each gets itself ready
+        server: Any = Workers(db, rules, listening, pace.workers)  # each gets itself ready
     else:
-        workers = None
+        server = make_server(db, rules)
         get_ready(db, rules.read_only)
     say(f"{db} is at {address} (Ctrl-C stops)")
     if open_page:
         import webbrowser
 
         webbrowser.open(address)
-    if workers is None:
-        serve_alone(db, rules, listening)
+    if signal.getsignal(signal.SIGINT) is _end:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if pace.workers > 1:
+        server.run()
     else:
-        workers.run()
+        serve_alone(server, listening)
