@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
@@ -54,6 +54,24 @@ class FileReader:
     cut: list[str] = field(default_factory=list)
     workbooks: list[str] = field(default_factory=list)  # files whose sheets became one document
     textless: list[str] = field(default_factory=list)  # where references without a text are
+
+    def within(self, archive: Path, rows: RowReader) -> "FileReader":
+        """What reads the files of an archive, all if it is wanted itself, and has nothing to tell so far."""
+        own = FileReader(rows, () if self._is_wanted(archive) else self.globs, apart=self.apart)
+        own.references, own.unread = self.references, self.unread
+        return own
+
+    def adopt(self, other: "FileReader", told: Callable[[str], str]) -> None:
+        """Take what another one has to tell, where `told` changes names."""
+        for why, names in other.left_out.items():
+            self.left_out.setdefault(why, []).extend(map(told, names))
+        for mine, theirs in (
+            (self.empty, other.empty),
+            (self.cut, other.cut),
+            (self.workbooks, other.workbooks),
+            (self.textless, other.textless),
+        ):
+            mine.extend(map(told, theirs))
 
     def files(self, folder: Path) -> list[Path]:
         """The files of a folder, without hidden ones, in the order of their paths. Raises SourceError if none is."""

@@ -19,6 +19,7 @@ from setsearch.indexing.references.identity import Copy, Filed, Group, group_cop
 from setsearch.indexing.references.items import COLUMNS
 from setsearch.indexing.references.reference import Reference
 from setsearch.indexing.references.tables import are_reference_columns, reference_of_row
+from setsearch.indexing.rows.archives import is_archive, unpacked
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.cells import (
     Cells,
@@ -87,6 +88,7 @@ class SourceReader:
         default_factory=dict
     )  # what other tables have of documents
     folder_errors: str | None = None  # `errors` of files in folders; None: those of all
+    is_within: bool = False  # an archive
     kept: tuple[str, ...] = ()  # columns that the collection has kept so far, where a document has them
 
     @cached_property
@@ -150,9 +152,10 @@ class SourceReader:
     def _documents(self, paths: list[str]) -> Iterator[SourceItem | Group]:
         for path in paths or [""]:
             is_file = self.rows.table is None and not is_stream(path)
-            if is_file and Path(path).is_dir():
-                several = sum(Path(other).is_dir() for other in paths) > 1
-                yield from self._for_folders._folder(Path(path), f"{Path(path).resolve().name}/" if several else "")
+            if is_file and (Path(path).is_dir() or is_archive(Path(path))):
+                several = sum(Path(other).is_dir() or is_archive(Path(other)) for other in paths) > 1
+                read = self._for_folders._folder if Path(path).is_dir() else self._for_folders._archive
+                yield from read(Path(path), f"{Path(path).resolve().name}/" if several else "")
                 continue
             is_one = sum(Path(other).name == Path(path).name for other in paths) == 1
             id = Path(path).name if is_one else Path(path).as_posix()
@@ -262,7 +265,36 @@ class SourceReader:
             except SourceError as error:
                 self.files.tell_skipped(error, str(error))
 
+    def _archive(self, archive: Path, prefix: str) -> Iterator[SourceItem]:
+        """The files of an archive, as those of a folder."""
+        with unpacked(archive, self.files.leave_out) as folder:
+            if not any(folder.iterdir()):
+                self.files.leave_out(archive, "archives without a file that is read")
+                return
+
+            def told(message: str) -> str:
+                """A message that names the archive, not where it is unpacked."""
+                return message.replace(str(folder), str(archive))
+
+            rows = replace(self.rows, warn=lambda message: self.rows.warn(told(message)), decided={})
+            own = replace(self, rows=rows, is_within=True)
+            vars(own)["files"] = files = self.files.within(archive, rows)
+            try:
+                yield from own._folder(folder, prefix)
+            except SourceError as error:
+                raise type(error)(told(str(error))) from error
+            finally:
+                self.files.adopt(files, told)
+                for encoding, names in rows.decided.items():
+                    self.rows.decided.setdefault(encoding, []).extend(map(told, names))
+
     def _file_of_folder(self, file: Path, id: str) -> Iterator[SourceItem]:
+        if is_archive(file):
+            if self.is_within:
+                self.files.leave_out(file, "archives within archives")
+            else:
+                yield from self._archive(file, f"{id}/")
+            return
         holds_rows = self._holds_rows(file, is_named=False)
         if is_document(file) and not holds_rows:
             yield from self.files.documents(file, id, is_named=False)

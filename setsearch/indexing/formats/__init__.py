@@ -109,6 +109,7 @@ _UNREAD = {
     b"BEGIN:VCALENDAR": "calendars: save it as CSV",
     b"BEGIN:VCARD": "address cards: save it as CSV",
     b"SQLite format 3\0": "databases: name one, and its `table`",
+    **dict.fromkeys((b"7z\xbc\xaf", b"Rar!", b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd"), "packed: unpack it"),
     _OLD_OFFICE: "Word, PowerPoint and Outlook of before 2007: save it as .docx, .pptx or .eml",
 }
 

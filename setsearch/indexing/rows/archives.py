@@ -1,0 +1,140 @@
+"""Archives of files, unpacked into a folder that goes again: as far as they may be long, and nothing beside it."""
+
+import io
+import lzma
+import re
+import stat
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from setsearch.errors import SourceError
+from setsearch.indexing.rows.opening import MOST_UNPACKED, TooMuch
+
+ENDINGS = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+MOST_MEMBERS, LONGEST_LIST = 100_000, 1 << 24  # of an archive; bytes of the list of a .zip
+PIECE = 1 << 20
+BROKEN = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError),
+    *(OSError, EOFError, NotImplementedError, RuntimeError, ValueError),
+)
+_foreign = re.compile(r"[^\x00-\x7f]+")
+_UTF8 = 0x800  # of the flags of a member: its name is UTF-8
+
+LeaveOut = Callable[[Path, str], None]  # a path, and why
+
+
+class _Bounded(io.FileIO):
+    """A file of which only so much is read at once: the list of an archive may be as long as it likes."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Some bytes; raises TooMuch."""
+        if size is not None and size > LONGEST_LIST:
+            raise TooMuch(f"{self.name} lists too many members; unpack it")
+        return super().read(size) or b""
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file is an archive, not a document that is kept in one."""
+    if not path.name.lower().endswith(ENDINGS) or not path.is_file():
+        return False
+    with suppress(OSError):
+        return tarfile.is_tarfile(path) if not path.name.lower().endswith(".zip") else _is_plain_zip(path)
+    return False
+
+
+def _is_plain_zip(path: Path) -> bool:
+    with path.open("rb") as file:
+        begin = file.read(100)
+    return begin.startswith(b"PK") and not (begin[30:].startswith(b"mimetype") or b"[Content_Types].xml" in begin)
+
+
+@contextmanager
+def unpacked(path: Path, leave_out: LeaveOut) -> Iterator[Path]:
+    """A folder with the files of an archive. What cannot be read of it is left out. Raises SourceError, TooMuch."""
+    with tempfile.TemporaryDirectory(prefix="setsearch-") as place:
+        folder, room = Path(place).resolve(), MOST_UNPACKED
+        for number, (name, open_member) in enumerate(_members(path, leave_out)):
+            if number >= MOST_MEMBERS:
+                raise TooMuch(f"{path} has more than {MOST_MEMBERS:,} members; unpack it")
+            target = _target(folder, name)
+            if target is None:
+                leave_out(path / "member", "names that lead out of their archive")
+                continue
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with open_member() as file, target.open("wb") as out:
+                    while piece := file.read(PIECE):
+                        room -= len(piece)
+                        if room < 0:
+                            raise TooMuch(f"{path} unpacks to more than {MOST_UNPACKED >> 20:,} MB; unpack it")
+                        out.write(piece)
+            except SourceError:
+                raise
+            except BROKEN as error:
+                with suppress(OSError):
+                    target.unlink(missing_ok=True)
+                what = "members that are broken, or packed as is not known"
+                leave_out(path / name, (isinstance(error, OSError) and error.strerror) or what)
+        yield folder
+
+
+def _members(path: Path, leave_out: LeaveOut) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
+    """The files of an archive, each to be opened before the next one comes. Raises SourceError."""
+    try:
+        yield from (_of_zip if path.name.lower().endswith(".zip") else _of_tar)(path, leave_out)
+    except SourceError:
+        raise
+    except BROKEN as error:
+        if isinstance(error, OSError) and error.strerror:
+            raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+        leave_out(path, "archives that break off")
+
+
+def _of_zip(path: Path, leave_out: LeaveOut) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
+    with _Bounded(path) as plain, zipfile.ZipFile(plain) as archive:
+        for info in archive.infolist():
+            name = _zip_name(info)
+            if info.flag_bits & 1:
+                leave_out(path / name, "encrypted")
+            elif stat.S_ISLNK(info.external_attr >> 16):
+                leave_out(path / name, "links of an archive")
+            elif not info.is_dir():
+                yield name, partial(archive.open, info)
+
+
+def _of_tar(path: Path, leave_out: LeaveOut) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
+    with tarfile.open(path, "r|*", errors="surrogateescape") as archive:
+        for own in archive:
+            if own.isreg():
+                yield own.name, partial(archive.extractfile, own)  # type: ignore[misc]
+            elif not own.isdir():
+                leave_out(path / own.name, "links of an archive")
+
+
+def _zip_name(info: zipfile.ZipInfo) -> str:
+    """The name of a member, in the encoding that it looks like: few programs say that it is UTF-8."""
+    if info.flag_bits & _UTF8 or info.filename.isascii():
+        return info.filename
+    raw = info.filename.encode("cp437")
+    with suppress(UnicodeDecodeError):
+        return raw.decode()
+    with suppress(UnicodeDecodeError):
+        japanese = raw.decode("cp932")
+        if all(len(run) > 1 and run.isalpha() for run in _foreign.findall(japanese)):
+            return japanese
+    return info.filename
+
+
+def _target(folder: Path, name: str) -> Path | None:
+    """Where a member goes; None if that were elsewhere than in the folder."""
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    if not parts or parts[0] == "/" or ".." in parts or "\0" in name or ":" in parts[0]:
+        return None
+    return folder.joinpath(*parts)
