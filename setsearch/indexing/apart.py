@@ -16,6 +16,7 @@ from setsearch.indexing.formats import REFERENCES, form_of
 from setsearch.indexing.formats.part import Part, Skipped, Unread
 from setsearch.indexing.rows.opening import TooMuch
 from setsearch.indexing.rows.reader import RowReader
+from setsearch.indexing.rows.workbooks import Sheet, read_workbook
 
 SECONDS, MEGABYTES = 60.0, 2048
 _length = struct.Struct("<Q")
@@ -29,12 +30,13 @@ class Job(NamedTuple):
     name: str
     errors: str = "strict"
     encoding: str | None = None
+    has_rows: bool = False  # its sheets are wanted, not its text
 
 
 class Outcome(NamedTuple):
     """What was read before the error, if there was one; warnings, and files that were not UTF-8, by encoding."""
 
-    parts: list[Part | Unread]
+    parts: list[Any]
     error: Exception | None
     warnings: list[str]
     decided: dict[str, list[str]]
@@ -105,10 +107,10 @@ def read_parts(job: Job, warn: Callable[[str], None], decided: dict[str, list[st
             raise Skipped
         return text
 
-    parts: list[Part | Unread] = []
+    parts: list[Part | Unread | Sheet] = []
     error: Exception | None = None
     try:
-        for part in form(job.data, decode):
+        for part in read_workbook(job.data, job.ending) if job.has_rows else form(job.data, decode):
             parts.append(part)  # what came before an error counts
     except (Exception, RecursionError) as raised:
         error = raised

@@ -26,6 +26,7 @@ from setsearch.indexing.rows.reader import (
     is_array,
     unreadable,
 )
+from setsearch.indexing.rows.workbooks import Sheet
 from setsearch.storage.ids import is_storable
 
 NOTHING = "nothing of their format in them"
@@ -211,6 +212,18 @@ class FileReader:
         if not number:
             self.leave_out(Path(path), NOTHING if data.strip() else "empty")
             self.empty.append(id)
+
+    def sheets(self, path: Path) -> list[Sheet]:
+        """The sheets of a workbook that have rows. Raises SourceError."""
+        with open_file(path) as file:
+            data = read_whole(file, path, MOST_UNPACKED)
+        outcome = self.apart.read(Job(data, file_ending(path), str(path), has_rows=True))
+        if outcome.error is not None:
+            problem = " ".join(str(outcome.error).split())
+            raise SourceError(f"{path} cannot be read: {problem:.200}") from outcome.error
+        if not outcome.parts:
+            raise SourceError(f"{path} has no sheet with names of columns and rows below them")
+        return outcome.parts
 
     def _is_wanted(self, path: Path) -> bool:
         name = path.as_posix()

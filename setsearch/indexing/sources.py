@@ -4,7 +4,7 @@ Every item is `(id, text or counted features, title)`, yielded one at a time.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -37,15 +37,19 @@ from setsearch.indexing.rows.cells import (
 from setsearch.indexing.rows.opening import is_stream, require_named, stream_name
 from setsearch.indexing.rows.reader import (
     ARROW_FILES,
+    JSON,
     JSON_LINES,
     LOOKED_AT,
     GivenRows,
     RowReader,
+    beginning,
     file_ending,
+    first_cells,
     first_object,
     is_array,
 )
 from setsearch.indexing.rows.relation_columns import read_columns
+from setsearch.indexing.rows.workbooks import WORKBOOKS, sheet_rows
 from setsearch.storage.documents import encode_columns
 from setsearch.storage.synced_source import Columns, Joined, field_and_column
 
@@ -141,7 +145,7 @@ class SourceReader:
         paths = list(sources)
         self._expect(paths)
         for path in paths or [""]:
-            yield from self._each_row(self._numeric_item, self.rows.read(path))
+            yield from self._each_row(self._numeric_item, self.rows_of(path))
 
     def _expect(self, paths: list[str]) -> None:
         """Let `rows.amount` know how large the sources are, if all are files."""
@@ -171,6 +175,13 @@ class SourceReader:
             keep = self.columns.keep or tuple(name for name in self.kept if name in COLUMNS)
             yield groups.pop()._replace(keep=keep, filed=self.filed)
 
+    def rows_of(self, path: str) -> Generator[Row]:
+        """The rows of a source; of a workbook, which may be hostile, they are read apart. Raises SourceError."""
+        if self.rows.table is None and file_ending(Path(path)) in WORKBOOKS and Path(path).is_file():
+            yield from sheet_rows(self.files.sheets(Path(path)), path, self.rows.warn)
+        else:
+            yield from self.rows.read(path)
+
     def texts(self, path: str, id: str) -> Iterator[FileItem] | None:
         """The documents of a file or of standard input; None if it holds rows."""
         if self.rows.table is not None:
@@ -186,23 +197,33 @@ class SourceReader:
 
     def _holds_rows(self, path: Path, is_named: bool) -> bool:
         """Whether a JSON file has rows with the columns that are wanted; in a folder they have ids."""
-        first = first_object(path)
+        first, is_table = first_object(path), file_ending(path) in (JSON, *WORKBOOKS)
+        if first is None:
+            first = self._first_of_workbook(path) if file_ending(path) in WORKBOOKS else _first_cells(path)
         if first is None:
             return False
         id = self.columns.id if not is_named or self.columns.id != NUMBERED else None
+        if not is_table and self.columns.texts == Columns().texts:
+            id = self.columns.id  # a text may begin with a line that looks like a header
         missing = missing_column(first, id, *self.columns.texts)
         fits = missing is None or (self._may_be_references and are_reference_columns(first))
-        if is_named and not fits:
+        if is_named and is_table and not fits:
             names = ", ".join([*map(str, first)][:SHOWN_NAMES])
             self.rows.warn(f"{path} is one text: its rows have no column {missing!r}, but {names} (choose with `text`)")
         return fits
+
+    def _first_of_workbook(self, path: Path) -> Mapping[str, Any] | None:
+        """The columns of a workbook; None if it has none, or cannot be read, which is told where its text is read."""
+        with suppress(SourceError):
+            return dict.fromkeys(self.files.sheets(path)[0].columns)
+        return None
 
     def references(self, path: str) -> Iterator[tuple[str, Reference]]:
         """Everything in a source as references, rows too, with positions. Raises SourceError."""
         require_named([path])
         texts = self.texts(path, path)
         if texts is None:
-            yield from ((position, reference_of_row(position, row)) for position, row in self.rows.read(path))
+            yield from ((position, reference_of_row(position, row)) for position, row in self.rows_of(path))
             return
         list(texts)
         for copy in self.files.references:
@@ -216,7 +237,7 @@ class SourceReader:
 
     def _unless_references(self, path: str, id: str, is_named: bool = True) -> Iterator[Row] | None:
         """The rows of a source; None if they are references, which are taken. Columns that were named are of rows."""
-        rows, first = self.rows.read(path), None
+        rows, first = self.rows_of(path), None
         with suppress(*(() if is_named else (SourceError,))):  # else it is left out as a table
             first = next(rows, None)
         if first is None or not self._may_be_references or not are_reference_columns(first[1]):
@@ -310,7 +331,7 @@ class SourceReader:
 
     def _row_file(self, file: Path) -> Iterator[SourceItem]:
         """The rows of a file of a folder, which is left out if the first one is no document."""
-        with closing(self.rows.read(str(file))) as rows:
+        with closing(self.rows_of(str(file))) as rows:
             head = [*islice(rows, 1)]
             columns = self.columns.id, *self.columns.texts
             missing = next((missing_column(values, *columns) for _, values in head), None)
@@ -429,7 +450,7 @@ class SourceReader:
             rows = (
                 cell
                 for path in paths or [""]
-                for cells in self._each_row(convert, self.rows.read(path), self.columns.features)
+                for cells in self._each_row(convert, self.rows_of(path), self.columns.features)
                 for cell in cells
             )
             stage.executemany(f"insert into row values ({', '.join('?' * (columns.count(',') + 1))})", rows)
@@ -458,12 +479,18 @@ class SourceReader:
         return None if name is None or values[name] is None else cell_text(position, name, values[name])
 
 
+def _first_cells(path: Path) -> Mapping[str, str] | None:
+    """The columns of a text that begins with some; None for any other file."""
+    first = first_cells(path)
+    return first if first and are_rows(beginning(path)) else None
+
+
 def titles_by_item(rows: RowReader, path: str, columns: Columns) -> dict[str, str]:
     """Titles by item: of rows with the column of the items, or of references with several names. Raises SourceError."""
     reader, item, title = SourceReader(Columns(), rows), columns.items or "", columns.title or "title"
     if reader.texts(path, path) is None:
         titles = {}
-        for position, values in rows.read(path):
+        for position, values in reader.rows_of(path):
             require_columns(position, values, item, title)
             titles[cell_id(position, item, values[item])] = cell_text(position, title, values[title])
         return titles

@@ -318,7 +318,7 @@ def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collect
     if unread:
         say(f"not read: {unread}")
     if reader.files.workbooks:
-        say(f"read {_files(reader.files.workbooks)} as a document each; save a sheet as CSV to have its rows")
+        say(f"read {_files(reader.files.workbooks)} as a document each; --text COL reads the rows of a sheet")
     if reader.files.cut:
         say(f"{_files(reader.files.cut)} without an end of the last record: the download may have broken off")
     if len(reader.skipped) > SHOWN_SKIPS:

@@ -10,15 +10,13 @@ from itertools import islice
 
 from setsearch.errors import SourceError
 from setsearch.indexing.rows.cells import Cells, Row
-from setsearch.indexing.rows.marks import with_marks
+from setsearch.indexing.rows.marks import BadRow, Skip, with_marks
 
 OTHER_DELIMITERS = (";", "\t", "|")
 LONGEST_FIELD = 2**31 - 1
 MOST_ABOVE = 10  # lines above a header
 _names_delimiter = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE).fullmatch
 _old_ends = re.compile(rb"(?<=\r)(?!\n)")
-
-Skip = Callable[[str, str, str], None]  # position, message, problem
 
 
 def csv_rows(
@@ -48,10 +46,10 @@ def csv_rows(
     others = first.split(delimiter)[1:]
     is_spaced = others != [] and all(name.startswith(" ") for name in others)  # id, "a text"
     rows = csv.reader(source, delimiter=delimiter, strict=True, skipinitialspace=is_spaced)
-    yield from with_marks(_below_header(rows, source, name, skip), delimiter)
+    yield from with_marks(_below_header(rows, source, name), delimiter, skip)
 
 
-def _below_header(rows: Iterator[list[str]], source: "_Lines", name: str, skip: Skip) -> Iterator[Row]:
+def _below_header(rows: Iterator[list[str]], source: "_Lines", name: str) -> Iterator[Row | BadRow]:
     header: list[str] | None = None
     while True:
         source.begin_row()
@@ -63,7 +61,7 @@ def _below_header(rows: Iterator[list[str]], source: "_Lines", name: str, skip: 
             position = f"{name}, line {source.first}"
             if header is None:
                 raise SourceError(f"{position}: {error}; correct the quotes") from error
-            skip(position, f"{error}; correct the quotes, or pass `errors=skip`", str(error))
+            yield BadRow(position, f"{error}; correct the quotes, or pass `errors=skip`", str(error))
             source.go_back()
             continue
         if header is None:
@@ -74,7 +72,7 @@ def _below_header(rows: Iterator[list[str]], source: "_Lines", name: str, skip: 
             row += [""] * len(header[len(row) :]) if not any(header[len(row) :]) else []
             if len(row) < len(header) or any(row[len(header) :]):
                 problem = f"{len(row)} fields, but the header has {len(header)}"
-                skip(position, f"{problem}; correct it, or pass `errors=skip`", problem)
+                yield BadRow(position, f"{problem}; correct it, or pass `errors=skip`", problem)
                 continue
             cells = Cells((column, cell) for column, cell in zip(header, row, strict=False) if column not in repeated)
             cells.repeated = repeated
@@ -90,7 +88,8 @@ def _is_no_name(cell: str) -> bool:
     return not cell or cell[0].isdigit()
 
 
-def _cells_of(line: str, delimiter: str) -> list[str]:
+def cells_of(line: str, delimiter: str) -> list[str]:
+    """The cells of one line; none if its quotes are broken."""
     with suppress(csv.Error):
         return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])]
     return []
@@ -142,11 +141,11 @@ class _Lines:
         ahead = self._again = deque([*self._again, *islice(self._lines, MOST_ABOVE)])
         for number, (_, line) in enumerate(ahead):
             own = delimiter or delimiter_of(line, usual)
-            header = _cells_of(line, own)
+            header = cells_of(line, own)
             if len([*filter(None, header)]) < 2 and (len(header) != 1 or " " in header[0]):
                 continue
             row = "".join(line for _, line in islice(ahead, number + 1, number + 2))
-            is_row = not row or row.count('"') % 2 or len(_cells_of(row, own)) == len(header)
+            is_row = not row or row.count('"') % 2 or len(cells_of(row, own)) == len(header)
             if (
                 number
                 and is_row

@@ -6,7 +6,7 @@ tells nothing else, and of 1,250 anywhere, nobody knows.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from typing import NamedTuple
@@ -30,12 +30,23 @@ class Mark(NamedTuple):
     is_sure: bool = False
 
 
-def with_marks(rows: Iterable[Row], delimiter: str) -> Iterator[Row]:
+class BadRow(NamedTuple):
+    """A row that cannot be read: its place, what its reader is told, and what is wrong."""
+
+    position: str
+    message: str
+    problem: str
+
+
+Skip = Callable[[str, str, str], None]  # gets a bad row
+
+
+def with_marks(rows: Iterable[Row | BadRow], delimiter: str, skip: Skip) -> Iterator[Row]:
     """Rows whose cells say what their columns tell. Some are looked at before the first one comes."""
     rows = iter(rows)
     head = [*islice(rows, LOOKED_AT_ROWS)]
     columns: dict[str, list[str]] = {}
-    for _, cells in head:
+    for _, cells in (row for row in head if not isinstance(row, BadRow)):
         for column, cell in cells.items():
             if cell:
                 columns.setdefault(column, []).append(cell)
@@ -43,6 +54,9 @@ def with_marks(rows: Iterable[Row], delimiter: str) -> Iterator[Row]:
         (column, partial(_plain, mark=mark), mark.is_sure) for column, mark in _marks(columns, delimiter).items()
     ]
     for row in chain(head, rows):
+        if isinstance(row, BadRow):
+            skip(*row)
+            continue
         for column, tell, is_sure in tellers:
             cell = row[1].get(column)
             if cell:

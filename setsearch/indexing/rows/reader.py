@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from setsearch.errors import SourceError, UsageError
-from setsearch.indexing.encodings import encoding_by_mark, likely_encoding, lines_as_utf8
+from setsearch.indexing.encodings import encoding_by_mark, is_text, likely_encoding, lines_as_utf8
 from setsearch.indexing.rows.amounts import Amount
 from setsearch.indexing.rows.cells import OpenCells, Row
-from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, csv_rows, split_old_ends
+from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, cells_of, csv_rows, delimiter_of, split_old_ends
 from setsearch.indexing.rows.json_shapes import Readable, first_within, parse_json, values_within
 from setsearch.indexing.rows.opening import (
     MOST_UNPACKED,
@@ -28,6 +28,7 @@ from setsearch.indexing.rows.opening import (
     require_named,
     stream_name,
 )
+from setsearch.indexing.rows.workbooks import WORKBOOKS
 from setsearch.sqlite.connections import TIME_LIMIT, OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited, limited_rows
 from setsearch.sqlite.sql import has_rowid, is_stored_table, main_table, missing_table, order_of_rows, table_columns
@@ -76,7 +77,7 @@ class RowReader:
         else:
             require_named([source])
             path, ending = Path(source), file_ending(Path(source))
-            if ending not in (*ROW_FILES, JSON):
+            if ending not in (*ROW_FILES, JSON) and (not path.is_file() or first_cells(path) is None):
                 raise SourceError(without_rows(path))
             with open_file(path, self.amount) as file:
                 if ending in ARROW_FILES:
@@ -95,7 +96,7 @@ class RowReader:
                     return
                 # JSON is UTF-8, but spreadsheets write what they like.
                 own = lines if reader.encoding else lines_as_utf8(lines, lambda found: self._decide(found, source))
-                yield from reader._csv_rows(own, source, DELIMITERS[ending])
+                yield from reader._csv_rows(own, source, DELIMITERS.get(ending, ","))
 
     def _by_bytes(self, file: IO[bytes], name: str) -> tuple["RowReader", IO[bytes]]:
         """A file whose lines of bytes are lines of text, and its reader: another encoding becomes UTF-8."""
@@ -295,6 +296,21 @@ def broken_bytes(text: str) -> str | None:
 def file_ending(path: Path) -> str:
     """The ending of a file, without .gz."""
     return Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
+
+
+def first_cells(path: Path) -> Mapping[str, str] | None:
+    """The names that the first line of a text has between delimiters; None if it has not two, or is something else."""
+    if file_ending(path) in (JSON, *ROW_FILES, *WORKBOOKS) or not path.is_file():
+        return None
+    with suppress(SourceError):
+        begin = beginning(path)
+        if not is_text(begin):
+            return None
+        lines = begin.decode(encoding_by_mark(begin) or "utf-8-sig", "replace").splitlines()
+        first = next((line for line in lines[:2] if line.strip() and not line.lower().startswith("sep=")), "")
+        names = cells_of(first, delimiter_of(first, ","))
+        return dict.fromkeys(names, "") if 2 <= len({*names}) == len(names) and all(names) else None
+    return None
 
 
 def without_rows(path: Path) -> str:

@@ -1,0 +1,95 @@
+"""Rows of workbooks: those of a sheet below its header, and of later sheets with the same header."""
+
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import dropwhile
+from typing import Any, NamedTuple
+
+from setsearch.indexing.libraries import load_library
+from setsearch.indexing.rows.cells import Cells, Row
+
+WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
+
+
+class Sheet(NamedTuple):
+    """The rows of a sheet, each with its number, by column."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: list[tuple[int, tuple[Any, ...]]]
+
+
+def read_workbook(data: bytes, ending: str) -> list[Sheet]:
+    """The sheets that have a header of two names or more, without repeated ones, and a row below it."""
+    read = {".xls": _old_sheets, ".ods": _open_sheets}.get(ending, _sheets)
+    return [sheet for name, rows in read(data) if (sheet := _sheet(name, rows)) is not None]
+
+
+def sheet_rows(sheets: Sequence[Sheet], path: object, warn: Callable[[str], None]) -> Iterator[Row]:
+    """The rows of the first of some sheets, and of those with the same columns; `warn` gets the names of others."""
+    first = sheets[0]
+    same = [(number, own) for number, own in enumerate(sheets, 1) if own.columns == first.columns]
+    if len(same) < len(sheets):
+        names = ", ".join(own.name for own in sheets if own.columns != first.columns)
+        warn(f"{path}: read the sheet {first.name}, not those with other columns ({names:.100})")
+    repeated = frozenset(name for name, times in Counter(first.columns).items() if times > 1 or not name)
+    for sheet, own in same:
+        for number, row in own.rows:
+            place = f"row {number}" if sheet == 1 else f"sheet {own.name}, row {sheet}!{number}"
+            padded = (*row, *[None] * (len(own.columns) - len(row)))
+            pairs = zip(own.columns, padded, strict=False)
+            cells = Cells((name, cell) for name, cell in pairs if name not in repeated)
+            cells.repeated = repeated
+            yield f"{path}, {place}", cells
+
+
+def _sheet(name: str, rows: Iterable[Sequence[Any]]) -> Sheet | None:
+    numbered = ((number, tuple(row)) for number, row in enumerate(rows, 1))
+    numbered = ((number, row) for number, row in numbered if any(cell not in (None, "") for cell in row))
+    below = dropwhile(lambda own: not _is_header(own[1]), numbered)
+    header = next(below, None)
+    found = [*below]
+    if header is None or not found:
+        return None
+    columns = tuple("" if cell is None else str(cell).strip() for cell in header[1])
+    return Sheet(name, columns, found)
+
+
+def _is_header(row: Sequence[Any]) -> bool:
+    """Whether a row has names: what stands above a table is in one cell."""
+    filled = [cell for cell in row if cell not in (None, "")]
+    return len(filled) > 1 and all(isinstance(cell, str) for cell in filled)
+
+
+def _sheets(data: bytes) -> Iterator[tuple[str, Iterable[Sequence[Any]]]]:
+    openpyxl = load_library("openpyxl", ".xlsx files", "office")
+    book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+    for sheet in book.worksheets:
+        sheet.reset_dimensions()  # some programs write wrong ones
+        yield sheet.title, sheet.iter_rows(values_only=True)
+
+
+def _old_sheets(data: bytes) -> Iterator[tuple[str, Iterable[Sequence[Any]]]]:
+    xlrd = load_library("xlrd", ".xls files", "office")
+    book = xlrd.open_workbook(file_contents=data)
+    for sheet in book.sheets():
+        yield sheet.name, ([_old_cell(xlrd, book, cell) for cell in sheet.row(n)] for n in range(sheet.nrows))
+
+
+def _old_cell(xlrd: Any, book: Any, cell: Any) -> Any:
+    """A cell of Excel of before 2007, which has no whole numbers."""
+    if cell.ctype == xlrd.XL_CELL_DATE:
+        return xlrd.xldate_as_datetime(cell.value, book.datemode)
+    if cell.ctype == xlrd.XL_CELL_NUMBER:
+        return int(cell.value) if float(cell.value).is_integer() else cell.value
+    if cell.ctype == xlrd.XL_CELL_BOOLEAN:
+        return bool(cell.value)
+    return cell.value if cell.ctype == xlrd.XL_CELL_TEXT else None
+
+
+def _open_sheets(data: bytes) -> Iterator[tuple[str, Iterable[Sequence[Any]]]]:
+    odfdo = load_library("odfdo", "OpenDocument files", "office")
+    for table in odfdo.Document(io.BytesIO(data)).body.tables:
+        table.rstrip(aggressive=True)  # a sheet may have a million empty rows
+        yield table.name, table.get_values()

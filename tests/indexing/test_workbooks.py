@@ -1,0 +1,135 @@
+"""Workbooks are tables: the rows of a sheet below its header."""
+
+import datetime
+
+import pytest
+
+import setsearch
+from setsearch import errors
+from setsearch.indexing.rows.reader import RowReader
+from setsearch.indexing.sources import SourceReader
+from setsearch.storage.synced_source import Columns
+
+openpyxl = pytest.importorskip("openpyxl", reason="needs openpyxl: pip install setsearch[office]")
+RELATION = ("--items", "film", "--features", "user", "--count", "n")
+DAY = datetime.datetime(2026, 11, 27)
+TABLE = [["film", "user", "n", "day"], ["Alien", "u1", 2, DAY], ["Aliens", "u1", 1.0, DAY], ["Brazil", 7, 1, None]]
+
+
+def write(path, sheets):
+    if path.suffix == ".ods":
+        odfdo = pytest.importorskip("odfdo", reason="needs odfdo: pip install setsearch[office]")
+        document = odfdo.Document("spreadsheet")
+        document.body.clear()
+        for name, rows in sheets.items():
+            table = odfdo.Table(name)
+            for row in rows:
+                table.append_row(_row(odfdo, row))
+            document.body.append(table)
+        document.save(path)
+        return
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+
+
+def _row(odfdo, cells):
+    row = odfdo.Row()
+    row.set_values(cells)
+    return row
+
+
+def rows(path, **options):
+    return list(SourceReader(Columns(), RowReader(**options)).rows_of(str(path)))
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".xlsm", ".ods"])
+def test_a_workbook_is_a_relation(run, tmp_path, ending):
+    write(tmp_path / f"a{ending}", {"Films": TABLE})
+    assert run("index", "a.db", f"a{ending}", *RELATION)[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        reading = index.items("film")
+        assert {own: dict(reading.features_of(own)) for own in ("Alien", "Aliens", "Brazil")} == {
+            "Alien": {"u1": 2}, "Aliens": {"u1": 1}, "Brazil": {"7": 1},
+        }  # fmt: skip
+
+
+def test_what_stands_above_and_beside_a_table_is_not_in_it(tmp_path):
+    told = []
+    about = [["Report of 3 May"], [], ["film", "user"], ["Alien", "u1"], [], ["Brazil", "u2"]]
+    same = [["film", "user"], ["Aliens", "u1"]]
+    sheets = {"Read me": [["see below"]], "May": about, "June": same, "Rates": [["a", "b"], [1, 2]], "Empty": []}
+    write(tmp_path / "a.xlsx", sheets)
+    found = rows(tmp_path / "a.xlsx", warn=told.append)
+    places = [place.removeprefix(f"{tmp_path}/a.xlsx, ") for place, _ in found]
+    assert places == ["row 4", "row 6", "sheet June, row 2!2"]
+    assert [row["film"] for _, row in found] == ["Alien", "Brazil", "Aliens"]
+    assert told == [f"{tmp_path}/a.xlsx: read the sheet May, not those with other columns (Rates)"]
+
+
+def test_documents_of_a_workbook(run, tmp_path):
+    """Rows where a sheet has the columns that are asked for, else one text; in a folder likewise."""
+    table = [["id", "text", "day"], ["a", "lions", DAY], [2.0, "tigers", None]]
+    (tmp_path / "in").mkdir()
+    write(tmp_path / "in" / "a.xlsx", {"Texts": table})
+    write(tmp_path / "b.xlsx", {"Texts": [["body", "when"], ["lions", DAY], ["tigers", None]]})
+    for source in (tmp_path / "in" / "a.xlsx", tmp_path / "in"):
+        assert [own[:2] for own in SourceReader(Columns(), RowReader()).read([str(source)])] == [
+            ("a", "lions"),
+            ("2", "tigers"),
+        ]
+    said = run("index", "b.db", "b.xlsx")[2]
+    assert "b.xlsx is one text: its rows have no column 'text', but body, when" in said
+    assert "as a document each; --text COL reads the rows of a sheet" in said
+    reader = SourceReader(Columns(text=("body",), keep=("when",)), RowReader())
+    found = list(reader.read([str(tmp_path / "b.xlsx")]))
+    assert [own[0] for own in found] == ["b.xlsx#2", "b.xlsx#3"] and found[0][3] == {"when": DAY}
+
+
+def test_references_of_a_workbook(tmp_path):
+    table = [["Article Title", "Abstract", "DOI"], ["Big cats", "Lions.", "10.1/a"], ["Small cats", None, "10.1/b"]]
+    write(tmp_path / "savedrecs.xlsx", {"savedrecs": table})
+    for source in (tmp_path / "savedrecs.xlsx", tmp_path):
+        groups = list(SourceReader(Columns(), RowReader()).read([str(source)]))
+        assert [own.copies[0].number for own in groups] == [1, 2]
+
+
+def test_a_workbook_that_is_none_is_told(tmp_path):
+    (tmp_path / "a.xlsx").write_bytes(b"PK\3\4" + bytes(100))
+    with pytest.raises(errors.SourceError, match=r"a\.xlsx cannot be read"):
+        rows(tmp_path / "a.xlsx")
+    write(tmp_path / "b.xlsx", {"Empty": [["x"]]})
+    with pytest.raises(errors.SourceError, match=r"b\.xlsx has no sheet with names of columns"):
+        rows(tmp_path / "b.xlsx")
+
+
+TEXTS = {
+    "references": ("Title,Abstract,DOI\nBig cats,Lions.,10.1/a\nSmall cats,,10.1/b\n", 2),
+    "with semicolons": ("Title;Abstract;DOI\r\nBig cats;Lions.;10.1/a\r\n", 1),
+    "with tabs": ("Title\tAuthors\tAbstract\nBig cats\tAnn\tLions.\n", 1),
+    "a delimiter": ("sep=;\nTitle;Abstract\nBig cats;Lions.\n", 1),
+}
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a", "a.dat", "a.text"])
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("content", TEXTS.values(), ids=TEXTS)
+def test_a_table_of_references_needs_no_ending(tmp_path, content, encoding, name):
+    text, number = content
+    (tmp_path / name).write_bytes(text.encode(encoding))
+    for source in (tmp_path / name, tmp_path):
+        assert len([*SourceReader(Columns(), RowReader()).read([str(source)])]) == number
+
+
+def test_a_table_of_another_ending_is_one_where_its_columns_are_asked_for(run, tmp_path):
+    (tmp_path / "a.txt").write_text("film|user\nAlien|u1\nAliens|u1\n")
+    assert run("index", "a.db", "a.txt", "--items", "film", "--features", "user")[0] == 0
+    (tmp_path / "b.log").write_text("when;what\n1;lions\n2;tigers\n")
+    found = SourceReader(Columns(text=("what",)), RowReader()).read([str(tmp_path / "b.log")])
+    assert [own[:2] for own in found] == [("b.log#2", "lions"), ("b.log#3", "tigers")]
+    (tmp_path / "c.txt").write_text("text, more of it\nlions\n")
+    assert [own[0] for own in SourceReader(Columns(), RowReader()).read([str(tmp_path / "c.txt")])] == ["c.txt"]
