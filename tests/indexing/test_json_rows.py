@@ -108,3 +108,43 @@ def test_texts_of_an_array_are_documents(tmp_path):
     assert [own[:2] for own in found] == [("a.json#1", "lions"), ("a.json#2", "tigers\nroar")]
     found = list(SourceReader(Columns(), RowReader()).read([str(tmp_path / "a.jsonl")]))
     assert [own[:2] for own in found] == [("a.jsonl#1", "lions"), ("a.jsonl#2", "tigers")]
+
+
+@pytest.mark.parametrize("name", ["a.jl", "a.txt", "a", "a.log"])
+@pytest.mark.parametrize(
+    "text",
+    ['{"id": "a", "text": "lion"}\n{"id": "b", "text": "cat"}\n', '[{"id": "a", "text": "lion"}, {"id": "b"}]'],
+)
+def test_rows_of_json_need_no_ending(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    for source in (tmp_path / name, tmp_path):
+        assert [own[0] for own in SourceReader(Columns(), RowReader()).read([str(source)])] == ["a", "b"]
+    (tmp_path / name).write_text(text.replace("text", "body"))
+    found = list(SourceReader(Columns(), RowReader()).read([str(tmp_path / name)]))
+    assert [own[0] for own in found] == [name], "without the columns that are asked for it is a text"
+
+
+FRAMES = {
+    "columns": '{"id":{"0":1,"1":2},"text":{"0":"lion","1":"cat"}}',
+    "split": '{"columns":["id","text"],"index":[0,1],"data":[[1,"lion"],[2,"cat"]]}',
+    "records": '[{"id":1,"text":"lion"},{"id":2,"text":"cat"}]',
+    "table": '{"schema":{"fields":[{"name":"id"}]},"data":[{"id":1,"text":"lion"},{"id":2,"text":"cat"}]}',
+}
+
+
+@pytest.mark.parametrize("text", FRAMES.values(), ids=FRAMES)
+def test_a_frame_as_pandas_writes_it_is_rows(tmp_path, text):
+    (tmp_path / "a.json").write_text(text)
+    for source in (tmp_path / "a.json", tmp_path):
+        found = SourceReader(Columns(), RowReader()).read([str(source)])
+        assert [own[:2] for own in found] == [("1", "lion"), ("2", "cat")]
+
+
+def test_of_an_array_that_breaks_off_what_is_whole_counts(tmp_path):
+    (tmp_path / "a.json").write_text('[{"id": 1, "text": "lion"},\n{"id": 2, "te')
+    told = []
+    found = list(SourceReader(Columns(), RowReader("skip", told.append)).read([str(tmp_path / "a.json")]))
+    assert [own[0] for own in found] == ["1"]
+    assert told[0].startswith(f"skipped {tmp_path}/a.json behind entry 1: broken JSON (Unterminated string")
+    with pytest.raises(errors.SourceError, match="broken JSON"):
+        list(SourceReader(Columns(), RowReader()).read([str(tmp_path / "a.json")]))

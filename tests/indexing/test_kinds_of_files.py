@@ -367,3 +367,40 @@ def test_a_file_that_unpacks_to_much_is_left_out(tmp_path, monkeypatch):
     (tmp_path / "in" / "a.txt").write_text("lions" * (1 << 18))
     found, reader = read(tmp_path / "in")
     assert [*found] == ["a.txt"] and "more than" in next(iter(reader.files.left_out))
+
+
+RIS = "TY  - JOUR\nTI  - Big cats\nAB  - Lions roar.\nDO  - 10.1000/a\nER  - \n"
+ODD_REFERENCES = {
+    "a.ris": [RIS.replace("  - ", own) for own in (" - ", "   - ", "  -", "\t- ", "  -\t")],
+    "a.txt": [
+        RIS.replace("  - ", "   - "),
+        f"Database: Ovid MEDLINE(R)\nSearch Strategy:\n----\n1 cats (9)\n***\n\n{RIS}",
+    ],
+    "a.csv": ["Item Title,Publication Title,Item DOI\nBig cats,Nature,10.1000/a\n"],
+}
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in ODD_REFERENCES.items() for text in texts])
+def test_references_of_odd_exporters(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    reader = SourceReader(Columns(), RowReader())
+    ((_, reference),) = reader.references(str(tmp_path / name))
+    assert (reference.first("title"), reference.doi) == ("Big cats", "10.1000/a")
+
+
+def test_a_text_about_references_is_a_text(tmp_path):
+    (tmp_path / "a.md").write_text(f"# RIS\n\nA record:\n\n{RIS}\nThat is all.\n")
+    assert [*read(tmp_path / "a.md")[0]] == ["a.md"]
+
+
+def test_an_outline_has_its_texts_as_attributes(tmp_path):
+    (tmp_path / "a.opml").write_text(
+        "<?xml version='1.0'?><opml><head><title>Cats</title></head><body><outline text='Lions &amp; co'>"
+        "<outline title='Tigers'/></outline></body></opml>"
+    )
+    assert read(tmp_path / "a.opml")[0] == {"a.opml": ("Cats\nLions & co\nTigers", "Cats")}
+
+
+def test_a_mark_of_the_end_of_a_file_is_no_row(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"id,text\n1,lions\n\x1a")
+    assert [*read(tmp_path / "a.csv")[0]] == ["1"]

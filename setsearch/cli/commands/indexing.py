@@ -358,6 +358,7 @@ def _tell_references(reader: "SourceReader") -> None:
 
 def _files(names: list[str]) -> str:
     """How many files, and the first of them."""
+    names = list(dict.fromkeys(names))
     return f"{len(names):,} file{'s' * (len(names) > 1)} ({first_of(names)})"
 
 

@@ -67,7 +67,9 @@ _SURE: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
     (office.rtf, re.compile(re.escape(office.RTF))),
     (
         references.ris,
-        re.compile(rb"(?:(?:(?:Provider|Database|Content) ?:.*|\d+\. ?|)\r?\n|[A-Z][A-Z0-9]  - .*\r?\n)*TY  - ?[A-Z]"),
+        re.compile(
+            rb"(?:(?:(?:Provider|Database|Content) ?:.*|\d+\. ?|)\r?\n|[A-Z][A-Z0-9]  - .*\r?\n)*TY[ \t]{1,3}- ?[A-Z]"
+        ),
     ),
     (references.pubmed, re.compile(rb"PMID- \d")),
     (references.wos, re.compile(rb"FN .*\r?\nVR |PT [A-Z]\r?\n(?:AU|TI|CA|BA|Z\d) ")),
@@ -101,6 +103,7 @@ _LIKELY: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
     (mail.mail, re.compile(_MAIL, re.IGNORECASE)),
     (mail.emlx, re.compile(rb"\d+\s*\n" + _MAIL, re.IGNORECASE)),
 )
+_ris_below = re.compile(rb"^TY  - ?[A-Z]{2,}\s*$", re.MULTILINE)
 # How such files begin.
 _BINARY = {pdf.pdf: b"%PDF", **dict.fromkeys(office.FORMATS.values(), office.ZIP), office.rtf: office.RTF}
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
@@ -127,6 +130,8 @@ def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
     if (encoding := encoding_by_mark(data)) is not None:  # UTF-16, in which spreadsheets and EndNote export
         begin = data[:LOOKED_AT].decode(encoding, "ignore").encode().lstrip()
     sure = next((form for form, pattern in _SURE if pattern.match(begin)), None)
+    if sure is None and by_ending in SAY_LITTLE and data.rstrip().endswith(b"ER  -") and _ris_below.search(begin):
+        return references.ris  # below what the service says of the search
     is_wrong = by_ending in _BINARY and sure is None and not begin.startswith((_BINARY[by_ending], _OLD_OFFICE))
     if is_wrong and b"%PDF-" not in begin and is_text(data):
         return form_by_content(data, None) or text.plain_text

@@ -110,6 +110,12 @@ class XmlPage(Page):
     hidden = inline = frozenset()
     title_tag = ""
 
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """A line begins; an outline has its text as an attribute."""
+        super().handle_starttag(tag, attrs)
+        if tag == "outline":
+            self.handle_data(dict(attrs).get("text") or dict(attrs).get("title") or "")
+
 
 def subtitles(data: bytes, decode: Decode) -> Parts:
     """What is said in a film: without numbers, times and marks of style."""

@@ -24,7 +24,7 @@ class Form(NamedTuple):
 
 
 FORMS: Mapping[str, Form] = {
-    RIS: Form(re.compile(r"([A-Z][A-Z0-9])  ?-(?: (.*)|)$"), "TY", "ER", (), "{}  - {}", ""),
+    RIS: Form(re.compile(r"([A-Z][A-Z0-9])[ \t]{1,3}-[ \t]?(.*)$"), "TY", "ER", (), "{}  - {}", ""),
     PUBMED: Form(re.compile(r"([A-Z]{2,4}) {0,2}-(?: (.*)|)$"), "PMID", None, (), "{:4}- {}", "      "),
     WOS: Form(re.compile(r"([A-Z][A-Z0-9])(?: (.*)|)$"), "PT", "ER", ("FN", "VR", "EF"), "{} {}", "   "),
     REFER: Form(re.compile(r"%(\S)(?: (.*)|)$"), "0", None, (), "%{} {}", ""),
@@ -37,7 +37,7 @@ def read_tagged(text: str, name: str) -> Iterator[Reference]:
     """The records of a text of a form, also of one that is indented as a whole, as in a mail."""
     form, text = FORMS[name], text.lstrip("\ufeff")
     text = dedent(text) if _is_indented(text) else text
-    field = _strict_ris if name == RIS and re.search(r"^TY  -", text, re.MULTILINE) else form.field
+    field = _strict_ris if name == RIS and re.search(r"^TY  -(?: |\r?$)", text, re.MULTILINE) else form.field
     lines = text.splitlines()
     has_begins = any(found and found[1] == form.begins for found in map(field.match, lines))
     fields: list[tuple[str, str]] = []

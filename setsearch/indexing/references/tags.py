@@ -105,7 +105,7 @@ TAGS: Mapping[str, Mapping[str, str]] = {
         "publisher": "publisher",
     },
     TABLE: {
-        "title": "title articletitle documenttitle primarytitle originaltitle ti",
+        "title": "title articletitle documenttitle itemtitle primarytitle originaltitle ti",
         "other_title": "+translatedtitle titletranslated",
         "abstract": "abstract abstractnote abstracttext originalabstract ab abstractinvertedindex",
         "keyword": "+keywords keyword authorkeywords indexkeywords keywordsplus meshterms mesh meshheadings manualtags"
@@ -119,7 +119,7 @@ TAGS: Mapping[str, Mapping[str, str]] = {
         "issue": "issue number issuenumber",
         "first_page": "pagestart startpage firstpage pages page",
         "last_page": "pageend endpage lastpage",
-        "doi": "doi digitalobjectidentifier articledoi externalidsdoi idsdoi",
+        "doi": "doi digitalobjectidentifier articledoi itemdoi externalidsdoi idsdoi",
         "pmid": "pmid pubmedid medlinepmid externalidspubmed idspmid",
         "key": "key eid uniquewosid utuniquewosid pui accessionnumber covidence publicationid paperid id item",
         "url": "url urls link links doilink",

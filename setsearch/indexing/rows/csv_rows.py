@@ -14,6 +14,7 @@ from setsearch.indexing.rows.marks import BadRow, Skip, with_marks
 
 OTHER_DELIMITERS = (";", "\t", "|")
 LONGEST_FIELD = 2**31 - 1
+END_OF_DOS = "\x1a"  # what old programs write at the end of a file
 MOST_ABOVE = 10  # lines above a header
 _names_delimiter = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE).fullmatch
 _old_ends = re.compile(rb"(?<=\r)(?!\n)")
@@ -67,7 +68,7 @@ def _below_header(rows: Iterator[list[str]], source: "_Lines", name: str) -> Ite
         if header is None:
             header = [column.strip() for column in row]
             repeated = frozenset(column for column, times in Counter(header).items() if times > 1 or not column)
-        elif any(row):
+        elif any(row) and row != [END_OF_DOS]:
             position = f"{name}, line {source.first}"
             row += [""] * len(header[len(row) :]) if not any(header[len(row) :]) else []
             if len(row) < len(header) or any(row[len(header) :]):

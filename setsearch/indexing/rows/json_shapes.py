@@ -139,6 +139,8 @@ def rows_within(value: Any, depth: int = DEEPEST) -> Sequence[Any] | None:
     """
     if isinstance(value, list):
         return value if value and isinstance(value[0], dict) else None
+    if isinstance(value, dict) and (found := _of_frame(value)) is not None:
+        return found
     if not isinstance(value, dict) or "text" in value or not depth:
         return None
     if len(value) > 1 and all(isinstance(own, dict) for own in value.values()):
@@ -147,6 +149,21 @@ def rows_within(value: Any, depth: int = DEEPEST) -> Sequence[Any] | None:
     wrapped = [found for own in value.values() if isinstance(own, dict) and (found := rows_within(own, depth - 1))]
     found = arrays or wrapped
     return found[0] if len(found) == 1 else None
+
+
+def _of_frame(value: dict[str, Any]) -> Sequence[Any] | None:
+    """The rows of a frame as pandas writes it: cells by column and number, or names of columns beside their rows."""
+    names, cells = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(cells, list) and {*value} <= {"columns", "data", "index"}:
+        is_table = all(isinstance(row, list) and len(row) == len(names) for row in cells)
+        return [dict(zip(map(str, names), row, strict=True)) for row in cells] if cells and is_table else None
+    columns = list(value.values())
+    numbers = [*columns[0]] if columns and isinstance(columns[0], dict) else []
+    if not numbers or numbers != [str(number) for number in range(len(numbers))]:
+        return None
+    if any(not isinstance(own, dict) or [*own] != numbers for own in columns):
+        return None
+    return [{name: own[number] for name, own in value.items()} for number in numbers]
 
 
 def first_within(text: str) -> Mapping[str, Any] | None:

@@ -77,7 +77,8 @@ class RowReader:
         else:
             require_named([source])
             path, ending = Path(source), file_ending(Path(source))
-            if ending not in (*ROW_FILES, JSON) and (not path.is_file() or first_cells(path) is None):
+            is_other = ending not in (*ROW_FILES, JSON)
+            if is_other and first_object(path) is None and first_cells(path) is None:
                 raise SourceError(without_rows(path))
             with open_file(path, self.amount) as file:
                 if ending in ARROW_FILES:
@@ -85,7 +86,7 @@ class RowReader:
 
                     yield from arrow_rows(file, path)
                     return
-                if ending in (JSON, *JSON_LINES):
+                if is_other or ending in (JSON, *JSON_LINES):
                     ending = _json_kind(file) or ending
                 if ending == JSON:
                     yield from self._array_rows(file, source, is_file=True)
@@ -159,6 +160,7 @@ class RowReader:
     def _array_rows(self, file: IO[bytes], name: str, is_file: bool = False) -> Iterator[Row]:
         """The objects of a JSON array, or of what wraps one; a text of an array is a row with a `text`."""
         text = self._text_of(file, name, is_file)
+        number = 0
         try:
             for number, (value, written, broken_json) in enumerate(values_within(text), 1):
                 problem = broken_json
@@ -171,7 +173,9 @@ class RowReader:
                 else:
                     self._skip(f"{name}, entry {number}", f"{problem}; correct it, or pass `errors=skip`", problem)
         except ValueError as error:
-            raise SourceError(f"{name}: broken JSON ({error}); correct it") from error
+            if not number or self.errors != "skip":
+                raise SourceError(f"{name}: broken JSON ({error}); correct it") from error
+            self.warn(f"skipped {name} behind entry {number}: broken JSON ({error})")
 
     def _text_of(self, file: IO[bytes], name: str, is_file: bool) -> Readable:
         """The text of a file, which is read piece by piece if it is UTF-8."""
@@ -338,12 +342,13 @@ def is_array(path: Path) -> bool:
 
 def first_object(path: Path) -> Mapping[str, Any] | None:
     """The first of the rows that a JSON file is or wraps; None if it has none, or cannot be read."""
-    if file_ending(path) != JSON:
+    if file_ending(path) in (*ROW_FILES, *WORKBOOKS):
         return None
     with suppress(SourceError, ValueError, OSError), open_file(path) as file:
-        kind = _json_kind(file)
+        kind, begin = _json_kind(file), cast(io.BufferedReader, file).peek(LOOKED_AT)
+        if kind is None and file_ending(path) != JSON:
+            return None
         if kind == JSON:
-            begin = cast(io.BufferedReader, file).peek(LOOKED_AT)
             read = codecs.getreader(encoding_by_mark(begin) or "utf-8-sig")(file, "replace")
             first = next(values_within(read)).value
             return first if isinstance(first, dict) else None
@@ -372,6 +377,8 @@ def _json_kind(file: IO[bytes]) -> str | None:
     begin = cast(io.BufferedReader, file).peek(LOOKED_AT)[:LOOKED_AT]
     if _is_array(begin):
         return JSON
+    if not begin.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        return None
     place = file.tell()
     try:
         return JSON_LINES[0] if _are_lines(file) else None
