@@ -215,7 +215,7 @@ def make_hits(
             belongs,
             passages.get(id),
             columns.get(id),
-            tuple(names[other][0] for other in same.get(id, ())),
+            tuple([names[other][0] for other in same[id]]) if same.get(id) else (),
             reasons.get(id, ()),
             named[group] if named else (),
         )

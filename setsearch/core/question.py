@@ -5,7 +5,7 @@ import math
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
-from itertools import chain
+from operator import ge
 from struct import Struct
 from typing import Any, NamedTuple, TypeVar
 
@@ -211,8 +211,7 @@ class _Scratch:
 
     def _fits(self, n_items: int, n_features: Sequence[int], k: int) -> bool:
         own_items, own_features, own_k = self.shape
-        fields = zip(own_features, n_features, strict=False)
-        are_enough = len(own_features) >= len(n_features) and all(own >= wanted for own, wanted in fields)
+        are_enough = len(own_features) >= len(n_features) and all(map(ge, own_features, n_features))
         return are_enough and own_items >= n_items and own_k >= k
 
     def _zeros(self, size: int, dtype: Any = np.float64) -> int:
@@ -229,17 +228,19 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
 
     Other threads of Python go on while the core is at work. Raises LostArrays.
     """
-    first, shares, found = questions[0], list[float](), list[Answered]()
+    first, ids_of_all, shares, found = questions[0], list[int](), list[float](), list[Answered]()
     for own in questions:
         require(own.base.dtype == np.float64 and own.base.flags.c_contiguous, "a base that the core cannot take")
         require(len(own.base) == len(first.base), "a base of other items")
         require(own.sums is None or len(own.sums) == len(own.base), "sums that the core cannot fill")
         require(len(own.seeds) + own.numbers.joining <= MOST_EXAMPLES, "too many examples")
         shares += [1.0] * len(own.seeds) if own.shares is None else own.shares.tolist()
+        ids_of_all.extend(own.seeds)
+        ids_of_all.extend(own.excluded)
     fields = b"".join([own.lists.packed(*own[1:]) for own in first.fields])
     asked = b"".join(map(_packed, questions))
-    ids = np.array([*chain.from_iterable(chain(own.seeds, own.excluded) for own in questions)], np.int64)
-    weights, n_features = np.array(shares), [field.lists.n_features for field in first.fields]
+    ids, weights = np.array(ids_of_all, np.int64), np.array(shares)
+    n_features = [field.lists.n_features for field in first.fields]
     k = max(max(own.numbers.k, own.numbers.joining * own.numbers.deepest) for own in questions)
     place = place_of_share = 0
     while len(found) < len(questions):

@@ -44,7 +44,10 @@ def fold(fields: Fields, ids: Sequence[int]) -> dict[int, Sequence[int]]:
     if not fields.are_documents:
         return kept
     looked_at = ids[:MOST]
-    for id, other in zip(looked_at, _same(fields, looked_at), strict=True):
+    same = _same(fields, looked_at)
+    if max(same, default=-1) < 0:
+        return kept
+    for id, other in zip(looked_at, same, strict=True):
         if other >= 0:
             kept[looked_at[other]] = [*kept[looked_at[other]], id]
             del kept[id]
@@ -61,9 +64,10 @@ def without_copies(field: Field, rule: ValueRule, seeds: Sequence[int], ids: Seq
 
 def _same(fields: Fields, ids: Sequence[int]) -> list[int]:
     """The place of the earlier hit that each is nearly the same as, -1 for none."""
-    words, counts, starts, ends = fields.first.read_lists(np.array(sorted(ids), np.int64))
-    same = _compared(np.array(ids, np.int64), (words, starts, ends), ALIKE, COMPARED)
-    short = [place for place, id in enumerate(ids) if 0 < ends[id] - starts[id] < LEAST_WORDS]
+    items = np.array(ids, np.int64)
+    words, counts, starts, ends = fields.first.read_lists(np.sort(items))
+    same, lengths = _compared(items, (words, starts, ends), ALIKE, COMPARED), ends[items] - starts[items]
+    short = np.flatnonzero((lengths > 0) & (lengths < LEAST_WORDS)).tolist()
     titles, firsts = fields.describe([ids[place] for place in short]), dict[object, int]()
     for place in short:
         at = slice(starts[ids[place]], ends[ids[place]])
@@ -80,7 +84,8 @@ def _compared(items: Ints, lists: tuple[Words, Ints, Ints], share: float, back: 
     words, starts, ends = lists
     if is_core():
         source = np.ascontiguousarray(words, np.int32), words, starts, ends
-        return [*binding.fold(items, source, share, LEAST_WORDS, back).tolist()]
+        found: list[int] = binding.fold(items, source, share, LEAST_WORDS, back).tolist()
+        return found
     own = [words[start:end] for start, end in zip(starts[items].tolist(), ends[items].tolist(), strict=True)]
     same: list[int] = []
     firsts: list[int] = []
