@@ -8,6 +8,7 @@ Function words name nothing: they count among the small ones. The weights of the
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from setsearch.answers.results import Contribution, Reason, display_name
@@ -63,22 +64,16 @@ LISTS: dict[Key, str] = {
 }  # what stands before the words of a reason
 
 
-class _Told(NamedTuple):
-    """What a feature tells of every item that has it."""
-
-    key: Key
-    label: str
-    features: tuple[str, ...]  # this one
-    sentence: str = ""
+# What a feature tells of every item that has it: the key of its reason, a label, itself, and a sentence. Garbage
+# collection passes over plain tuples of texts, of which many are remembered.
+Told = tuple[Key, str, tuple[str, ...], str]
 
 
-class _Feature(NamedTuple):
-    """A feature as people wrote it, its words that tell languages, and what it tells, by language."""
+class _Known(NamedTuple):
+    """What is known of features, by name and title: which of their words tell languages, and what they tell in one."""
 
-    name: str
-    label: str
-    telling: tuple[str, ...]
-    told: dict[str, _Told]
+    telling: dict[tuple[str, str | None], tuple[str, ...]]
+    told: dict[tuple[str, str, str | None], Told]
 
 
 @dataclass(frozen=True)
@@ -86,7 +81,7 @@ class Wording:
     """How the parts of an answer are worded: of which features these are, and the surface forms of stems in pairs.
 
     `examples`: the titles of the examples that have each feature, if these are people. `known`: what is known of
-    features by name and title. `fields`: the fields beside the first one, and whether each has numbers.
+    features. `fields`: the fields beside the first one, and whether each has numbers.
     """
 
     features: str  # the name of the features
@@ -97,7 +92,7 @@ class Wording:
     forms: Mapping[str, str] | None = None
     examples: Mapping[str, Sequence[str]] | None = None
     fields: tuple[tuple[str, bool], ...] = ()
-    known: dict[tuple[str, str | None], _Feature] = field(default_factory=dict, compare=False)
+    known: _Known = field(default_factory=lambda: _Known({}, {}), compare=False)
 
     @property
     def are_people(self) -> bool:
@@ -139,20 +134,27 @@ class Wording:
         ranked = _sorted([(key, _reason(key, own, told, weights)) for key, own in groups.items()])
         return _scaled(ranked, sum(weights)) if (PRIOR, OWN) in groups else ranked
 
-    def _tell_all(self, parts: Sequence[Contribution]) -> list[_Told]:
+    def _tell_all(self, parts: Sequence[Contribution]) -> list[Told]:
         """What the features of parts tell, in the language of most of their words; each is told once."""
-        known, language = self.known, self.language
-        features = [known.get((name, title)) or self._learn(name, title) for name, _, title in parts]
+        language, (telling, known) = self.language, self.known
         if language is None:
-            language = likely_language([word for own in features if own.telling for word in own.telling])
-        return [own.told.get(language) or self._tell(own, language) for own in features]
+            words = [telling.get((name, title)) or self._telling(name, title) for name, _, title in parts]
+            language = likely_language([*chain.from_iterable(words)])
+        return [known.get((language, name, title)) or self._tell(name, title, language) for name, _, title in parts]
 
-    def _learn(self, name: str, title: str | None) -> _Feature:
-        """A feature that is not known yet."""
-        label = self._label(name, title)
-        if len(self.known) >= REMEMBERED:
-            self.known.clear()
-        found = self.known[name, title] = _Feature(name, label, telling_words(label.split(" ")), {})
+    def _telling(self, feature: str, title: str | None) -> tuple[str, ...]:
+        """The words of a feature that tell languages, and an empty one."""
+        if len(self.known.telling) >= REMEMBERED:
+            self.known.telling.clear()
+        found = self.known.telling[feature, title] = ("", *telling_words(self._label(feature, title).split(" ")))
+        return found
+
+    def _tell(self, feature: str, title: str | None, language: str) -> Told:
+        """What a feature tells in a language."""
+        if len(self.known.told) >= REMEMBERED:
+            self.known.told.clear()
+        label = self._label(feature, title)
+        found = self.known.told[language, feature, title] = self._told(feature, label, language)
         return found
 
     def _label(self, feature: str, title: str | None) -> str:
@@ -178,31 +180,26 @@ class Wording:
             return "about the same overall", "By all its words together the text is like the examples."
         return f"much the same {self.features}", f"By all {self.features} together it is like the examples."
 
-    def _tell(self, feature: _Feature, language: str) -> _Told:
-        """What a feature tells in a language."""
-        found = feature.told[language] = self._told(feature.name, feature.label, language)
-        return found
-
-    def _told(self, feature: str, label: str, language: str) -> _Told:
+    def _told(self, feature: str, label: str, language: str) -> Told:
         own, (name, mark, rest) = (feature,), feature.partition(MARK)
         has_numbers = dict(self.fields).get(name) if mark else None
         if has_numbers is not None:
-            return _Told((NUMBER if has_numbers else FIELD, name), f"{name}: {rest}", own, NEAR_NUMBERS * has_numbers)
+            return (NUMBER if has_numbers else FIELD, name), f"{name}: {rest}", own, NEAR_NUMBERS * has_numbers
         is_popular = feature == POPULAR and not self.has_text  # "popular" is a term of texts
         if feature in (OWN, MEANING, RIVAL) or is_popular:
             label, said = self._prior(feature)
-            return _Told((PRIOR, label), label, own, said)
+            return (PRIOR, label), label, own, said
         if feature.startswith(NEAR):
-            return _Told((LIKE, feature), label, own, "It is used like this word.")
+            return (LIKE, feature), label, own, "It is used like this word."
         if self.are_words or self.has_text:
             key, label, said = (_context if self.are_words else _term)(label, language)
-            return _Told(key, label, own, said)
+            return key, label, own, said
         if self.are_people:
             kind = f"{SHARED_BY} {_without_id(self.features.removesuffix('s'))}s"
             names = (self.examples or {}).get(feature, ())
             who = [f"{len(names)} of the examples"] if len(names) > MOST_SHARING else names
-            return _Told((kind, *who), label, own)
-        return _Told((self.features, feature), label, own)
+            return (kind, *who), label, own, ""
+        return (self.features, feature), label, own, ""
 
 
 def _term(label: str, language: str) -> tuple[Key, str, str]:
@@ -229,12 +226,12 @@ def _context(label: str, language: str) -> tuple[Key, str, str]:
     return ((BESIDE, *map(stemmer(language), content)), label, "") if content else small
 
 
-def _keys(told: Sequence[_Told], weights: Sequence[float]) -> list[Key]:
+def _keys(told: Sequence[Told], weights: Sequence[float]) -> list[Key]:
     """The keys of parts, where the least of the nearest words have one.
 
     Each context and pair belongs to the one of its words of most weight, each person to all examples shared.
     """
-    keys, totals = [one.key for one in told], dict[str, float]()
+    keys, totals = [key for key, *_ in told], dict[str, float]()
     near = [place for place, key in enumerate(keys) if key[0] == LIKE]
     for place in sorted(near, key=lambda place: -abs(weights[place]))[NEAREST_NAMED:]:
         keys[place] = (LIKE,)
@@ -253,19 +250,19 @@ def _has_content(key: Key) -> bool:
     return key[0] in (BESIDE, WORDS)
 
 
-def _reason(key: Key, places: list[int], told: Sequence[_Told], weights: Sequence[float]) -> Reason:
+def _reason(key: Key, places: list[int], told: Sequence[Told], weights: Sequence[float]) -> Reason:
     """The reason of parts that tell the same, named by the one that weighs most; contexts have no sentence yet."""
     if len(places) == 1 and not key[0].startswith(SHARED_BY):
         (place,) = places
         _, label, features, said = told[place]
         return Reason(label, weights[place], said, features)
     weight, places = sum([weights[place] for place in places]), sorted(places, key=lambda place: -abs(weights[place]))
-    first, features = told[places[0]], tuple(told[place].features[0] for place in places)
+    (_, label, _, said), features = told[places[0]], tuple([told[place][2][0] for place in places])
     if key[0].startswith(SHARED_BY):
-        who = first.label if len(places) == 1 else f"{len(places):,} {key[0].removeprefix(SHARED_BY).strip()}"
+        who = label if len(places) == 1 else f"{len(places):,} {key[0].removeprefix(SHARED_BY).strip()}"
         shared = f"shared with {' and '.join(key[1:])}" if key[1:] else "shared"
         return Reason(f"{shared} by {who}", weight, "", features)
-    return Reason(_label_of_several(key, first.label, features), weight, first.sentence, features)
+    return Reason(_label_of_several(key, label, features), weight, said, features)
 
 
 def _with_sentence(own: tuple[Key, Reason]) -> Reason:
@@ -378,9 +375,9 @@ def wording(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: S
 
 
 @lru_cache(KINDS)
-def _known_by(*kind: object) -> dict[tuple[str, str | None], _Feature]:
+def _known_by(*kind: object) -> _Known:
     """What is known of features in all answers whose features are of a kind."""
-    return {}
+    return _Known({}, {})
 
 
 def _having(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: Sequence[int]) -> dict[str, list[str]]:

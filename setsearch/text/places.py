@@ -4,19 +4,15 @@ No rule for words looks beyond a blank, so each piece between two of them is loo
 """
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from setsearch.text.words import Words
 
 LONGEST, MOST = 100, 100_000  # characters of a piece, and pieces, that are remembered
 
 
-class Place(NamedTuple):
-    """A word of a piece, from `start` to `end`, and its terms."""
-
-    start: int
-    end: int
-    terms: frozenset[str]
+# A word of a piece: where it begins and ends, and its terms. Garbage collection passes over plain tuples of texts and
+# numbers, of which many are remembered.
+Place = tuple[int, int, tuple[str, ...]]
 
 
 class Places(dict[str, tuple[Place, ...]]):
@@ -28,7 +24,7 @@ class Places(dict[str, tuple[Place, ...]]):
 
     def __missing__(self, piece: str) -> tuple[Place, ...]:
         spans = self._words.spans(piece)
-        found = tuple(Place(start, end, frozenset(self._terms(word))) for start, end, word in spans)
+        found = tuple([(start, end, tuple(dict.fromkeys(self._terms(word)))) for start, end, word in spans])
         if len(piece) <= LONGEST:
             if len(self) >= MOST:
                 self.clear()
