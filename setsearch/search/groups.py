@@ -9,10 +9,11 @@ are four. Of more groups, each comes from the group that can be divided best.
 
 Documents are divided without being asked if three things hold. The best hits of all examples together are like one of
 the groups: sum over hits of the smaller mean s with a group < .2 sum of the larger. The examples do not share little:
-no more than a quarter of 256 items score above the middle seed that is left out. And to each group the examples of the
-other one are strangers: the mean of -ln(their rank among all other items, as a share) is less than that of items drawn
-at random. The first costs little, and the core finds where it, or the second one, surely does not hold. Each group is
-then looked at likewise.
+no more than a quarter of 256 items score above the middle seed that is left out. And to each group the 50 best hits of
+the other one, at most a twentieth of the items, are strangers, for those of parts of one large set find one another:
+the mean of -ln(their rank among all other items, as a share) is that of items drawn at random or less, but for a
+standard deviation of these, and less than half of what it is between two halves of a group. The first costs little,
+and the core finds where it, or the second one, surely does not hold. Each group is then looked at likewise.
 """
 
 import math
@@ -28,6 +29,7 @@ from setsearch.errors import NoSeeds
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Model, Seeds
+from setsearch.scoring.selection import ByIds, candidates, sort_best
 from setsearch.search.cutoff import FEW, UNLIKE, leave_one_out_scores
 from setsearch.search.examples import Examples, example_entries
 from setsearch.search.weights import SeedWeights
@@ -40,6 +42,9 @@ MOST = 50  # examples that are divided, as options.py says
 ALL_OF = 10  # of so many examples all divisions are tried, and groups are found without being asked for
 SOME = 256  # items at equal steps that tell whether examples share little
 LEADERS = 5  # hits that are like one group or both
+HITS = 50  # of a group, which are strangers to the other one
+FEW_HITS = 1 / 20  # of the items, which are fewer in a small collection
+STRANGE = 1 / 2  # of the nearness of the halves of a group
 ONE_SIDED = 0.2
 LEAST_ITEMS = 100  # of a collection in which ranks tell something
 
@@ -84,22 +89,30 @@ def _share_little(fields: Fields, weights: SeedWeights, excluded: Sequence[int])
 
 
 def _strangers(fields: Fields, parts: Sequence[Examples], excluded: Sequence[int], ask: Ask) -> list[SeedWeights]:
-    """The weights of two groups; none if the examples of one rank better in the other than items at random."""
+    """The weights of two groups; none if the best hits of one rank too high in the other."""
     marked = sorted({*excluded, *parts[0].ids, *parts[1].ids})
-    places = fields.items.size - len(marked) + 1
-    at_random = math.log(places) - math.lgamma(places + 1) / places
-    left, asked = at_random * (parts[0].count + parts[1].count), list[SeedWeights]()
-    for part, strangers in zip(parts, reversed(parts), strict=True):
-        asked.append(ask(part))
-        scores = asked[-1].scores()
-        own = scores[[*strangers.ids]].tolist()
-        scores[marked] = -np.inf
-        for score in own:
-            above, same = np.count_nonzero(scores > score), np.count_nonzero(scores == score)
-            left += math.log((above + same / 2 + 1) / places)
-        if left <= 0:
-            return []
-    return asked
+    places = fields.items.size - len(marked)
+    k = max(1, min(HITS, int(FEW_HITS * places)))
+
+    def nearness(asked: Sequence[SeedWeights]) -> float:
+        """The mean of -ln(rank as a share) of the k best hits of each of two questions in the other one."""
+        scores, found = [weights.scores() for weights in asked], 0.0
+        for own in scores:
+            own[marked] = -np.inf
+        for own, other in (scores, scores[::-1]):
+            hits = sort_best(ids := candidates(own, k), own[ids], k, ByIds(len(own)))[0]
+            ascending = np.sort(other)
+            above, reached = (len(other) - np.searchsorted(ascending, other[hits], side) for side in ("right", "left"))
+            found -= float(np.mean(np.log((above + reached + 1) / 2 / (places + 1)))) / 2
+        return found
+
+    asked = [ask(part) for part in parts]
+    at_random = math.log(places + 1) - math.lgamma(places + 1) / places  # 1, if there are many items
+    if not (between := nearness(asked)) < at_random + 1 / math.sqrt(2 * k):
+        return []
+    halves = ([ask(part.part(np.arange(first, part.count, 2))) for first in (0, 1)] for part in parts)
+    within = sum(map(nearness, halves)) / 2
+    return asked if between < STRANGE * within else []
 
 
 def make_groups(fields: Fields, examples: Examples, model: Model, count: int) -> list[Examples]:

@@ -218,6 +218,11 @@ def told(reading, every, seeds):
     return sum(scores[others] > middle) <= max(len(some) / 4, 50 * len(some) / len(exist))
 
 
+def ids_of(reading, items):
+    with reading.fields() as fields:
+        return [fields.resolve(item) for item in items]
+
+
 def divided(data, reading, every, seeds, leaders):
     leaders = [item for item in leaders if item not in every][:5]
     alike = likeness(data, [*seeds, *leaders])
@@ -225,18 +230,28 @@ def divided(data, reading, every, seeds, leaders):
     both = [[mean(alike[hit, seed] for seed in own) for own in (one, other)] for hit in leaders]
     if not sum(map(min, both)) < 0.2 * sum(map(max, both)):
         return {frozenset(seeds)}
-    places, total = len(data) - len(every) + 1, 0.0
     if not told(reading, every, seeds):
         return {frozenset(seeds)}
-    for own, strangers in ((one, other), (other, one)):
-        with reading.scores(sorted(own), keep_seeds=True) as (fields, scores):
-            of = {item: scores[fields.resolve(item)] for item in data}
-        rest = [score for item, score in of.items() if item not in every]
-        for item in strangers:
-            above = sum(score > of[item] for score in rest) + sum(score == of[item] for score in rest) / 2
-            total -= math.log((above + 1) / places)
-    at_random = mean(-math.log(place / places) for place in range(1, places + 1))
-    if total >= at_random * len(seeds):
+    ids = dict(zip([*data], ids_of(reading, data), strict=True))
+    in_order = [sorted(own, key=ids.get) for own in (one, other)]
+    n, k = len(data) - len(every), max(1, min(50, (len(data) - len(every)) // 20))
+
+    def nearness(*questions):
+        lists = []
+        for own in questions:
+            with reading.scores(sorted(own), keep_seeds=True) as (_, scores):
+                lists.append({id: scores[id] for item, id in ids.items() if item not in every})
+        found = []
+        for own, of in (lists, lists[::-1]):
+            for hit in sorted(own, key=lambda id: (-own[id], id))[:k]:
+                above, same = (sum(map(test, of.values())) for test in (of[hit].__lt__, of[hit].__eq__))
+                found.append(-math.log((above + (same + 1) / 2) / (n + 1)))
+        return mean(found)
+
+    between = nearness(one, other)
+    at_random = mean(-math.log(place / (n + 1)) for place in range(1, n + 1))
+    within = mean(nearness(own[::2], own[1::2]) for own in in_order)
+    if between >= at_random + (2 * k) ** -0.5 or between >= within / 2:
         return {frozenset(seeds)}
     found = set()
     for part in map(sorted, (one, other)):
