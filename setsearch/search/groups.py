@@ -29,7 +29,7 @@ from setsearch.errors import NoSeeds
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Model, Seeds
-from setsearch.scoring.selection import ByIds, candidates, sort_best
+from setsearch.scoring.best import ByIds, candidates, sort_best
 from setsearch.search.cutoff import FEW, UNLIKE, leave_one_out_scores
 from setsearch.search.examples import Examples, example_entries
 from setsearch.search.weights import SeedWeights
