@@ -172,12 +172,6 @@ def keep_numbers(
     return bool(gone or new)
 
 
-def forget_numbers(cursor: sqlite3.Cursor, relation: Relation, items: Mapping[int, tuple[str, str | None]]) -> bool:
-    """Forget the numbers of items, by id, with their names; returns whether there may be one."""
-    gone: list[tuple[str, int, Mapping[str, float | Names]]] = [(name, id, {}) for id, (name, _) in items.items()]
-    return keep_numbers(cursor, relation, gone, items, whole=True)
-
-
 def numbers_of(cursor: sqlite3.Cursor, relation: Relation, field: FeatureField) -> tuple[Ints, Floats]:
     """The items that have a number in a field, ascending, and the numbers. Raises CorruptIndex."""
     rows = cursor.execute(

@@ -121,7 +121,12 @@ def encode_texts(database: Database, find: Find, encoder: Encoder, progress: Pro
             with database.write() as cursor:
                 relation = find(cursor)
                 present = dict(_texts(cursor, relation, ids))  # somebody may have written meanwhile
-                _write(cursor, relation.items, encoder, texts, present, vectors)
+                same = [place for place, (name, text) in enumerate(texts.items()) if present.get(name) == text]
+                kept = [[*texts][place] for place in same]
+                digests = [digest(texts[name].encode()) for name in kept]
+                if kept:
+                    source = VectorSource(ENCODER, None, encoder.name)
+                    write_vectors(cursor, relation.items, source, (kept, vectors[same], digests))
 
 
 def encode_words(database: Database, find: Find, encoder: Encoder, words: Sequence[str], progress: Progress) -> None:
@@ -156,20 +161,3 @@ def _texts(cursor: sqlite3.Cursor, relation: Relation, ids: Sequence[int]) -> li
 
 def _encoded(encoder: Encoder, names: Sequence[str], texts: Sequence[str]) -> Bytes:
     return quantized(names, encoder(texts))
-
-
-def _write(
-    cursor: sqlite3.Cursor,
-    kind: Vocabulary,
-    encoder: Encoder,
-    texts: dict[str, str],
-    present: dict[str, str],
-    vectors: Bytes,
-) -> None:
-    """Store the vectors of those texts that are still the same."""
-    places = [place for place, (name, data) in enumerate(texts.items()) if present.get(name) == data]
-    names = list(texts)
-    kept = [names[place] for place in places]
-    if kept:
-        digests = [digest(texts[name].encode()) for name in kept]
-        write_vectors(cursor, kind, VectorSource(ENCODER, None, encoder.name), (kept, vectors[places], digests))

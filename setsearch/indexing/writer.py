@@ -22,7 +22,6 @@ from setsearch.errors import DuplicateItem, InvalidItem
 from setsearch.indexing.batch import Batch, OfFields, PreparedItem, check_counts
 from setsearch.indexing.item_fields import (
     field_features,
-    forget_numbers,
     keep_numbers,
     moved,
     numbers_of,
@@ -93,7 +92,8 @@ class Writer:
         ids = vocabulary.ids_to_delete(self.cursor, names)
         self._replace(np.array(ids, np.int64), self.relation.forward.read(self.cursor, np.array(ids)), NOTHING)
         stored = vocabulary.stored(self.cursor, ids) if self.relation.fields else {}
-        self.has_numbers |= forget_numbers(self.cursor, self.relation, stored)
+        gone: list[tuple[str, int, OfFields]] = [(name, id, {}) for id, (name, _) in stored.items()]
+        self.has_numbers |= keep_numbers(self.cursor, self.relation, gone, stored, whole=True)
         vocabulary.delete(self.cursor, ids)
         Texts(self.relation.id).write(self.cursor, dict.fromkeys(ids))
         delete_vectors(self.cursor, vocabulary, [(name, None) for name in names])

@@ -25,7 +25,7 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import wording
 from setsearch.answers.results import rest_of
 from setsearch.answers.saved.coupling import OTHERS, Together, ask_together
-from setsearch.answers.saved.groups import Groups, Marks, marks_of_sets, read_group, read_groups, wanted_sets
+from setsearch.answers.saved.groups import Marks, marks_of_sets, read_group, read_groups, wanted_sets
 from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, UsageError
 from setsearch.memory.readings import FieldsBy
@@ -173,7 +173,8 @@ def _round(reading: Reading, plan: Plan, number: int, fields_by: FieldsBy) -> Ro
         name: (tuple(item for item in marks[0] if (name, item) not in grown), marks[1]) for name, marks in asked.items()
     }
     together = ask_together(reading, fields_by, asked, groups)
-    first = together if given == asked else _asked_first(reading, fields_by, given, groups, together)
+    first = together if given == asked else ask_together(reading, fields_by, given, groups)
+    first = first if first.names == together.names else together  # sets that lack any such member are as they are
     joining, doubtful = list[Grown](), list[Grown]()
     for name in plan.names:
         if name in together.names:
@@ -181,14 +182,6 @@ def _round(reading: Reading, plan: Plan, number: int, fields_by: FieldsBy) -> Ro
             joining += _told(together, first, name, best, number)
             doubtful += _told(together, first, name, rest, number)
     return Round(joining, doubtful, stored)
-
-
-def _asked_first(
-    reading: Reading, fields_by: FieldsBy, given: Mapping[str, Marks], groups: Groups, together: Together
-) -> Together:
-    """The sets with the members that people gave; those that lack any as they are."""
-    first = ask_together(reading, fields_by, given, groups)
-    return first if first.names == together.names else together
 
 
 def chances(together: Together, first: Together, place: int) -> Floats:
