@@ -109,17 +109,6 @@ def explanation(fields: Fields, weights: SeedWeights, id: int) -> Explanation:
     return Explanation(name, score, weights.constant, base, features, title, reasons)
 
 
-def _with_statistics(weights: SeedWeights, engine: Statistics) -> SeedWeights:
-    """The same seeds, weighted by the document frequencies of another collection; the constant stays.
-
-    Raises UsageError for models that need more than these.
-    """
-    return weights.having(
-        positive=tuple(_reweighted(weights.model, own, engine) for own in weights.positive),
-        negative=tuple(_reweighted(weights.model, own, engine) for own in weights.negative),
-    )
-
-
 def _reweighted(model: Model, own: FieldWeights, engine: Statistics) -> FieldWeights:
     names = own.field.describe_features(own.seeds.features.tolist())
     frequencies = engine.frequencies([names[id][0] for id in own.seeds.features.tolist()])
@@ -141,7 +130,9 @@ def weighted_query(weights: SeedWeights, most: int | None, engine: Statistics | 
     if len(weights.positive) > 1:
         raise UsageError("words by contexts are no query of another engine; use documents, or by='documents'")
     if engine is not None:
-        weights = _with_statistics(weights, engine)
+        sides = (weights.positive, weights.negative)  # by its document frequencies; the constant stays
+        positive, negative = (tuple(_reweighted(weights.model, one, engine) for one in side) for side in sides)
+        weights = weights.having(positive=positive, negative=negative)
     added: dict[str, float] = {}
     for own in weights.all:
         postings, amounts = own.lists

@@ -158,20 +158,15 @@ def _prepare() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
-    if COMPLETION in os.environ:
-        _complete()
+    if COMPLETION in os.environ:  # a shell asks while somebody types
+        from typer._completion_classes import completion_init
+
+        completion_init()
+        make_app(COMMANDS)(prog_name="setsearch", complete_var=COMPLETION)
     if len(sys.argv) == 1:
         sys.argv.append("--help")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-
-
-def _complete() -> None:
-    """Answer a shell that asks while somebody types."""
-    from typer._completion_classes import completion_init
-
-    completion_init()
-    make_app(COMMANDS)(prog_name="setsearch", complete_var=COMPLETION)
 
 
 def _kept() -> str:

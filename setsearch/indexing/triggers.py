@@ -60,7 +60,7 @@ def _triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource, 
         both = [_note(relation, f"{row}.{key}", where=moved) for row in ("old", "new")]
         bodies["update_key"] = "after update", " ".join(both)
     other_row = " and t.rowid is not old.rowid" if [_ROWID] in unique else ""
-    constrained = _constrained_columns(cursor, source.name, unique)
+    constrained = {*primary_key(cursor, source.name), *(str(column) for parts in unique for column, _ in parts)}
     changing = ", ".join(quote(name) for name in columns if name in constrained)
     for event, timing, condition in (
         ("before_insert", "before insert", ""),
@@ -141,8 +141,3 @@ def _is_text_or_integer(cursor: sqlite3.Cursor, source: SyncedSource) -> bool:
     info = cursor.execute(f"pragma main.table_info({quote(source.name)})").fetchall()
     declared = next((row[2].lower() for row in info if row[1] == source.key), "")
     return any(part in declared for part in ("int", "char", "clob", "text"))
-
-
-def _constrained_columns(cursor: sqlite3.Cursor, table: str, unique: list[list[Part]]) -> set[str]:
-    """The columns whose change may violate a constraint."""
-    return {*primary_key(cursor, table), *(str(column) for parts in unique for column, _ in parts)}

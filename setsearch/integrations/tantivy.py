@@ -75,10 +75,9 @@ class TantivySets:
 
         `seeds` are ids; options are those of `Reading.expand`. Raises UnknownItem, InvalidParameter.
         """
-        hits = self.index.items("documents").expand(seeds, k, **options)
-        return Query.boolean_query(
-            [(Occur.Should, Query.const_score_query(self._one(hit.item), hit.score)) for hit in hits]
-        )
+        hits, schema = self.index.items("documents").expand(seeds, k, **options), self.tantivy_index.schema
+        ours = ((Query.term_query(schema, self.id, hit.item, "basic"), hit.score) for hit in hits)
+        return Query.boolean_query([(Occur.Should, Query.const_score_query(*one)) for one in ours])
 
     def more_like(
         self,
@@ -111,10 +110,6 @@ class TantivySets:
             name = searcher.doc(address).get_first(self.id)
             if name is not None:
                 yield str(name)
-
-    def _one(self, name: str) -> Query:
-        """The document with an id."""
-        return Query.term_query(self.tantivy_index.schema, self.id, name, "basic")
 
     def _delta(self, known: dict[str, int] | None) -> SourceChanges:
         """The documents that differ from the `known` ones, by their checksums; all if none is known."""

@@ -161,17 +161,11 @@ def _precisions(
     """Average precision of several lists in turn, and of one list for all seeds."""
     ids = np.setdiff1d(fields.item_ids(), seeds)
     one = weights_of(fields, defaults, {}, np.sort(seeds)).scores()[ids]
-    turns = np.min([_ranks(weights.scores()[ids]) for weights in lists], axis=0)
+    orders = [np.argsort(-weights.scores()[ids], kind="stable") for weights in lists]
+    turns = np.min([np.argsort(order) for order in orders], axis=0)  # the places of items
     relevant = np.isin(ids, members)
     found = []
     for scores in (-turns.astype(float), one):
         order = np.argsort(-scores, kind="stable")
         found.append(float(measures(relevant[order], scores[order])[0]))
     return found[0], found[1]
-
-
-def _ranks(scores: Floats) -> Ints:
-    """The place of each item by descending score."""
-    ranks = np.empty(len(scores), np.int64)
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(len(scores))
-    return ranks

@@ -132,7 +132,8 @@ def evaluate(
         )
     ids = fields.item_ids()
     counts = count_matrix(_neighbors(fields))
-    methods = [*_models(fields, defaults), *_baselines(fields, counts)]
+    methods = [*_models(fields, defaults), *(Method(name, score) for name, score in Baselines(counts).all().items())]
+    methods += [] if fields.vectors is None else [Method("vectors alone", _vectors_alone(fields))]
     methods += [Method(name, score) for name, score in (rivals or {}).items()]
     methods += [Method(f"lift, {name}", score, {"model": "lift"}) for name, score in (variants or {}).items()]
     results = []
@@ -276,11 +277,6 @@ def _label(options: ModelOptions) -> str:
 
 def _model(name: str, fields: Fields, defaults: Defaults, options: ModelOptions) -> Method:
     return Method(name, lambda seeds: weights_of(fields, defaults, options, seeds).scores(), options)
-
-
-def _baselines(fields: Fields, counts: sparse.csr_array) -> list[Method]:
-    methods = [Method(name, score) for name, score in Baselines(counts).all().items()]
-    return methods if fields.vectors is None else [*methods, Method("vectors alone", _vectors_alone(fields))]
 
 
 def _vectors_alone(fields: Fields) -> Score:

@@ -228,7 +228,7 @@ class RemoteField(Field):
 
     def postings(self, features: Ints, rule: ValueRule) -> PostingArrays:
         """The lengths of posting lists; what is in them stays on the workers."""
-        lengths = self._frequency(features, frequency_of(rule))
+        lengths = self._frequency(features, "df" if rule.binarization == "presence" else "soft_df")
         return PostingArrays(np.zeros(0, np.int32), np.zeros(len(features), np.int64), lengths, np.zeros(0))
 
     def stored_lengths(self, features: Ints) -> Ints:
@@ -355,11 +355,6 @@ def value_of(rule: ValueRule, side: Side) -> Column:
     if rule.binarization == "presence":
         return value
     return F.when(F.col("count") / F.col("total") > F.col("floor"), value).otherwise(0.0)
-
-
-def frequency_of(rule: ValueRule) -> str:
-    """The column with the document frequency of a feature by a rule."""
-    return "df" if rule.binarization == "presence" else "soft_df"
 
 
 class FieldsSource:

@@ -110,7 +110,8 @@ class ForwardLists(Blocks):
     def write(self, cursor: sqlite3.Cursor, items: Ints, entries: Entries) -> None:
         """Give some items, ascending, other lists: those of these entries, sorted by item and feature."""
         for first, own in self.by_block(cursor, items):
-            new = _between(entries, int(own[0]), int(own[-1]))
+            start, end = np.searchsorted(entries.lists, [own[0], own[-1] + 1])
+            new = Entries(*(column[start:end] for column in entries))
             if first is not None:
                 old = self._read_block(cursor, first)
                 new = old.select(~np.isin(old.lists, own)).merged(new)
@@ -153,12 +154,6 @@ class ForwardLists(Blocks):
 
     def _damaged(self) -> CorruptIndex:
         return CorruptIndex(f"setsearch_forward holds a damaged block; {REPAIR_HINT}")
-
-
-def _between(entries: Entries, first: int, last: int) -> Entries:
-    """The entries of the items from `first` to `last`."""
-    start, end = np.searchsorted(entries.lists, [first, last + 1])
-    return Entries(*(column[start:end] for column in entries))
 
 
 def _joined(parts: list[Entries]) -> Entries:
