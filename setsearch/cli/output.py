@@ -88,6 +88,14 @@ def say(message: str) -> None:
     print(with_flags(message).encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
 
 
+def say_lines(what: str, lines: Sequence[str], most: int = 20) -> None:
+    """The first of some lines, if there are some."""
+    for line in [f"{what}:", *(f"  {line}" for line in lines[:most])] if lines else ():
+        say(line)
+    if len(lines) > most:
+        say(f"  ... and {len(lines) - most:,} more")
+
+
 def write_file(path: Path, text: str) -> None:
     """Write a file as a whole or not at all: it is written beside, with the rights of the old one, and renamed."""
     target = path.resolve()  # a link stays

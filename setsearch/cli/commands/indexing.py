@@ -15,7 +15,7 @@ import setsearch
 from setsearch.cli.commands.vectors import add_matrix, is_matrix_file, tell_vectors
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import DB, Collection, Fresh, TimeLimit, Timeout, text_options, waiting_options, with_options
-from setsearch.cli.output import first_of, print_lines, print_table, say
+from setsearch.cli.output import first_of, print_lines, print_table, say, say_lines
 from setsearch.cli.progress import tell
 from setsearch.cli.source_options import (
     Rules,
@@ -345,12 +345,8 @@ def _tell_references(reader: "SourceReader") -> None:
         say(f"left out {len(textless):,} reference{'s' * (len(textless) > 1)} without a text ({first_of(textless)})")
     if bare:
         say(f"{len(bare):,} reference{'s' * (len(bare) > 1)} without an abstract ({first_of(bare)})")
-    if merged:
-        say(f"merged {len(merged):,} reference{'s' * (len(merged) > 1)} that came several times:")
-    for name, files in [*merged.items()][:SHOWN_MERGED]:
-        say(f"  {name}: {', '.join(files)}")
-    if len(merged) > SHOWN_MERGED:
-        say(f"  ... and {len(merged) - SHOWN_MERGED:,} more")
+    what = f"merged {len(merged):,} reference{'s' * (len(merged) > 1)} that came several times"
+    say_lines(what, [f"{name}: {', '.join(files)}" for name, files in merged.items()], SHOWN_MERGED)
     if older:
         names = f"{len(older):,} reference{'s' * (len(older) > 1)} ({first_of(older)})"
         say(f"{names} keep their ids of an earlier version; --replace gives them a DOI, a PMID or their own key")

@@ -4,7 +4,7 @@ import shlex
 import shutil
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +12,7 @@ from setsearch.answers.results import Hit
 from setsearch.cli.commands.grow import typed_lines
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import Collection, Items
-from setsearch.cli.output import bars, first_of, say, write_file
+from setsearch.cli.output import bars, first_of, say, say_lines, write_file
 from setsearch.cli.progress import tell
 from setsearch.errors import AnsweredMeanwhile, ChangedSet, Interrupted, NoSeeds, SetsearchError, UnknownSet, UsageError
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 ANSWERS = {"y": "yes", "n": "no", "l": "later"}
 LONGEST = 1500  # characters of a text
-SHOWN_LINES = 20
 HELP = """y  yes, it belongs
 n  no; a reason may follow: n wrong population
 l  later: it comes back at the end
@@ -127,7 +126,7 @@ def _tell_known(source: str, known: "Known") -> None:
     later = f", {known.later:,} later, which is no answer" if known.later else ""
     say(f"{source}: {len(known.accepted):,} yes, {len(known.rejected):,} no{later}")
     number = len(known.problems)
-    _tell_lines(f"{number:,} answer{'s do' if number > 1 else ' does'} not count", known.problems)
+    say_lines(f"{number:,} answer{'s do' if number > 1 else ' does'} not count", known.problems)
 
 
 def _tell_changed(before: "list[Decision]", places: Mapping[str, str]) -> None:
@@ -136,17 +135,7 @@ def _tell_changed(before: "list[Decision]", places: Mapping[str, str]) -> None:
     lines = [
         f"{own.item} {own.said} -> {new[own.said]}, {places.get(own.item, 'on the command line')}" for own in before
     ]
-    _tell_lines(f"{len(lines):,} answer{'s' * (len(lines) > 1)} changed", lines)
-
-
-def _tell_lines(what: str, lines: Sequence[str]) -> None:
-    """The first of some lines, if there are some."""
-    if lines:
-        say(f"{what}:")
-    for line in lines[:SHOWN_LINES]:
-        say(f"  {line}")
-    if len(lines) > SHOWN_LINES:
-        say(f"  ... and {len(lines) - SHOWN_LINES:,} more")
+    say_lines(f"{len(lines):,} answer{'s' * (len(lines) > 1)} changed", lines)
 
 
 def _run(review: "Review") -> bool:
