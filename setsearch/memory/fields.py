@@ -129,7 +129,11 @@ class Fields(NamedTuple):
     def _way_out(self, name: str) -> str:
         """What to do about the name of no item, if it is known otherwise; else empty."""
         other = self.all[-1].features  # of terms: the documents
-        if self._known_feature(other, name) is not None:
+        forms = [name]
+        if self.analyzer is not None and self.analyzer.is_available and self.have_columns:
+            terms = [*self.analyzer.terms(name)]
+            forms += terms if len(terms) == 1 else []
+        if any(other.find_one(self.cursor, form) is not None for form in forms):
             ways = [f"rank the {other.name} with `items={other.name}`"]
             if self.have_columns and self.first.takes_features:
                 text = ", or by a text with `like`" if self.analyzer is not None else ""
@@ -145,14 +149,6 @@ class Fields(NamedTuple):
         if are_terms and len(words) > 1 and "," not in name and all(map(self.knows, words)):
             return f": its words are, but not as a phrase; give each by itself: {' '.join(words)}"
         return ""
-
-    def _known_feature(self, features: Vocabulary, name: str) -> str | None:
-        """A feature by its name, or by the name as the analyzer writes it, if that is one word."""
-        forms = [name]
-        if self.analyzer is not None and self.analyzer.is_available and self.have_columns:
-            terms = [*self.analyzer.terms(name)]
-            forms += terms if len(terms) == 1 else []
-        return next((form for form in forms if features.find_one(self.cursor, form) is not None), None)
 
     def resolve_all(self, names: Sequence[str]) -> list[int]:
         """The distinct ids of items, in the order of the names."""
@@ -184,7 +180,11 @@ class Fields(NamedTuple):
 
     def allowed(self, among: Sequence[str] | Where | None, filter: Sequence[str]) -> Ints | None:
         """The only items to return, ascending; None for all. Raises InvalidParameter, TimeLimitExceeded, Cancelled."""
-        ids = None if among is None else self.resolve_among(among)
+        ids = None
+        if isinstance(among, Where):
+            ids = among.ids(self.cursor, self.relation, self.items.name)
+        elif among is not None:
+            ids = np.array(sorted({*self.find_all(among).values()}), np.int64)
         if not filter:
             return ids
         if not self.have_columns:
@@ -192,12 +192,6 @@ class Fields(NamedTuple):
         key = tuple(filter)
         met = self.first.kept_filters.get_or_make(key, lambda: find_by_columns(self.cursor, self.relation.id, key))
         return met if ids is None else np.intersect1d(ids, met)
-
-    def resolve_among(self, among: Sequence[str] | Where) -> Ints:
-        """The only items to return, ascending: those names that exist, or those of a condition."""
-        if isinstance(among, Where):
-            return among.ids(self.cursor, self.relation, self.items.name)
-        return np.array(sorted({*self.find_all(among).values()}), np.int64)
 
     def count_terms(self, text: str) -> Mapping[str, int]:
         """The counted terms of a text that the index does not hold; raises UnknownItem if it knows none of them."""

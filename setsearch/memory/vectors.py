@@ -115,10 +115,6 @@ class Vectors:
         return self._inverse @ _rounded(centroid / 2.0 ** (np.ceil(np.log2(np.abs(centroid).max())) + ROOM))
 
     @cached_property
-    def _mean_square(self) -> float:
-        return fsum(self.mean * self.mean)
-
-    @cached_property
     def centred_lengths(self) -> Floats:
         """Euclidean norms of the rows at unit length minus the mean, `(n,)`."""
         return self._centred_lengths(self.rows, self.lengths)
@@ -128,7 +124,7 @@ class Vectors:
         multiplied = np.empty(len(rows))
         for start in range(0, len(rows), ROWS):
             multiplied[start : start + ROWS] = rows[start : start + ROWS].astype(float) @ (self.mean * STEPS)
-        return np.sqrt(np.maximum(1.0 - multiplied / (lengths * (STEPS / 2)) + self._mean_square, 0.0))
+        return np.sqrt(np.maximum(1.0 - multiplied / (lengths * (STEPS / 2)) + fsum(self.mean * self.mean), 0.0))
 
     def encoded(self, texts: Sequence[str]) -> Floats | None:
         """Centred unit vectors of texts, `(n_texts, size)`; None without an encoder. Raises InvalidParameter."""

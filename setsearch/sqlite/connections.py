@@ -125,13 +125,9 @@ class Connections:
         self._in_use, self._opening, self._lock = set(), 0, threading.RLock()
         return abandoned
 
-    def is_own(self, connection: sqlite3.Connection) -> bool:
-        """Whether a connection belongs to this process, not to the one that forked it."""
-        return connection in self._in_use or not isinstance(connection, OwnConnection)
-
     def require_own(self, connection: sqlite3.Connection) -> None:
         """Refuse a connection of the process that forked this one."""
-        if not self.is_own(connection):
+        if isinstance(connection, OwnConnection) and connection not in self._in_use:
             raise self._barred()
 
     def take(self) -> sqlite3.Connection:

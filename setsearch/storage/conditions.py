@@ -95,14 +95,9 @@ class Condition(NamedTuple):
     wanted: str
 
     @property
-    def compares_numbers(self) -> bool:
-        """Whether cells have to be numbers."""
-        return as_number(self.wanted) is not None
-
-    @property
     def orders(self) -> bool:
         """Whether more and less have a meaning: for numbers and dates."""
-        return self.compares_numbers or date_text(self.wanted) is not None
+        return as_number(self.wanted) is not None or date_text(self.wanted) is not None
 
     def compare(self, value: Any) -> bool | None:
         """Whether a cell meets the condition; None if it cannot be compared. An empty cell does not meet it."""
