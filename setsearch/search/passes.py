@@ -25,11 +25,10 @@ from setsearch.models.defaults import Defaults, Rejection
 from setsearch.options import ModelOptions
 from setsearch.scoring.best import is_core
 from setsearch.scoring.smoothing import Smoothing
-from setsearch.search.budget import Limit
 from setsearch.search.examples import Examples, once_each
 from setsearch.search.folding import COPIES as ALIKE
 from setsearch.search.folding import LEAST_WORDS, without_copies
-from setsearch.search.weights import FieldWeights, Known, SeedWeights, field_weights, seed_weights
+from setsearch.search.weights import FieldWeights, Known, Limit, SeedWeights, field_weights, seed_weights
 
 EXAMPLES = 10  # seeds and what joins them
 FEWEST = 2  # that may join

@@ -1,4 +1,7 @@
-"""From examples to weights: what the examples have, the model's weights, and the lists that score every item."""
+"""From examples to weights: what the examples have, the model's weights, and the lists that score every item.
+
+If not all features of the seeds may count, the strongest do, by what their lists cost (`Limit`).
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -24,18 +27,28 @@ from setsearch.arrays import (
 )
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
-from setsearch.models import Model, Query, Seeds
+from setsearch.models import Lift, Model, Query, Seeds
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import ValueRule
 from setsearch.scoring.best import Base, Best, ByIds, Names, accumulate, best, sort_best
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.scoring.smoothing import Neighbors, smooth
-from setsearch.search.budget import Limit, limited
 from setsearch.search.examples import Examples, example_entries
 
 RIVAL = "fits another set too"  # the part that the best other set of a group takes (answers/saved/coupling.py)
 OWN, NEAR = "near to few words", "used like "  # parts because of neighbors: this, and each of the nearest words
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
+
+
+class Limit(NamedTuple):
+    """What counts of a field: features that `always` do, which examples have, and others that cost at most `most`.
+
+    A feature costs its postings, and `more`.
+    """
+
+    most: int
+    always: Ints
+    more: int = 0
 
 
 class FieldWeights(NamedTuple):
@@ -380,3 +393,47 @@ def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
         return seeds
     cf = field.frequencies()[1]
     return replace(seeds, cf=cf[seeds.features], cf_of_all=int(cf.sum()))
+
+
+def limited(field: Field, seeds: Seeds, model: Model, n_items: int, limit: Limit | None) -> Seeds:
+    """The features that a limit, or else the budget of the model, leaves."""
+    budget = getattr(model, "budget", 0.0)
+    if limit is None and not budget:
+        return seeds
+    counting = seeds.having > 0  # those of a seed of weight 0 do not
+    if not counting.all():
+        seeds = _some(seeds, counting)
+    stored = field.stored_lengths(seeds.features)
+    if limit is None:
+        assert isinstance(model, Lift)
+        cost = int(stored.sum()) + model.cost_of_a_list * len(stored)
+        limit = Limit(model.affordable(cost), seeds.features[:0], model.cost_of_a_list)
+        if cost <= limit.most:
+            return seeds
+    kept = strongest(seeds, stored, model, n_items, limit)
+    return _some(seeds, kept)
+
+
+def _some(seeds: Seeds, kept: npt.NDArray[np.bool_]) -> Seeds:
+    return replace(seeds, features=seeds.features[kept], having=seeds.having[kept], sums=seeds.sums[kept])
+
+
+def strongest(seeds: Seeds, stored: Ints, model: Model, n_items: int, limit: Limit) -> npt.NDArray[np.bool_]:
+    """Which features always count, or have the largest weights while their lists, of lengths `stored`, cost little.
+
+    Weights are estimated with `stored` as document frequencies: those of a rule need the values of all lists. Equal
+    weights stay together, so that the order of the features does not matter. Lists that cost more than the limit are
+    left out.
+    """
+    always = np.isin(seeds.features, limit.always)
+    weights = to_lattice(model.query(seeds, stored, n_items).weights, binary=False)
+    costs = stored + limit.more
+    weights[always | (costs > limit.most)] = 0.0
+    return always | (weights > _least(weights, costs, limit.most))
+
+
+def _least(weights: Floats, costs: Ints, most: int) -> float:
+    """The largest weight that does not count if features that cost `most` do, the strongest first; 0 for none."""
+    order = (-weights).argsort()
+    beyond = order[costs[order].cumsum() > most]
+    return max(float(weights[beyond[0]]), 0.0) if len(beyond) else 0.0
