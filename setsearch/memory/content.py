@@ -31,8 +31,7 @@ class Content:
     """Lists of both directions; `absent` are ids below `n_ids` without an item.
 
     `mapped` is the file that holds these lists, and their values; None if memory alone does. `groups`: the fields of
-    the features, if there are several. `described`: names that
-    both directions know.
+    the features, if there are several. `described`: the names that both directions know.
     """
 
     items: Vocabulary

@@ -59,7 +59,7 @@ READ, ARRANGED, COUNTED, COMPARED = 0.1, 0.2, 0.5, 0.95  # shares of the time, o
 
 
 class _Texts(NamedTuple):
-    """What contexts are derived from, as one transaction sees it."""
+    """What contexts are derived from, as one transaction sees it; emptied when it was used, to free memory."""
 
     relation: Relation
     documents: list[tuple[int, str, str | None]]  # id, name, title of those with a text, by name
@@ -165,6 +165,7 @@ def _derive(
 
     at(READ)
     tokens = arrange(np.array([id for id, _, _ in texts.documents], np.int64), texts.parts)
+    texts.parts.clear()
     arrays, lists = _fields(texts, tokens, analyzer, at)
     generation = Generation(IN_MEMORY, relation.id, CONTEXTS, relation.revision, relation.stamp)
     contexts = make_contexts(generation, arrays, lists)
@@ -203,8 +204,10 @@ def _fields(
     counts = stream.counts
     items = choose_items(stream.names, counts, len(stream.tokens), analyzer)
     lists, n_words = dict[str, tuple[Lists, Lists]](), len(items.names)
-    titles = words_of_titles(analyzer.words, [(name, title) for _, name, title in texts.documents])
+    titles = words_of_titles(analyzer.words, (own[1:] for own in texts.documents))
     pairs = ContextPairs(stream, items, [name for _, name, _ in texts.documents], titles)
+    arrays["documents"] = json.dumps(texts.documents, ensure_ascii=False)
+    texts.documents.clear()
     for number, (name, field) in enumerate(context_fields(pairs)):
         at(ARRANGED + number / len(FIELDS) * (COUNTED - ARRANGED))
         lists[f"contexts {name}"] = both_ways(field.cells, n_words, len(field.keys))
@@ -216,7 +219,6 @@ def _fields(
     arrays["uses"], arrays["occurrences"] = pairs.uses, items.occurrences
     arrays["least uses"] = np.array([least_count(len(stream.tokens))])
     arrays["words"] = json.dumps(stream.names, ensure_ascii=False)
-    arrays["documents"] = json.dumps(texts.documents, ensure_ascii=False)
     arrays["sizes"] = json.dumps({name: len(by_feature) for name, (_, by_feature) in lists.items()})
     return arrays, lists
 

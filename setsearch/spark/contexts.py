@@ -129,7 +129,7 @@ def _tokenize(spec: str, batch: "RecordBatch") -> Columns:
     """Texts (name, text, title) as tokens."""
     words, (names, texts, titles) = Analyzer.from_spec(spec).words, map(batch.column, ("name", "text", "title"))
     tokens = tokenize(enumerate(text or "" for text in texts.to_pylist()), words)
-    titles = words_of_titles(words, [*zip(names.to_pylist(), titles.to_pylist(), strict=True)])
+    titles = [*words_of_titles(words, zip(names.to_pylist(), titles.to_pylist(), strict=True))]
     return {"document": names, "title": titles, "tokens": _lists(tokens.tokens, tokens.lengths, tokens.names)}
 
 

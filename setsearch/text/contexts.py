@@ -13,7 +13,7 @@ uses: about as many as a word has that makes up just this share.
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -121,8 +121,10 @@ class ContextPairs:
     `titles` are as `words_of_titles` writes them. `uses` `(n_items,)`: how many uses of an item tell its neighbors.
     """
 
-    def __init__(self, stream: TokenStream, items: Items, documents: Sequence[str], titles: Sequence[str]) -> None:
-        self._stream, self._item_of, self._titles = stream, items.of.astype(np.int32), titles
+    def __init__(self, stream: TokenStream, items: Items, documents: Sequence[str], titles: Iterable[str]) -> None:
+        self._stream, self._item_of = stream, items.of.astype(np.int32)
+        numbers = dict(zip(stream.names, range(len(stream.names)), strict=True))
+        self._owners = self._item_of[np.fromiter((numbers.get(title, RARE) for title in titles), np.int64)]
         is_used = (items.of >= 0)[stream.tokens]
         often = np.flatnonzero(is_used & (items.shares < ALL_USES)[stream.tokens])
         left_out = _hashes(stream, documents, often) >= items.shares[stream.tokens[often]]
@@ -136,7 +138,7 @@ class ContextPairs:
         if pattern == LIST:
             return _list_members(self._stream, self._item_of)
         if pattern == TITLED:
-            return _titled(self._stream, self._item_of, self._titles)
+            return _titled(self._stream, self._owners)
         return _neighbors(self._stream.tokens, self._positions, self._items, pattern)
 
 
@@ -213,10 +215,8 @@ def _near_links(letters: npt.NDArray[np.uint8]) -> Ints:
     return np.flatnonzero(near[: len(letters)])
 
 
-def _titled(stream: TokenStream, item_of: Ids, titles: Sequence[str]) -> tuple[Ints, Ids]:
+def _titled(stream: TokenStream, owners: Ids) -> tuple[Ints, Ids]:
     """(word, item) for each word of a document that has an item as its title."""
-    numbers = dict(zip(stream.names, range(len(stream.names)), strict=True))
-    owners = item_of[[numbers.get(title, RARE) for title in titles]] if len(titles) else item_of[:0]
     own = np.flatnonzero(owners >= 0)
     ends = np.append(stream.starts[1:], len(stream.tokens))
     lengths = np.maximum(ends[own] - stream.starts[own], 0)  # the last document may be empty
@@ -279,13 +279,14 @@ def document_field(stream: TokenStream, item_of: Ints) -> Entries:
     return Entries(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def words_of_titles(words: Words, documents: Sequence[tuple[str, str | None]]) -> list[str]:
+def words_of_titles(words: Words, documents: Iterable[tuple[str, str | None]]) -> Iterator[str]:
     """The titles of documents (name, title) as items are written; without a title, the name without folder and ending.
 
     What is in parentheses, as in "Mercury (planet)", is no part of a title.
     """
-    titles = [(title or _stem_of(name)).partition(" (")[0] for name, title in documents]
-    return [" ".join(without_marks(words.tokens(title))) for title in titles]
+    for name, title in documents:
+        plain = (title or _stem_of(name)).partition(" (")[0]
+        yield " ".join(without_marks(words.tokens(plain)))
 
 
 def _stem_of(name: str) -> str:
