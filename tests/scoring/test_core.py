@@ -11,10 +11,11 @@ from samples import NamesByRank, random_data, with_kernels
 from starlette.testclient import TestClient
 
 import setsearch
-from setsearch.arrays import to_lattice
+from setsearch.arrays import Entries, to_lattice
 from setsearch.core import binding, indexing, question
 from setsearch.core.threads import side_by_side
 from setsearch.errors import InvalidParameter, LostArrays
+from setsearch.lists import transposed
 from setsearch.scoring import best as kernels
 from setsearch.scoring.best import best, candidates, use_kernel
 from setsearch.scoring.postings import PostingArrays, WeightedLists
@@ -62,6 +63,19 @@ def test_numbers_are_sorted_as_numpy_does(pairs, have_others):
     indexing.sort(numbers, others if have_others else None)
     assert numbers.tolist() == expected[0]
     assert not have_others or others.tolist() == expected[1]
+
+
+@examples(100)
+@given(st.dictionaries(st.tuples(st.integers(0, 300), st.integers(0, 70_000)), st.integers(1, 9)), st.booleans())
+def test_transposed_entries_are_those_sorted_by_id(cells, is_narrow):
+    """Each with its count; transposed again they are what they were."""
+    columns = np.array([(*cell, cells[cell]) for cell in sorted(cells)], np.int64).reshape(-1, 3).T
+    entries = Entries(*columns).narrow() if is_narrow else Entries(*columns)
+    turned = transposed(entries)
+    expected = sorted((id, own, count) for (own, id), count in cells.items())
+    assert [*zip(*(own.tolist() for own in turned), strict=True)] == expected
+    assert [own.dtype for own in turned] == [own.dtype for own in entries]
+    assert all(map(np.array_equal, transposed(turned), entries))
 
 
 @pytest.mark.long
