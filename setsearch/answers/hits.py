@@ -15,7 +15,8 @@ from setsearch.answers.answer import Hits
 from setsearch.answers.contributions import contributions, explanation
 from setsearch.answers.passages import make_snippets
 from setsearch.answers.reasons import wording
-from setsearch.answers.results import BY_DOCUMENTS, SHARE_LITTLE, Explanation, Hit, Reason, rest_of, shortened
+from setsearch.answers.results import SHARE_LITTLE, Explanation, Hit, Reason, rest_of, shortened
+from setsearch.answers.word_notes import by_documents_note
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import NothingToRank
 from setsearch.memory.fields import Fields
@@ -110,7 +111,7 @@ def best_hits(
             hits = make_hits(fields, groups, [row for row in ranked if row.id in same][: request.k], request, same)
             several = any(weights.examples.count > 1 for weights in groups)
             if (cannot_tell or several) and all(is_told is False for is_told in told):
-                hits.untold = BY_DOCUMENTS if cannot_tell else SHARE_LITTLE
+                hits.untold = by_documents_note(fields) if cannot_tell else SHARE_LITTLE
             return hits
         wanted *= DEEPER
 

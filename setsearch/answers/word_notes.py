@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
+from setsearch.answers.results import BY_DOCUMENTS, CONTEXTS_HELP
 from setsearch.memory.fields import Fields
+from setsearch.storage.relation import may_be_given_contexts
 from setsearch.text.contexts import LARGEST_LEAST_COUNT
 from setsearch.text.token_stream import FREQUENT_COUNT
 
@@ -38,6 +40,11 @@ def without_contexts_note(names: Sequence[str], reason: str, are_all: bool) -> s
     """What it means for an answer that some of its seeds, or all, have no contexts."""
     only = "its documents count" if len(names) == 1 else "their documents count"
     return f"{', '.join(names)}: {reason}, so {'the answer is by documents' if are_all else f'only {only}'}"
+
+
+def by_documents_note(fields: Fields) -> str:
+    """Why words do not tell what belongs, and what to do."""
+    return BY_DOCUMENTS + CONTEXTS_HELP * may_be_given_contexts(fields.cursor, fields.relation)
 
 
 def _why_unknown(fields: Fields, documents: Fields | None, seed: str) -> str:

@@ -20,7 +20,7 @@ from setsearch.scoring.smoothing import Neighbors
 from setsearch.storage.documents import Values, find_by_columns, has_columns, read_columns
 from setsearch.storage.ids import id_text
 from setsearch.storage.names import HINTS, Vocabulary
-from setsearch.storage.relation import Relation
+from setsearch.storage.relation import Relation, may_be_given_contexts
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.words import without_marks
 
@@ -146,6 +146,8 @@ class Fields(NamedTuple):
         if has_terms and self.first.transposed and not self.relation.has_phrases and len(words) > 1:
             return "; phrases are among them where texts were indexed with `--phrases`"
         are_terms = self.relation.has_phrases and not self.have_columns
+        if are_terms and len(words) > 1 and may_be_given_contexts(self.cursor, self.relation):
+            return "; phrases are among them where texts were indexed with `contexts`"
         if are_terms and len(words) > 1 and "," not in name and all(map(self.knows, words)):
             return f": its words are, but not as a phrase; give each by itself: {' '.join(words)}"
         return ""

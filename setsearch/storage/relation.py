@@ -19,6 +19,7 @@ from setsearch.storage.revisions import Revision, append_revision
 TEXT = ("documents", "terms")  # the relation of a text collection
 # Why texts are kept. "auto" and "on" have words only; "auto-phrases" and "phrases" have phrases, too.
 CONTEXTS = ("off", "forms", "auto", "on", "auto-phrases", "phrases")
+AUTOMATIC = ("auto", "auto-phrases")
 VECTORS_OF = "vectors of "  # items: the name of the features, of which there are none, of items with vectors alone
 FEWEST_WORDS, MOST_WORDS = 50_000, 25_000_000  # of a collection that gets contexts automatically
 MOST_RELATIONS = 1000  # in one index
@@ -242,6 +243,11 @@ def delete_relation(cursor: sqlite3.Cursor, relation: Relation) -> None:
 
 def wants_contexts(cursor: sqlite3.Cursor, relation: Relation) -> bool:
     """Whether a collection has contexts: by its setting, or automatically by its number of words."""
-    if relation.contexts not in ("auto", "auto-phrases"):
+    if relation.contexts not in AUTOMATIC:
         return relation.contexts in ("on", "phrases")
     return FEWEST_WORDS <= relation.frequencies.sums(cursor)[1] <= MOST_WORDS
+
+
+def may_be_given_contexts(cursor: sqlite3.Cursor, relation: Relation) -> bool:
+    """Whether a collection has no contexts just because nobody asked for them, and it has few words, or many."""
+    return relation.contexts in AUTOMATIC and not wants_contexts(cursor, relation)

@@ -22,8 +22,9 @@ from setsearch.answers.answer import Hits
 from setsearch.answers.contributions import explanation
 from setsearch.answers.hits import best_hits
 from setsearch.answers.reading import Reading
-from setsearch.answers.results import BY_DOCUMENTS, SHARE_LITTLE, Asked, Explanation, Hit
+from setsearch.answers.results import SHARE_LITTLE, Asked, Explanation, Hit
 from setsearch.answers.saved.groups import Groups, marks_of_sets, read_groups
+from setsearch.answers.word_notes import by_documents_note
 from setsearch.arrays import Floats, Ints, largest_of_runs, offsets, only, repeat_rows, to_lattice
 from setsearch.core.question import Asking, now
 from setsearch.errors import NoSeeds, QueryError, SetsearchError, UnknownItem, UsageError
@@ -101,7 +102,7 @@ def _weigh(reading: Reading, fields_by: FieldsBy, marks: Given, options: Mapping
         floor = floor_of(fields, leaders)
         unit = float(np.mean(leaders[:LEADERS])) - floor
     found = Weighed(weights.scale, weights.constant, line, is_told, floor, unit)
-    why = BY_DOCUMENTS if cannot_tell else SHARE_LITTLE if weights.examples.count > 1 else None
+    why = by_documents_note(fields) if cannot_tell else SHARE_LITTLE if weights.examples.count > 1 else None
     return Standing(fields, weights, excluded, found, untold=None if is_told else why)
 
 
