@@ -38,6 +38,7 @@ def _notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", mod
     if not isinstance(reading, NumericReading):
         yield from reading.word_notes(seeds, **model)
     if isinstance(reading, setsearch.Reading):
+        yield from _unapplied(reading)
         weighty = [seed for seed in seeds if weights.get(seed, 1.0) >= 1]
         odd = odd_one(reading.fits(weighty, **model)) if len(weighty) >= ENOUGH else None
         if odd is not None:
@@ -57,3 +58,15 @@ def _notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", mod
         yield f"{folded} near-duplicate{'s are' if folded > 1 else ' is'} folded; --unfold lists them"
     if not hits:
         yield NOTHING_SHARED
+
+
+def _unapplied(reading: "setsearch.Reading") -> Iterator[str]:
+    """Say that rows of the table that is followed changed since it was read."""
+    from setsearch.storage.synced_source import count_changes, load_source
+
+    with reading.stored() as fields:
+        source = load_source(fields.cursor, fields.relation)
+        changes = count_changes(fields.cursor, fields.relation) if source is not None and source.tracked else 0
+    if source is not None and changes:
+        what = f"{changes:,} change{'s' * (changes > 1)} of {source.name}"
+        yield f"{what} came after this; `setsearch update` applies {'them' if changes > 1 else 'it'}"

@@ -555,3 +555,22 @@ def test_a_table_that_is_gone_holds_up_no_other_one(tmp_path):
         assert "no table 'one'" in problem
         assert index.items("two/documents").features_of("2") == {"oats": 1}
         assert index.items("one/documents").features_of("1") == {"lion": 1}
+
+
+def test_an_answer_tells_that_rows_have_changed_since(tmp_path, run):
+    connection = sqlite3.connect(tmp_path / "app.db")
+    connection.execute("create table a (id integer primary key, text text)")
+    connection.executemany("insert into a (text) values (?)", [("lion tiger",), ("tiger cat",), ("wheat",)])
+    connection.commit()
+    assert run("index", "app.db", "--table", "a", "--track")[0] == 0
+    ask = "expand", "app.db", "1", "--items", "documents"
+    assert "came after" not in run(*ask)[2]
+    connection.execute("insert into a (text) values ('lion cat')")
+    connection.commit()
+    code, out, said = run(*ask)
+    assert code == 0 and '"4"' not in out
+    assert "note: 1 change of a came after this; `setsearch update` applies it\n" in said
+    assert run("update", "app.db")[0] == 0
+    code, out, said = run(*ask)
+    assert '"4"' in out and "came after" not in said
+    connection.close()
