@@ -26,7 +26,7 @@ from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, Setsea
 from setsearch.memory.catalog import defaults_of, find_again, list_readings
 from setsearch.memory.readings import Readings, parse_fresh
 from setsearch.memory.shared import memory_of
-from setsearch.options import Progress, progress_of
+from setsearch.options import Progress, progress_of, require_several
 from setsearch.search.request import id_list
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.limits import limited
@@ -134,6 +134,7 @@ class Index:
 
     def delete(self, ids: Iterable[str], relation: tuple[str, str] | None = None) -> int:
         """Delete items by id; returns how many. Raises UnknownItem; then nothing is deleted."""
+        require_several(ids, "ids", "ids")
         names = list(dict.fromkeys(map(id_text, [ids] if isinstance(ids, str) else ids)))
         for name in names:
             if not isinstance(name, str):
@@ -210,6 +211,8 @@ class Index:
         """
         from setsearch.storage.numbers import open_numbers, write_numbers
 
+        require_several(items, "items", "items")
+
         with self._database.write() as cursor:
             return write_numbers(cursor, open_numbers(cursor, self._collection, name, columns), items)
 
@@ -227,6 +230,9 @@ class Index:
         Raises UnknownItem, DuplicateItem, InvalidItem, UsageError; then nothing is written.
         """
         from setsearch.upkeep import add_vectors
+
+        require_several(ids, "ids", "ids")
+        require_several(vectors, "vectors", "vectors")
 
         return add_vectors(self._parts, self._whole_name(items), (ids, vectors), replace)
 
@@ -360,6 +366,7 @@ class Index:
         """
         from setsearch.answers.saved.exchange import Keeper
 
+        require_several(rows, "rows", "mappings")
         placed = (row if isinstance(row, tuple) else (f"row {number}", row) for number, row in enumerate(rows, 1))
         return Keeper(self._database, self.reading, errors, warn).keep(placed, items, replace)
 
@@ -549,6 +556,7 @@ class Index:
     ) -> int:
         from setsearch.indexing.writer import Writer
 
+        require_several(items, "items", "items")
         intake = self._intake()
         with self._database.write() as cursor:
             relation = intake.open(cursor, names, empty)

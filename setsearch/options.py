@@ -1,15 +1,17 @@
 """The options of a question, each declared once: every door makes its own form of them, or says in LEFT_OUT why not."""
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from inspect import Parameter, signature
 from math import inf
-from typing import Annotated, Any, NamedTuple, TypedDict
+from typing import Annotated, Any, Generic, NamedTuple, TypedDict, TypeVar
 
 from setsearch.errors import InvalidParameter, UnknownOption
 
+T = TypeVar("T")
 Progress = Callable[[Iterable[Any]], Iterable[Any]]  # such as tqdm
 Ids = Iterable[str | int | Any]  # texts, whole numbers, or objects with a primary key `pk`
 FLAGS = {"": False} | {text: text in ("1", "true", "yes", "on") for text in "0 1 false true no yes off on".split()}
@@ -261,6 +263,26 @@ def check(given: Mapping[str, Any], options: Mapping[str, Option] = ALL) -> None
     for name, value in given.items():
         if value is not None:
             options[name].check(value)
+
+
+@dataclass(frozen=True)
+class Counted(Generic[T]):
+    """Items, and what counts them, if somebody wants to know how many there are."""
+
+    items: Iterable[T]
+    count: Callable[[], int]
+
+    def __len__(self) -> int:
+        return self.count()
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.items)
+
+
+def require_several(given: Any, parameter: str, what: str) -> None:
+    """Raise InvalidParameter for what is not several `what`."""
+    if not isinstance(given, Iterable):
+        raise InvalidParameter(f"`{parameter}` is several {what}, not {given!r:.60}")
 
 
 def progress_of(given: Progress | None) -> Progress:

@@ -257,7 +257,7 @@ class ItemSet:
 
 def check_name(name: str) -> None:
     """Raise InvalidParameter for what cannot be the name of a set."""
-    if not name:
+    if not name or not isinstance(name, str):
         _check_new_name(name)
     if not is_storable(name) or not name.isprintable():
         raise InvalidParameter(f"the name of a set has printable characters only; {name!r:.60} has others")
@@ -265,13 +265,13 @@ def check_name(name: str) -> None:
 
 def _check_new_name(name: str) -> None:
     """Raise InvalidParameter for what a set may not be named any more."""
-    if not name.strip() or len(name) > LONGEST_NAME:
+    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
         raise InvalidParameter(f"the name of a set is 1 to {LONGEST_NAME} printable characters, not {name!r:.60}")
 
 
 def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:
     """An empty set; blanks around its name are left out. Raises InvalidParameter for an unusable name."""
-    name = name.strip()
+    name = name.strip() if isinstance(name, str) else name
     check_name(name)
     _check_new_name(name)
     return ItemSet(name, reading, database)

@@ -5,12 +5,11 @@ from dataclasses import fields
 from typing import Any
 
 from setsearch.errors import InvalidParameter, SourceError, UsageError
-from setsearch.indexing.rows.amounts import Counted
 from setsearch.indexing.rows.arrow import frame_rows
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
-from setsearch.options import Progress, require_known
+from setsearch.options import Counted, Progress, require_known
 from setsearch.storage.ids import id_text
 from setsearch.storage.synced_source import Columns
 

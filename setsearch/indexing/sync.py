@@ -14,13 +14,12 @@ from typing import Any
 
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.indexing.intake import Intake
-from setsearch.indexing.rows.amounts import Counted
 from setsearch.indexing.rows.cells import cell_id
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceItem, SourceReader
 from setsearch.indexing.triggers import create_triggers, has_triggers
 from setsearch.indexing.writer import Writer
-from setsearch.options import Progress
+from setsearch.options import Counted, Progress
 from setsearch.sqlite.fts5 import find_declaration, find_tokenizer, read_terms
 from setsearch.sqlite.limits import limited, limited_rows
 from setsearch.sqlite.sql import is_stored_table, main_table, missing_table, quote, table_columns

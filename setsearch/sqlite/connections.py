@@ -10,6 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,10 @@ class Connections:
     ) -> None:
         self.lent = driver_connection(place)
         self._make = connection_maker(place, timeout) if self.lent is None else None
-        self.path = None if self.lent is not None or self._make is not None else Path(place)
+        is_path = self.lent is None and self._make is None
+        if is_path and not isinstance(place, (str, PathLike)):
+            raise InvalidParameter(f"an index is opened by a path, or a connection of SQLite, not {place!r:.60}")
+        self.path = Path(place) if is_path else None
         self._made = threading.local()  # connections of a thread, by the round in which they were made
         self._round = 0
         self._name = str(self.path)  # faster than the path for the look at the file before each query

@@ -83,6 +83,8 @@ class Keeper:
         """
         drafts: dict[str, Draft] = {}
         for place, row in rows:
+            if not isinstance(row, Mapping):
+                raise SourceError(f"{place}: a row is a mapping of columns, not {row!r:.60}")
             self._try(place, partial(self._add, drafts, place, row, items))
         sets: list[ItemSet] = []
         for kind in dict.fromkeys(own.items for own in drafts.values()):

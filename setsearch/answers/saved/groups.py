@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from setsearch.errors import InvalidParameter, UnknownSet
+from setsearch.options import require_several
 
 LONGEST_NAME = 200  # characters
 IS_MEMBER = "accepted < 2"  # what a review put off is no member
@@ -74,6 +75,8 @@ def wanted_sets(known: Mapping[str, str], names: Iterable[str] | None) -> list[s
     """The names of some of the known sets, or of all; raises UnknownSet, InvalidParameter."""
     if isinstance(names, str):
         raise InvalidParameter(f"names is a list of sets, not one text; write [{names!r}]")
+    if names is not None:
+        require_several(names, "names", "names of sets")
     wanted = list(known if names is None else names)
     if not known:
         raise UnknownSet("no set is saved; `setsearch set save` saves one")

@@ -29,7 +29,7 @@ from setsearch.answers.saved.groups import Marks, marks_of_sets, read_group, rea
 from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, UsageError
 from setsearch.memory.readings import FieldsBy
-from setsearch.options import Progress
+from setsearch.options import Counted, Progress
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.integrity import sealed_members
 
@@ -83,7 +83,12 @@ def grow(
     if not isinstance(precision, int | float) or not 0 < precision < 1:
         raise InvalidParameter(f"precision is a share above 0 and below 1, such as .9, not {precision!r}")
     plan = Plan(names, _whole("rounds", rounds), _whole("each", each), float(precision))
-    return [own for joined in progress(_rounds(reading, database, plan)) for own in joined]
+    rounds_left = Counted(_rounds(reading, database, plan), lambda: max(plan.rounds - _last_round(database, plan), 0))
+    return [own for joined in progress(rounds_left) for own in joined]
+
+
+def _last_round(database: Database, plan: Plan) -> int:
+    return max((own.round for own in grown_members(database, plan.names)), default=0)
 
 
 def _whole(name: str, number: int) -> int:
@@ -134,7 +139,7 @@ def forget_doubtful(cursor: Cursor, names: Iterable[str]) -> None:
 def _rounds(reading: Reading, database: Database, plan: Plan) -> Iterator[list[Grown]]:
     """What each round adds, once it is stored."""
     while True:
-        done = max([own.round for own in grown_members(database, plan.names)], default=0)
+        done = _last_round(database, plan)
         if done >= plan.rounds:
             return
         found = reading.answer({}, partial(_round, reading, plan, done + 1))

@@ -1,26 +1,9 @@
-"""How many items there are, and how much of the files is read, for those who show progress."""
+"""How much of the files is read, for those who show progress."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import IO, Generic, TypeVar
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Counted(Generic[T]):
-    """Items, and what counts them, if somebody wants to know how many there are."""
-
-    items: Iterable[T]
-    count: Callable[[], int]
-
-    def __len__(self) -> int:
-        return self.count()
-
-    def __iter__(self) -> Iterator[T]:
-        return iter(self.items)
+from typing import IO
 
 
 class Amount:

@@ -1,0 +1,38 @@
+"""What is no list, no name and no path is an error that says so, not a traceback of ours."""
+
+import pytest
+
+import setsearch
+from setsearch import errors
+
+CALLS = {
+    "add": lambda index: index.add(None),
+    "update": lambda index: index.update(5),
+    "delete": lambda index: index.delete(None),
+    "add_numbers": lambda index: index.add_numbers(None, ["a"]),
+    "add_vectors": lambda index: index.add_vectors(None, None),
+    "vectors": lambda index: index.add_vectors(["a"], 5),
+    "import": lambda index: index.import_sets(None),
+    "rows": lambda index: index.import_sets([5]),
+    "export": lambda index: index.export_sets(5),
+    "inbox": lambda index: index.inbox(5),
+    "grow": lambda index: index.grow(5),
+    "set": lambda index: index.set(None),
+    "number": lambda index: index.set(5),
+    "keep": lambda index: index.keep_set(None, ["a"], items="documents"),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_wrong_types_are_errors_of_one_line(call, tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add([("a", "lion tiger"), ("b", "lion cat")])
+        index.keep_set("cats", ["a"], items="documents")
+        with pytest.raises(errors.SetsearchError, match=r"(several|printable|mapping)"):
+            CALLS[call](index)
+
+
+@pytest.mark.parametrize("place", [None, 5, ["a.db"], b"a.db"])
+def test_an_index_is_opened_by_a_path_or_a_connection(place):
+    with pytest.raises(errors.InvalidParameter, match="opened by a path, or a connection"):
+        setsearch.open(place, create=True)
