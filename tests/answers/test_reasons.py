@@ -1,5 +1,6 @@
 """Reasons: parts of a score that tell the same are one, their weights sum to the score, and no word is empty."""
 
+import gc
 from collections import defaultdict
 
 import hypothesis.strategies as st
@@ -10,6 +11,7 @@ import setsearch
 from setsearch.answers.reasons import MOST, Wording, sentence
 from setsearch.answers.results import Contribution
 from setsearch.search.weights import OWN
+from setsearch.text.analyzer import Analyzer
 from setsearch.text.function_words import function_words, likely_language
 
 SENTENCES = {
@@ -194,3 +196,14 @@ def test_what_hits_share_is_the_mean_of_what_several_have(tmp_path):
         assert not {"4711", "code", "of", "the"} & {*found}
         assert found == dict(sorted(found.items(), key=lambda own: -own[1]))
         assert not index.items("documents").expand(["s", "t"], 1, explain=True).common  # one hit shares nothing
+
+
+def test_garbage_collection_passes_over_what_is_remembered():
+    how = Wording("terms", are_words=False, has_text=True)
+    told(how, lion=2.0, tiger=1.0, of=0.5, big_cat=0.25)
+    places = Analyzer().places
+    places["lion's,"]
+    for _ in range(3):  # for tuples in tuples
+        gc.collect()
+    remembered = [*how.known.telling.values(), *how.known.told.values(), *places.values()]
+    assert len(remembered) == 9 and not any(map(gc.is_tracked, remembered))

@@ -64,6 +64,18 @@ def test_few_questions_prepare_nothing(index, monkeypatch):
     assert [reading.expand([seed], 5) for seed in seeds[:asked]] == first
 
 
+def test_reasons_are_the_same_before_and_after_and_both_readings_know_the_names(index):
+    reading = index.items("documents")
+    first = [reading.expand([seed], 5, explain=True) for seed in NAMES[40:52]]
+    with reading.stored() as fields, index.items("terms").stored() as terms:
+        names = fields.first._feature_descriptions.names
+        assert names.is_complete and names is terms.first._item_descriptions.names
+        ids = range(fields.first.features.next_id)
+        known = fields.first.describe_features(ids)
+        assert known == fields.first.features.describe(fields.cursor, ids)
+    assert [reading.expand([seed], 5, explain=True) for seed in NAMES[40:52]] == first
+
+
 def test_a_write_is_seen(index):
     reading = index.items("documents")
     for _ in range(8):
