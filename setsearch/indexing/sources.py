@@ -290,7 +290,8 @@ class SourceReader:
         """The files of an archive, as those of a folder."""
         with unpacked(archive, self.files.leave_out) as folder:
             if not any(folder.iterdir()):
-                self.files.leave_out(archive, "archives without a file that is read")
+                if not any(str(archive) in own for names in self.files.left_out.values() for own in names):
+                    self.files.leave_out(archive, "archives without a file that is read")
                 return
 
             def told(message: str) -> str:

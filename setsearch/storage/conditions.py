@@ -146,7 +146,7 @@ def as_number(value: Any) -> float | None:
 def decimal_point(text: str) -> str:
     """A number with a decimal point, and without marks between thousands; 1,250 stays as it is, which may be either."""
     if not text.isdecimal():
-        text = _spaces.sub("", text)
+        text = _spaces.sub("", text.replace("−", "-", 1))
     if _in_groups(text):
         decimal = max(text.rfind(","), text.rfind(".")) if {",", "."} <= {*text} else len(text)
         return re.sub("[.,]", "", text[:decimal]) + f".{text[decimal + 1 :]}"

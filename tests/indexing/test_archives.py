@@ -78,6 +78,8 @@ def test_nothing_is_written_beside_the_archive(tmp_path):
     counts = {why: len(own) for why, own in reader.files.left_out.items()}
     assert counts == {"names that lead out of their archive": 5, "File name too long": 1, "links of an archive": 1}
     assert [own.name for own in tmp_path.iterdir()] == ["x.zip"]
+    (tmp_path / "x.zip").rename(tmp_path / "x")
+    assert read(tmp_path / "x")[0] == ["good/b.txt"], "an archive without ending"
     with tarfile.open(tmp_path / "y.tar", "w") as tar:
         for name, kind in (("link", tarfile.SYMTYPE), ("pipe", tarfile.FIFOTYPE), ("hard", tarfile.LNKTYPE)):
             info = tarfile.TarInfo(name)

@@ -255,6 +255,13 @@ def test_a_number_may_have_a_decimal_comma(run, failed, tmp_path, cell, number):
     failed(run("index", "c.db", "c.csv", "--items", "name", "--numbers", "x"), 1, "c.csv, line 2", "'1,250'")
 
 
+@pytest.mark.parametrize(("yes", "no"), [("WAHR", "FALSCH"), ("VRAI", "FAUX"), ("VERDADERO", "FALSO")])
+def test_true_and_false_are_counts_in_other_languages(run, tmp_path, yes, no):
+    (tmp_path / "a.csv").write_text(f"item;user;n\nA;u;{yes}\nA;v;{no}\n")
+    assert run("index", "a.db", "a.csv", *RELATION, "--count", "n")[0] == 0
+    assert features(tmp_path / "a.db") == {"A": {"u": 1}}
+
+
 def test_true_and_false_are_counts(run, tmp_path):
     (tmp_path / "a.csv").write_text("item,user,n\nA,u,TRUE\nA,v,FALSE\nB,u,true\n")
     (tmp_path / "b.jsonl").write_text('{"item": "A", "user": "u", "n": true}\n{"item": "A", "user": "v", "n": false}\n')

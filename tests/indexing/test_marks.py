@@ -21,6 +21,7 @@ TABLES = {  # a table, and what its column x says
     "commas between tabs": ("id\tx\na\t3,5\nb\t1.250\n", [3.5, 1250]),
     "both in the column": ("id;x\na;3,5\nb;3.5\nc;1.250\n", [3.5, 3.5, 1250]),
     "French groups": ("id;x\na;1\u202f250,5\nb;1\u00a0250\nc;1 250 000\n", [1250.5, 1250, 1250000]),
+    "a typeset minus": ("id;x\na;−3,5\nb;−1.250\n", [-3.5, -1250]),
     "Swiss groups": ("id;x\na;1'250.50\nb;1’250\n", [1250.5, 1250]),
     "German dates": ("id;x\na;27.11.2026\nb;1.2.2026 14:30\n", ["2026-11-27", "2026-02-01T14:30"]),
     "Japanese dates": ("id,x\na,2026/11/27\nb,2026年2月1日\n", ["2026-11-27", "2026-02-01"]),

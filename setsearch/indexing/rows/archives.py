@@ -42,17 +42,20 @@ class _Bounded(io.FileIO):
 
 def is_archive(path: Path) -> bool:
     """Whether a file is an archive, not a document that is kept in one."""
-    if not path.name.lower().endswith(ENDINGS) or not path.is_file():
+    name = path.name.lower()
+    if (path.suffix and not name.endswith(ENDINGS)) or not path.is_file():
         return False
     with suppress(OSError):
-        return tarfile.is_tarfile(path) if not path.name.lower().endswith(".zip") else _is_plain_zip(path)
+        return tarfile.is_tarfile(path) if name.endswith(ENDINGS[1:]) else _is_plain_zip(path)
     return False
 
 
 def _is_plain_zip(path: Path) -> bool:
     with path.open("rb") as file:
         begin = file.read(100)
-    return begin.startswith(b"PK") and not (begin[30:].startswith(b"mimetype") or b"[Content_Types].xml" in begin)
+    return begin.startswith((b"PK\3\4", b"PK\5\6")) and not (
+        begin[30:].startswith(b"mimetype") or b"[Content_Types].xml" in begin
+    )
 
 
 @contextmanager
@@ -88,7 +91,7 @@ def unpacked(path: Path, leave_out: LeaveOut) -> Iterator[Path]:
 def _members(path: Path, leave_out: LeaveOut) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
     """The files of an archive, each to be opened before the next one comes. Raises SourceError."""
     try:
-        yield from (_of_zip if path.name.lower().endswith(".zip") else _of_tar)(path, leave_out)
+        yield from (_of_tar if path.name.lower().endswith(ENDINGS[1:]) else _of_zip)(path, leave_out)
     except SourceError:
         raise
     except BROKEN as error:

@@ -19,6 +19,8 @@ LISTS = ("[", "(", "{", "set()")  # how texts begin that may be lists
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _quoted = re.compile(_QUOTED, re.DOTALL)
 _written = re.compile(rf"[\[({{]\s*(?:(?:{_QUOTED}|nan|None)(?:\s*,\s*|\s+|(?=[\])}}])))+[\])}}]", re.DOTALL)
+TRUE = "true", "wahr", "vrai", "verdadero", "verdadeiro", "vero", "waar"  # as spreadsheets of several languages have it
+FALSE = "false", "falsch", "faux", "falso", "onwaar"
 PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 LARGEST_COUNT_OF_CELL = 2**31 - 1
 
@@ -137,8 +139,8 @@ def _as_text(value: Any) -> Any:
 
 def cell_count(position: str, column: str, value: Any) -> int:
     """A cell as a count, 0 to 2^31 - 1, where TRUE is 1 and FALSE is 0; raises SourceError."""
-    if isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in ("true", "false")):
-        return int(str(value).strip().lower() == "true")
+    if isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in (*TRUE, *FALSE)):
+        return int(str(value).strip().lower() in TRUE)
     number = _plain_number(value, -1.0)
     if not (number.is_integer() and 0 <= number <= LARGEST_COUNT_OF_CELL):
         hint = "without a column of counts each entry counts once"
