@@ -40,12 +40,12 @@ from setsearch.indexing.rows.reader import (
     JSON,
     JSON_LINES,
     LOOKED_AT,
+    ROW_FILES,
     GivenRows,
     RowReader,
-    beginning,
     file_ending,
-    first_cells,
     first_object,
+    first_row,
     is_array,
 )
 from setsearch.indexing.rows.relation_columns import read_columns
@@ -197,9 +197,14 @@ class SourceReader:
 
     def _holds_rows(self, path: Path, is_named: bool) -> bool:
         """Whether a JSON file has rows with the columns that are wanted; in a folder they have ids."""
-        first, is_table = first_object(path), file_ending(path) in (JSON, *WORKBOOKS)
-        if first is None:
-            first = self._first_of_workbook(path) if file_ending(path) in WORKBOOKS else _first_cells(path)
+        ending = file_ending(path)
+        is_table = ending in (JSON, *WORKBOOKS)
+        first: Mapping[str, Any] | None = None
+        if is_table:
+            first = first_object(path) if ending == JSON else self._first_of_workbook(path)
+        elif ending not in ROW_FILES:
+            first, begin = first_row(path)
+            first = first if first and are_rows(begin) else None
         if first is None:
             return False
         id = self.columns.id if not is_named or self.columns.id != NUMBERED else None
@@ -478,12 +483,6 @@ class SourceReader:
         position, values = row
         name = self.columns.title
         return None if name is None or values[name] is None else cell_text(position, name, values[name])
-
-
-def _first_cells(path: Path) -> Mapping[str, str] | None:
-    """The columns of a text that begins with some; None for any other file."""
-    first = first_cells(path)
-    return first if first and are_rows(beginning(path)) else None
 
 
 def titles_by_item(rows: RowReader, path: str, columns: Columns) -> dict[str, str]:

@@ -60,8 +60,9 @@ def index_command(
 ) -> None:
     """Index texts or a relation; items that exist are updated by id.
 
-    A SOURCE is a folder of text files of any kind; a file: text, HTML, mail (.eml, mbox), PDF, references (RIS, BibTeX,
-    PubMed), or rows (JSONL, CSV, TSV, Parquet, Arrow), also .gz; - for JSONL on standard input; a .npy file, whose
+    A SOURCE is a folder or an archive (.zip, .tar) of files of any kind; a file: text, HTML, mail (.eml, mbox), PDF,
+    references (RIS, BibTeX, PubMed), or rows (JSON, CSV, TSV, workbooks, Parquet, Arrow), also .gz; - for standard
+    input; a .npy file, whose
     rows are vectors of items that nothing else describes (`vectors`); or, with --table, an SQLite database (default: DB
     itself). With --items and --features each row says that an item has a feature; give
     all rows of an item in one call. `update` applies changes of a table of DB itself. An FTS5 table gives the terms of

@@ -20,6 +20,7 @@ from setsearch.indexing.rows.cells import OpenCells, Row
 from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, cells_of, csv_rows, delimiter_of, split_old_ends
 from setsearch.indexing.rows.json_shapes import Readable, first_within, parse_json, values_within
 from setsearch.indexing.rows.opening import (
+    GZIP,
     MOST_UNPACKED,
     is_stream,
     open_file,
@@ -78,7 +79,7 @@ class RowReader:
             require_named([source])
             path, ending = Path(source), file_ending(Path(source))
             is_other = ending not in (*ROW_FILES, JSON)
-            if is_other and first_object(path) is None and first_cells(path) is None:
+            if is_other and first_row(path)[0] is None:
                 raise SourceError(without_rows(path))
             with open_file(path, self.amount) as file:
                 if ending in ARROW_FILES:
@@ -302,19 +303,34 @@ def file_ending(path: Path) -> str:
     return Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
 
 
-def first_cells(path: Path) -> Mapping[str, str] | None:
-    """The names that the first line of a text has between delimiters; None if it has not two, or is something else."""
-    if file_ending(path) in (JSON, *ROW_FILES, *WORKBOOKS) or not path.is_file():
-        return None
-    with suppress(SourceError):
-        begin = beginning(path)
-        if not is_text(begin):
-            return None
-        lines = begin.decode(encoding_by_mark(begin) or "utf-8-sig", "replace").splitlines()
-        first = next((line for line in lines[:2] if line.strip() and not line.lower().startswith("sep=")), "")
-        names = cells_of(first, delimiter_of(first, ","))
-        return dict.fromkeys(names, "") if 2 <= len({*names}) == len(names) and all(names) else None
-    return None
+def first_row(path: Path) -> tuple[Mapping[str, Any] | None, bytes]:
+    """The columns of a file whose ending does not say that it has some, None if it has none; and how it begins."""
+    with suppress(SourceError, OSError):
+        begin = _begin_of_plain(path)
+        encoding = encoding_by_mark(begin)
+        text = begin.decode(encoding or "utf-8-sig", "replace").lstrip()
+        if text.startswith(("[", "{")):
+            return first_object(path), begin
+        return (_first_cells(text) if encoding or is_text(begin) else None), begin
+    return None, b""
+
+
+def _begin_of_plain(path: Path) -> bytes:
+    """As `beginning`; most files of a folder are plain ones, which are looked at fast."""
+    if path.is_file():
+        with path.open("rb", 0) as file:
+            begin = file.read(LOOKED_AT)
+        if not begin.startswith(GZIP):
+            return begin
+    return beginning(path)
+
+
+def _first_cells(text: str) -> Mapping[str, str] | None:
+    """The names that the first line of a text has between delimiters; None if it has not two."""
+    first, _, rest = text.partition("\n")
+    first = (rest.partition("\n")[0] if first.lower().startswith(("sep=", '"sep=')) else first).rstrip("\r")
+    names = cells_of(first, delimiter_of(first, ","))
+    return dict.fromkeys(names, "") if 2 <= len({*names}) == len(names) and all(names) else None
 
 
 def without_rows(path: Path) -> str:
