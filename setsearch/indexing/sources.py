@@ -4,7 +4,7 @@ Every item is `(id, text or counted features, title)`, yielded one at a time.
 """
 
 import sqlite3
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -182,12 +182,12 @@ class SourceReader:
         else:
             yield from self.rows.read(path)
 
-    def texts(self, path: str, id: str) -> Iterator[FileItem] | None:
-        """The documents of a file or of standard input; None if it holds rows."""
+    def texts(self, path: str, id: str, wanted: Sequence[str] = ()) -> Iterator[FileItem] | None:
+        """The documents of a file or of standard input; None if it holds rows, which have the columns `wanted`."""
         if self.rows.table is not None:
             return None
         if not is_stream(path):
-            if not is_document(Path(path)) or self._holds_rows(Path(path), is_named=True):
+            if not is_document(Path(path)) or self._holds_rows(Path(path), is_named=True, wanted=wanted):
                 return None
             return self.files.documents(Path(path), id, is_named=True)
         stream, name = self.rows.stream(path), stream_name(path)
@@ -195,8 +195,8 @@ class SourceReader:
             raise SourceError(f"{name} is not read: {unread}")
         return None if are_rows(stream.peek(LOOKED_AT)) else self.files.documents_of(stream.read(), "", name, name)
 
-    def _holds_rows(self, path: Path, is_named: bool) -> bool:
-        """Whether a JSON file has rows with the columns that are wanted; in a folder they have ids."""
+    def _holds_rows(self, path: Path, is_named: bool, wanted: Sequence[str] = ()) -> bool:
+        """Whether a file has rows with the columns that are wanted, of documents by default, with ids in a folder."""
         ending = file_ending(path)
         is_table = ending in (JSON, *WORKBOOKS)
         first: Mapping[str, Any] | None = None
@@ -205,8 +205,8 @@ class SourceReader:
         elif ending not in ROW_FILES:
             first, begin = first_row(path)
             first = first if first and are_rows(begin) else None
-        if first is None:
-            return False
+        if first is None or wanted:
+            return first is not None and (not {*wanted} - {*first} or are_reference_columns(first))
         id = self.columns.id if not is_named or self.columns.id != NUMBERED else None
         if not is_table and self.columns.texts == Columns().texts:
             id = self.columns.id  # a text may begin with a line that looks like a header
@@ -223,10 +223,10 @@ class SourceReader:
             return dict.fromkeys(self.files.sheets(path)[0].columns)
         return None
 
-    def references(self, path: str) -> Iterator[tuple[str, Reference]]:
-        """Everything in a source as references, rows too, with positions. Raises SourceError."""
+    def references(self, path: str, *wanted: str) -> Iterator[tuple[str, Reference]]:
+        """Everything in a source as references, rows with columns `wanted` too, with positions. Raises SourceError."""
         require_named([path])
-        texts = self.texts(path, path)
+        texts = self.texts(path, path, wanted)
         if texts is None:
             yield from ((position, reference_of_row(position, row)) for position, row in self.rows_of(path))
             return
@@ -488,7 +488,7 @@ class SourceReader:
 def titles_by_item(rows: RowReader, path: str, columns: Columns) -> dict[str, str]:
     """Titles by item: of rows with the column of the items, or of references with several names. Raises SourceError."""
     reader, item, title = SourceReader(Columns(), rows), columns.items or "", columns.title or "title"
-    if reader.texts(path, path) is None:
+    if reader.texts(path, path, (item, title)) is None:
         titles = {}
         for position, values in reader.rows_of(path):
             require_columns(position, values, item, title)

@@ -64,7 +64,7 @@ def read_known(source: str, reading: Reading, given: Mapping[str, str] | None = 
     found, contradicted, later = set[str](), set[str](), 0
     texts = dict[str, tuple[str, str]]()
     rows = RowReader("skip", lambda message: problems.append(message.removeprefix("skipped ")))
-    for position, reference in SourceReader(Columns(), rows).references(source):
+    for position, reference in SourceReader(Columns(), rows).references(source, "item", "decision"):
         try:
             said = _answer(reference)
             item = _item_of(reference, reading) if said in ("yes", "no") else None

@@ -1,6 +1,7 @@
 """Workbooks are tables: the rows of a sheet below its header."""
 
 import datetime
+import json
 
 import pytest
 
@@ -133,3 +134,24 @@ def test_a_table_of_another_ending_is_one_where_its_columns_are_asked_for(run, t
     assert [own[:2] for own in found] == [("b.log#2", "lions"), ("b.log#3", "tigers")]
     (tmp_path / "c.txt").write_text("text, more of it\nlions\n")
     assert [own[0] for own in SourceReader(Columns(), RowReader()).read([str(tmp_path / "c.txt")])] == ["c.txt"]
+
+
+@pytest.mark.parametrize("name", ["k.xlsx", "k.txt", "k", "k.jl"])
+def test_answers_and_titles_are_in_tables_of_any_kind(run, tmp_path, name):
+    """By content: what begins with the columns, or a workbook that has them."""
+    refs = "".join(f"TY  - JOUR\nTI  - T {n}\nAB  - Lions {n}\nDO  - 10.1000/x{n}\nER  - \n" for n in range(3))
+    (tmp_path / "r.ris").write_text(refs)
+    assert run("index", "r.db", "r.ris")[0] == 0
+    table = [["item", "decision", "title"], ["10.1000/x0", "yes", "Big"], ["10.1000/x1", "no", "Small"]]
+    if name == "k.xlsx":
+        write(tmp_path / name, {"Answers": table})
+    elif name == "k.jl":
+        rows = [dict(zip(table[0], row, strict=True)) for row in table[1:]]
+        (tmp_path / name).write_text("\n".join(map(json.dumps, rows)))
+    else:
+        (tmp_path / name).write_text("\n".join(map(";".join, table)))
+    assert run("review", "r.db", "r", "--known", name, "--export", "o.csv")[2].startswith(f"{name}: 1 yes, 1 no\n")
+    (tmp_path / "t.csv").write_text("item,user\n10.1000/x0,u\n10.1000/x1,u\n")
+    assert run("index", "t.db", "t.csv", "--items", "item", "--features", "user", "--titles", name)[0] == 0
+    with setsearch.open(tmp_path / "t.db") as index:
+        assert index.items("item").titles(["10.1000/x1"]) == {"10.1000/x1": "Small"}
