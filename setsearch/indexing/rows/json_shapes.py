@@ -19,6 +19,9 @@ def parse_json(text: str) -> Any:
         raise ValueError(str(error)) from error
 
 
+Flaws = dict[int, tuple[Any, str]]  # by identity: a value, and what is wrong
+
+
 class Readable(Protocol):
     """A text that is read piece by piece."""
 
@@ -42,10 +45,50 @@ def values_within(file: Readable) -> Iterator[Value]:
         yield from _values_of_array(text)
     elif text.next():
         whole = text.rest()
-        value = parse_json(whole)
+        value, flaws = _parse_with_flaws(whole)
         within = rows_within(value) or [value]
+        problems = [_flaw_in(own, flaws) if flaws else "" for own in within]
+        if len([*filter(None, problems)]) < len(flaws):  # what wraps the rows is broken
+            raise ValueError(next(iter(flaws.values()))[1])
         has_broken = not whole.isascii() and _broken.search(whole)
-        yield from (Value(own, json.dumps(own, ensure_ascii=False) if has_broken else "") for own in within)
+        for own, problem in zip(within, problems, strict=True):
+            yield Value(own, json.dumps(own, ensure_ascii=False) if has_broken and not problem else "", problem)
+
+
+def _parse_with_flaws(text: str) -> tuple[Any, Flaws]:
+    """A value, and the objects and numbers in it that JSON does not have. Raises ValueError."""
+    flaws: Flaws = {}
+
+    def pairs(own: list[tuple[str, Any]]) -> dict[str, Any]:
+        """An object."""
+        try:
+            return _distinct(own)
+        except ValueError as error:
+            value = dict(own)
+            flaws[id(value)] = value, str(error)
+            return value
+
+    def constant(name: str) -> float:
+        """What Python adds to JSON."""
+        value = float(name)
+        flaws[id(value)] = value, f"{name} is no value of JSON"
+        return value
+
+    try:
+        return json.loads(text, object_pairs_hook=pairs, parse_constant=constant), flaws
+    except RecursionError as error:
+        raise ValueError(str(error)) from error
+
+
+def _flaw_in(value: Any, flaws: Flaws) -> str:
+    """Why a row does not count; empty if it does."""
+    waiting = [value]
+    while waiting:
+        own = waiting.pop()
+        if id(own) in flaws:
+            return f"broken JSON ({flaws[id(own)][1]})"
+        waiting += own.values() if isinstance(own, dict) else own if isinstance(own, list) else ()
+    return ""
 
 
 def _values_of_array(text: "_Ahead") -> Iterator[Value]:
