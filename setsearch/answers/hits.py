@@ -21,7 +21,7 @@ from setsearch.arrays import Floats, Ints
 from setsearch.errors import NothingToRank
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
-from setsearch.search.cutoff import FLOOR, belonging, few, tells
+from setsearch.search.cutoff import belonging, few, floor_place, tells
 from setsearch.search.examples import Examples
 from setsearch.search.folding import FOLDED, first_of_each, fold
 from setsearch.search.groups import LEADERS
@@ -49,7 +49,7 @@ def wanted_of(fields: Fields, request: ExpandRequest, defaults: Defaults) -> Wan
     chooses = request.among is not None or request.filter or given.get("keep_seeds")
     weighs = bool(given.get("explain") or given.get("snippets") or request.exclude)
     asks = given.get("cut") and not given.get("about")
-    depth = 0 if has_more or chooses else max(_depth(request, _shown(request)), LEADERS)
+    depth = 0 if has_more or chooses else max(_depth(fields, request, _shown(request)), LEADERS)
     return Wanted(depth, weighs, few(defaults) if asks else (0.0, 0.0))
 
 
@@ -58,14 +58,14 @@ def _shown(request: ExpandRequest) -> int:
     return min(2 * request.k + FOLDED, NO_LIMIT) if request.drops else request.k
 
 
-def _depth(request: ExpandRequest, shown: int) -> int:
+def _depth(fields: Fields, request: ExpandRequest, shown: int) -> int:
     """How many of the best items are looked for; the line needs more of them."""
-    return max(shown, _leading(request)) if request.options.get("cut") else shown
+    return max(shown, _leading(fields, request)) if request.options.get("cut") else shown
 
 
-def _leading(request: ExpandRequest) -> int:
+def _leading(fields: Fields, request: ExpandRequest) -> int:
     """How many of the best items draw the line."""
-    return request.options.get("about") or FLOOR
+    return request.options.get("about") or floor_place(fields)
 
 
 def best_hits(
@@ -86,11 +86,11 @@ def best_hits(
     while True:
         lists = []
         for place, weights in enumerate(groups):
-            ids, scores = weights.best(excluded, _depth(request, wanted), fields, among)
+            ids, scores = weights.best(excluded, _depth(fields, request, wanted), fields, among)
             if not len(ids):
                 raise NothingToRank(nothing_left(fields.items, among))
             scores, leaves = scores + weights.constant, request.options.get("cut") == "keep"
-            leaders = _leaders(weights, excluded, request, among, scores)
+            leaders = _leaders(fields, weights, excluded, request, among, scores)
             if not leaves:  # the line needs more items than are shown
                 ids, scores = ids[:wanted], scores[:wanted]
             belongs: list[bool | None] = [None] * len(ids)
@@ -159,6 +159,7 @@ def _in_turn(
 
 
 def _leaders(
+    fields: Fields,
     weights: SeedWeights,
     excluded: Sequence[int],
     request: ExpandRequest,
@@ -170,7 +171,7 @@ def _leaders(
         return scores
     if among is None and not request.options.get("keep_seeds"):
         return scores
-    found = weights.best_scores([*excluded, *weights.examples.seeds], _leading(request))
+    found = weights.best_scores([*excluded, *weights.examples.seeds], _leading(fields, request))
     return found + weights.constant if len(found) else scores
 
 

@@ -4,8 +4,9 @@
     tau = floor + a (mean(5 best scores) - floor)         a = min(.5, .25 + .02 (N - 1))
 
 The second one is for one seed, and where nothing is left out: for other models than lift, with rejected items or
-popularity. The floor is the score of item 200, or of the middle one of less than 400: what an item has in common with
-the seeds by chance. A shift of all scores shifts tau likewise. Leave-one-out scores are without vectors.
+popularity. The floor is the score of item 3 sqrt(n), at most 300, or of the middle one of few: what an item has in
+common with the seeds by chance. In a large collection sets are larger, too. A shift of all scores shifts tau likewise.
+Leave-one-out scores are without vectors.
 
 What belongs is told only if the seeds find one another: at most a quarter of the other items, of a relation such as
 ratings an eighth, scores above the middle seed that is left out. One seed of a relation does not tell
@@ -15,6 +16,7 @@ more alike than by chance (search/meaning.py).
 How well each example fits the others: its score if it is left out of the set.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -36,11 +38,11 @@ SEEDS_SHARE = 0.65
 UNLIKE, UNLIKE_IN_RELATIONS = 1 / 4, 1 / 8  # of the items, which may score above the middle seed
 FEW = 50  # that always may: in a small collection a set may be half of it
 NEARLY = 1e-9  # relative: logarithms of the core and of numpy differ by less
-FLOOR = 200  # the place of the item with the score that others have by chance
+FLOOR, DEEPEST = 3, 300  # times sqrt(n), and at most: the place of the item with the score that others have by chance
 
 
 def belonging(fields: Fields, weights: SeedWeights, scores: Floats, leaders: Floats) -> npt.NDArray[np.bool_]:
-    """Which scores are above the threshold, `(n,)`; `leaders` are the FLOOR best ones, or all, best first."""
+    """Which scores are above the threshold, `(n,)`; `leaders` are those down to the floor, or all, best first."""
     return _above(scores, partial(threshold, fields, weights, leaders))
 
 
@@ -54,7 +56,7 @@ def _above(scores: Floats, find: Callable[..., float]) -> npt.NDArray[np.bool_]:
 
 
 def threshold(fields: Fields, weights: SeedWeights, scores: Floats, exactly: bool = True) -> float:
-    """tau: items with a larger score belong. `scores` are the FLOOR best ones, or all, best first."""
+    """tau: items with a larger score belong. `scores` are those down to the floor, or all, best first."""
     floor = floor_of(fields, scores)
     if _finds_seeds(weights) and not weights.negative:
         return floor + SEEDS_SHARE * (median(leave_one_out_scores(fields, weights, exactly)) - floor)
@@ -64,8 +66,13 @@ def threshold(fields: Fields, weights: SeedWeights, scores: Floats, exactly: boo
 
 def floor_of(fields: Fields, scores: Floats) -> float:
     """What an item has in common with the seeds by chance; `scores` as for `threshold`."""
-    place = min(FLOOR, fields.items.size // 2, len(scores))
-    return float(scores[max(place, 1) - 1])
+    return float(scores[min(floor_place(fields), len(scores)) - 1])
+
+
+def floor_place(fields: Fields) -> int:
+    """The place of the item whose score is the floor; as many of the best scores draw the line."""
+    n = fields.items.size
+    return max(min(FLOOR * math.isqrt(n), DEEPEST, n // 2), 1)
 
 
 def tells(fields: Fields, weights: SeedWeights, leaders: Floats, excluded: Sequence[int], defaults: Defaults) -> bool:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import examples
+from oracle import floor_of
 from test_claims import make
 from test_inbox import OTHER, TOPICS
 from test_set_groups import definition
@@ -54,7 +55,7 @@ def first_round(index, names, each, precision):
             for hit in reading.expand(own.accepted, 1000, exclude=own.rejected, keep_seeds=True, groups=1)
         }
         free = sorted((value for item, value in score.items() if item not in own.accepted), reverse=True)
-        floor = free[max(min(200, len(score) // 2, len(free)), 1) - 1]
+        floor = floor_of(free, len(score))
         unit = sum(free[:5]) / 5 - floor
         taken = {item for other in names for item in index.set(other).accepted}
         candidates = []

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import examples
+from oracle import floor_of
 from test_claims import make
 from test_inbox import TOPICS, fill, texts
 
@@ -51,7 +52,7 @@ def definition(index, rivals, under):
     for name, own in sets.items():
         free = sorted((score for item, (score, _) in said[name].items() if item not in own.accepted), reverse=True)
         n_items = len(index.items(own.items).expand(own.accepted, 1000, keep_seeds=True))
-        floor = free[:200][max(min(200, n_items // 2, len(free)), 1) - 1] if free else 0.0
+        floor = floor_of(free, n_items) if free else 0.0
         unit[name] = max(sum(free[:5]) / len(free[:5]) - floor, 0.0) if free else 0.0
         height[name] = {i: (s - floor) / unit[name] if unit[name] else 0.0 for i, (s, _) in said[name].items()}
     found = {}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from math import floor, lgamma, log, log2, sqrt
+from math import floor, isqrt, lgamma, log, log2, sqrt
 from statistics import median, pstdev
 
 import pytest
@@ -374,6 +374,11 @@ def poisson_scores(data: Data, seeds: Iterable[str], strength: float) -> dict[st
             x = counts.get(feature, 0)
             scores[item] += log_p(x, shape + s, strength + len(seeds)) - log_p(x, shape, strength)
     return scores
+
+
+def floor_of(descending: Sequence[float], n_items: int) -> float:
+    """The score that others have by chance, of the best ones but seeds, best first."""
+    return descending[max(min(3 * isqrt(n_items), 300, n_items // 2, len(descending)), 1) - 1]
 
 
 def ranking(scores: Mapping[str, float], without: Iterable[str] = ()) -> list[tuple[str, float]]:
