@@ -168,3 +168,11 @@ def test_encrypted_members_and_other_archives_are_named(tmp_path):
     found, reader = read(tmp_path)
     assert found == ["x.zip/b.txt"]
     assert {why: len(own) for why, own in reader.files.left_out.items()} == {"encrypted": 1, "packed: unpack it": 3}
+
+
+def test_a_document_without_ending_is_no_archive(tmp_path):
+    for name in ("a", "a.zip"):
+        files = {"_rels/.rels": b"x" * 200, "word/document.xml": b"lions", "[Content_Types].xml": b"y"}
+        write(tmp_path / "x.zip", files)
+        (tmp_path / "x.zip").rename(tmp_path / name)
+        assert not archives.is_archive(tmp_path / name)

@@ -24,6 +24,7 @@ BROKEN = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError),
     *(OSError, EOFError, NotImplementedError, RuntimeError, ValueError),
 )
+OF_DOCUMENTS = {"[Content_Types].xml", "mimetype", "META-INF/container.xml"}  # members of what is no plain archive
 _foreign = re.compile(r"[^\x00-\x7f]+")
 _UTF8 = 0x800  # of the flags of a member: its name is UTF-8
 
@@ -51,11 +52,15 @@ def is_archive(path: Path) -> bool:
 
 
 def _is_plain_zip(path: Path) -> bool:
+    """Whether a file is a .zip, not a document of an office program or a book."""
     with path.open("rb") as file:
-        begin = file.read(100)
-    return begin.startswith((b"PK\3\4", b"PK\5\6")) and not (
-        begin[30:].startswith(b"mimetype") or b"[Content_Types].xml" in begin
-    )
+        if not file.read(4).startswith((b"PK\3\4", b"PK\5\6")):
+            return False
+    try:
+        with _Bounded(path) as plain, zipfile.ZipFile(plain) as archive:
+            return not OF_DOCUMENTS & {*archive.namelist()}
+    except (SourceError, *BROKEN):
+        return path.suffix != ""  # what is broken is told where it is unpacked
 
 
 @contextmanager
