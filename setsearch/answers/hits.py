@@ -21,7 +21,7 @@ from setsearch.arrays import Floats, Ints
 from setsearch.errors import NothingToRank
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
-from setsearch.search.cutoff import belonging, few, floor_place, tells
+from setsearch.search.cutoff import belonging, few, n_leading, tells
 from setsearch.search.examples import Examples
 from setsearch.search.folding import FOLDED, first_of_each, fold
 from setsearch.search.groups import LEADERS
@@ -65,7 +65,7 @@ def _depth(fields: Fields, request: ExpandRequest, shown: int) -> int:
 
 def _leading(fields: Fields, request: ExpandRequest) -> int:
     """How many of the best items draw the line."""
-    return request.options.get("about") or floor_place(fields)
+    return request.options.get("about") or n_leading(fields)
 
 
 def best_hits(

@@ -42,7 +42,7 @@ FLOOR, DEEPEST = 3, 300  # times sqrt(n), and at most: the place of the item wit
 
 
 def belonging(fields: Fields, weights: SeedWeights, scores: Floats, leaders: Floats) -> npt.NDArray[np.bool_]:
-    """Which scores are above the threshold, `(n,)`; `leaders` are those down to the floor, or all, best first."""
+    """Which scores are above the threshold, `(n,)`; `leaders` are the `n_leading` best ones, or all, best first."""
     return _above(scores, partial(threshold, fields, weights, leaders))
 
 
@@ -56,7 +56,7 @@ def _above(scores: Floats, find: Callable[..., float]) -> npt.NDArray[np.bool_]:
 
 
 def threshold(fields: Fields, weights: SeedWeights, scores: Floats, exactly: bool = True) -> float:
-    """tau: items with a larger score belong. `scores` are those down to the floor, or all, best first."""
+    """tau: items with a larger score belong. `scores` are the `n_leading` best ones, or all, best first."""
     floor = floor_of(fields, scores)
     if _finds_seeds(weights) and not weights.negative:
         return floor + SEEDS_SHARE * (median(leave_one_out_scores(fields, weights, exactly)) - floor)
@@ -66,11 +66,16 @@ def threshold(fields: Fields, weights: SeedWeights, scores: Floats, exactly: boo
 
 def floor_of(fields: Fields, scores: Floats) -> float:
     """What an item has in common with the seeds by chance; `scores` as for `threshold`."""
-    return float(scores[min(floor_place(fields), len(scores)) - 1])
+    return float(scores[min(_floor_place(fields), len(scores)) - 1])
 
 
-def floor_place(fields: Fields) -> int:
-    """The place of the item whose score is the floor; as many of the best scores draw the line."""
+def n_leading(fields: Fields) -> int:
+    """How many of the best scores draw the line."""
+    return max(_floor_place(fields), LEADERS)
+
+
+def _floor_place(fields: Fields) -> int:
+    """The place of the item whose score is the floor."""
     n = fields.items.size
     return max(min(FLOOR * math.isqrt(n), DEEPEST, n // 2), 1)
 

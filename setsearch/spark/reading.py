@@ -26,7 +26,7 @@ from setsearch.models.defaults import defaults_for
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE
 from setsearch.options import ExpandOptions, ModelOptions, refuse
-from setsearch.search.cutoff import can_tell, few_above, floor_place, middle_seed, threshold
+from setsearch.search.cutoff import can_tell, few_above, middle_seed, n_leading, threshold
 from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected, once_each
 from setsearch.search.passes import DEEPEST, by_presence, different, how_many_join, second_pass
 from setsearch.search.request import (
@@ -240,7 +240,7 @@ class SparkReading(ManySets):
         among = fields.allowed(request.among, request.filter)
         asked = [own.asked(bool(request.options.get("keep_seeds"))) for own in questions]
         ranking, depth = Ranking(questions[0].remote[0], among), FIRST if request.k == NO_LIMIT else request.k
-        found = ranking.best(asked, max(depth, floor_place(fields)) if cut else depth)
+        found = ranking.best(asked, max(depth, n_leading(fields)) if cut else depth)
         ends: list[float | None] = [None] * len(questions)
         if cut == "keep" or (cut and not self._choice.cannot_tell(fields, request.model)):
             ends = [*self._ends(questions, found, request)]
@@ -263,7 +263,7 @@ class SparkReading(ManySets):
     def _ends(self, questions: Sequence[Question], found: list[Pairs], request: ExpandRequest) -> list[float]:
         """Above which score items belong to each set: neither a filter nor the seeds change it."""
         if request.among is not None or request.options.get("keep_seeds"):
-            place = floor_place(questions[0].fields)
+            place = n_leading(questions[0].fields)
             leaders = Ranking(questions[0].remote[0]).best([own.asked() for own in questions], place)
             found = [own or kept for own, kept in zip(leaders, found, strict=True)]
         return [

@@ -32,7 +32,7 @@ from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.options import refuse
 from setsearch.scoring.best import Base
-from setsearch.search.cutoff import LEADERS, floor_of, floor_place, tells, threshold
+from setsearch.search.cutoff import LEADERS, floor_of, n_leading, tells, threshold
 from setsearch.search.request import ExpandRequest, parse_request
 from setsearch.search.together import together
 from setsearch.search.weights import RIVAL, SeedWeights
@@ -94,7 +94,7 @@ def _weigh(reading: Reading, fields_by: FieldsBy, marks: Given, options: Mapping
     asked: Any = {"exclude": marks[1], "cut": "mark", "explain": True, **options}
     request = parse_request(1, asked)
     fields, weights, excluded, cannot_tell = yield from reading.weigh(fields_by, _seeds(marks), request)
-    leaders = weights.best_scores(excluded, floor_place(fields)) + weights.constant
+    leaders = weights.best_scores(excluded, n_leading(fields)) + weights.constant
     line, is_told, floor, unit = np.nan, False, 0.0, 0.0
     if len(leaders):
         line = threshold(fields, weights, leaders)
