@@ -998,8 +998,8 @@ static int join(const field_t *fields, int64_t n_fields, const question_t *quest
     const part_t *items = &fields->by_item;
     const int64_t most = memory->n_examples + question->joining;
     for (int64_t i = 0; i < count && scores[i] > 0 && memory->n_examples < most; i++) {
-        if (i + 1 < count && scores[i + 1] == scores[i] && !are_identical(fields, n_fields, ids[i], ids[i + 1]))
-            return UNSURE;
+        for (int64_t j = i + 1; j < count && scores[j] == scores[i]; j++)
+            if (!are_identical(fields, n_fields, ids[i], ids[j])) return UNSURE;
         if (ids[i] >= items->n_lists) return DAMAGED;
         if (!has_values(items, items->starts[ids[i]], items->ends[ids[i]])) return UNSURE;
         if (is_copy(items, question, memory, ids[i])) continue;

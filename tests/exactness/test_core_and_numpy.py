@@ -128,6 +128,16 @@ def test_any_question_has_the_same_answer(index, count, monkeypatch):
     assert asked[True] > count / 4
 
 
+@pytest.mark.skipif(len(KERNELS) < 2, reason="the core was not built (python hatch_build.py)")
+def test_names_decide_which_of_equal_items_join(index, monkeypatch):
+    """Of eleven items with one score one may join a second pass; two that are identical stand side by side."""
+    monkeypatch.setattr(feedback, "LEAST", 40)
+    documents = index.items("documents")
+    documents.expand(["d14", "d12"])
+    first, second = with_kernels(lambda: answer(documents, ["d179", "d70", "d50", "d143", "d47"], 1000, {}))
+    assert first == second
+
+
 def all_of(hits):
     """Hits and what belongs to them; or the error."""
     if isinstance(hits, SetsearchError):
