@@ -33,6 +33,7 @@ def requirements(hook, name="wheel"):
     return hook.CoreHook(str(ROOT), {}, None, None, "", name).dependencies()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wish", ["", pytest.param("1", marks=pytest.mark.long)])
 def test_the_compiler_of_the_machine_is_used(hook, target, monkeypatch, wish):
     monkeypatch.setenv("SETSEARCH_CORE", wish)

@@ -209,6 +209,7 @@ def test_a_tracked_table_says_what_does_not_count_yet(database):
 ENDLESS = "exists (with recursive n(x) as (select 1 union all select x+1 from n) select 1 from n where x<0)"
 
 
+@pytest.mark.long
 def test_a_condition_of_a_visitor_has_datasettes_limit(database):
     """Many endless conditions at once end in time, and Datasette's own pages are answered meanwhile."""
 

@@ -423,6 +423,7 @@ def test_drop_leaves_no_file(path):
     assert files_of(path) == []
 
 
+@pytest.mark.long
 def test_threads_and_processes_share_one_file(path):
     expected = ask(path)
     delete_arrays(path)

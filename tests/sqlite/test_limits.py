@@ -84,6 +84,7 @@ def test_a_full_text_query_has_a_deadline(indexed):
         indexed.items("documents").expand(["1"], among=Where(SLOW_ROWS, match="lion"))
 
 
+@pytest.mark.long
 def test_a_view_that_never_ends_is_refused(tmp_path):
     path = tmp_path / "app.db"
     connection = sqlite3.connect(path)
@@ -107,6 +108,7 @@ def test_a_view_that_never_ends_is_refused(tmp_path):
     connection.close()
 
 
+@pytest.mark.long
 def test_reading_a_table_takes_as_long_as_it_needs(tmp_path, monkeypatch):
     """A limit is for what SQLite does before the next rows come, not for a long table, nor for what we do with it."""
     connection = sqlite3.connect(tmp_path / "app.db")
@@ -143,6 +145,7 @@ def test_a_question_is_cancelled_from_another_thread(tmp_path, place):
     connection.close()
 
 
+@pytest.mark.long
 def test_ctrl_c_stops_a_condition(tmp_path):
     path = tmp_path / "app.db"
     connection = host(path)

@@ -310,6 +310,7 @@ def test_serve_says_what_is_wrong(animals, tmp_path, serve, run, failed):
     failed((done.returncode, done.stdout, done.stderr), 2, "--port 0")
 
 
+@pytest.mark.long
 def test_many_writers_and_readers_at_once(serve, animals):
     """Sets are saved while others read: no error, and each answer is whole."""
     server = serve(animals)
@@ -476,6 +477,7 @@ def test_documents_of_a_collection_are_written(serve, tmp_path):
     assert ask("/api/documents/a", "DELETE", items="mails/documents")[0] == 404
 
 
+@pytest.mark.long
 def test_documents_are_written_with_a_token(serve, animals):
     server = serve(animals, "--token", "secret")
     headers = {"authorization": "Bearer secret"}

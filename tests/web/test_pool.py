@@ -19,6 +19,7 @@ from setsearch.pool import QUEUE, QuestionPool, Unavailable
 from setsearch.web import Rules, make_app, make_page
 
 
+@pytest.mark.long
 def test_the_loop_goes_on_while_a_question_is_answered(animals):
     async def run():
         pool, ticks = QuestionPool(animals, 30, workers=2), 0
@@ -33,6 +34,7 @@ def test_the_loop_goes_on_while_a_question_is_answered(animals):
     assert found == [{"grain": "documents"}] * 4
 
 
+@pytest.mark.long
 def test_what_takes_too_long_is_told_and_goes_on(animals):
     let_go, finished = threading.Event(), threading.Event()
 

@@ -110,6 +110,7 @@ def test_undo_brings_the_answer_of_somebody_else_back(serve, cats):
         assert Review(index, "cats").decisions() == before
 
 
+@pytest.mark.long
 def test_an_overruled_answer_comes_back_much_later(serve, cats):
     """On another page, after other answers, by another server."""
     server = serve(cats)

@@ -12,6 +12,7 @@ import setsearch
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("grouped", [True, False])
 def test_a_set_is_asked_beside_its_rivals_at_each_door(tmp_path, run, serve, monkeypatch, grouped):
     path = tmp_path / "a.db"

@@ -28,6 +28,7 @@ from setsearch.web import access
 from setsearch.web import server as serving
 
 
+@pytest.mark.long
 def test_guesses_of_a_token_are_slowed_down(serve, animals):
     server = serve(animals, "--token", "right")
     guess = lambda token: server.ask("/api/info", headers={"authorization": f"Bearer {token}"})  # noqa: E731
@@ -110,6 +111,7 @@ def read_all(connection):
     return b"".join(iter(lambda: connection.recv(4096), b""))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("begin", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "])
 def test_a_request_must_begin_in_time(server, begin):
     with connect(server) as slow:
@@ -135,6 +137,7 @@ def test_a_request_that_cannot_be_read_is_told_why(server, parts):
     assert json.loads(body) == {"error": serving.UNREADABLE}
 
 
+@pytest.mark.long
 def test_a_body_must_come_in_time(server):
     with connect(server) as slow:
         slow.sendall(b"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n[")

@@ -26,6 +26,7 @@ def workers_of(parent):
     return found
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/stat").is_file(), reason="needs /proc to see processes: run on Linux")
 def test_workers_share_an_address_and_one_that_dies_is_replaced(serve, animals, run, failed):
     server = serve(animals, "--workers", "2")
