@@ -14,6 +14,7 @@ import json
 import logging
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -278,7 +279,9 @@ async def _source_of(datasette: Any, database: str, table: str) -> dict[str, Any
     source: dict[str, Any] | None = await _ask(datasette, database, lambda index: _source(index, table))
     if source is not None or not _may_copy(datasette, database, table):
         return source
-    key = await _execute(datasette, database, partial(_copies.key, _place(datasette, database), table))
+    key = None
+    with suppress(SetsearchError, sqlite3.Error):  # a menu has no entry then
+        key = await _execute(datasette, database, partial(_copies.key, _place(datasette, database), table))
     return {"key": key, "primary": True} if key is not None else None
 
 
@@ -321,8 +324,9 @@ def _pool(path: str | Path, limit: float) -> QuestionPool:
     """What asks the index in a file."""
     key = (str(path), limit)
     if key not in _pools:
+        for gone in [own for own in _pools if not Path(own[0]).exists()]:  # copies that are not kept
+            del _pools[gone]
         _pools[key] = QuestionPool(path, ANSWER_SECONDS, time_limit=limit)
-        watch_damage(path, _log.error)
     return _pools[key]
 
 
@@ -335,6 +339,8 @@ async def _ask(datasette: Any, database: str, question: Callable[[setsearch.Inde
     try:
         if opened.path is None:
             return await _execute(datasette, database, lambda lent: question(setsearch.open(lent, time_limit=limit)))
+        if (str(opened.path), limit) not in _pools:
+            watch_damage(opened.path, _log.error)
         return await _pool(opened.path, limit).ask(question)
     except SetsearchError:
         if strict:

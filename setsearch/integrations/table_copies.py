@@ -22,7 +22,7 @@ from setsearch.indexing.suggest import columns_of
 from setsearch.indexing.sync import read_source
 from setsearch.sqlite.drivers import driver_connection
 from setsearch.sqlite.limits import limited
-from setsearch.sqlite.sql import main_table
+from setsearch.sqlite.sql import is_stored_table, main_table
 from setsearch.storage.synced_source import TABLE, Columns, SyncedSource
 
 MOST_ROWS = 50_000  # of a table; some 30,000 are read in a second
@@ -50,16 +50,19 @@ class TableCopies:
     def key(self, place: str, table: str, connection: sqlite3.Connection) -> str | None:
         """The column with the ids of rows of a table of a database; None for a table that has no copy."""
         with self._lock, _reading(connection) as cursor:
-            columns = self._columns_of(place, table, cursor)
-            return None if columns is None or _rows(cursor, table) > MOST_ROWS else columns.id
+            columns = None if _is_large(cursor, table) else self._columns_of(place, table, cursor)
+            return None if columns is None else columns.id
 
     def copy(self, place: str, table: str, connection: sqlite3.Connection) -> TableCopy:
         """The copy of a table of a database, by a connection to it. Raises SourceError for one that has none."""
         with self._lock:
             known = self._made.get((place, table))
             if known is None or time.time() - known.time > SECONDS:
-                with _reading(connection) as cursor:
-                    known = self._read(cursor, place, table)
+                try:
+                    with _reading(connection) as cursor:
+                        known = self._read(cursor, place, table)
+                except sqlite3.Error as error:
+                    raise SourceError(f"table {table} cannot be read: {error}") from error
             self._made[place, table] = known
             self._made.move_to_end((place, table))
             while len(self._made) > MOST_COPIES:
@@ -86,11 +89,11 @@ class TableCopies:
     def _read(self, cursor: sqlite3.Cursor, place: str, table: str) -> TableCopy:
         """Read a table into the file of its copy, or a new one."""
         lacking = not_indexed(table)
+        if _is_large(cursor, table):
+            raise SourceError(f"{lacking} (it has more than {MOST_ROWS:,} rows, too many for a copy)")
         columns = self._columns_of(place, table, cursor)
         if columns is None:
             raise SourceError(f"{lacking} (a copy needs a key of one column, and texts or names)")
-        if _rows(cursor, table) > MOST_ROWS:
-            raise SourceError(f"{lacking} (it has more than {MOST_ROWS:,} rows, too many for a copy)")
         begin, known = time.time(), self._made.get((place, table))
         self._folder = self._folder or TemporaryDirectory(prefix="setsearch-")
         self._count += known is None
@@ -106,11 +109,13 @@ def not_indexed(table: str) -> str:
     return f"{table} is not indexed; `{command}` does it"
 
 
-def _rows(cursor: sqlite3.Cursor, table: str) -> int:
-    """How many rows a table has; of a table with more than MOST_ROWS, one more than these."""
+def _is_large(cursor: sqlite3.Cursor, table: str) -> bool:
+    """Whether a table has more than MOST_ROWS rows."""
+    if not is_stored_table(cursor, table):  # a view may take long, and has no copy
+        return False
     with limited(cursor, f"reading {table}"):
         statement = f"select count(*) from (select 1 from {main_table(table)} limit {MOST_ROWS + 1})"
-        return int(cursor.execute(statement).fetchone()[0])
+        return int(cursor.execute(statement).fetchone()[0]) > MOST_ROWS
 
 
 @contextmanager
