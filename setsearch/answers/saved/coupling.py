@@ -9,7 +9,7 @@ in o, and if it belongs to all wholes of c. What o has accepted belongs to o; wh
 Without rivals scores are, to the bit, those of the set alone. Other rules do less well (benchmarks/LOG.md).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
@@ -86,6 +86,16 @@ def weigh_set(
         raise NoSeeds("none of its accepted items is in the index; accept one first")
     known_ones = yield from _weigh(reading, fields_by, (accepted, rejected), options)
     return known_ones._replace(gone=gone)
+
+
+def weigh_each(
+    reading: Reading, fields_by: FieldsBy, asked: Iterable[tuple[Given, Mapping[str, Any]]]
+) -> Iterator[Standing | SetsearchError]:
+    """The questions of sets, many at once; in the place of a set that cannot be asked, why. Raises all other errors."""
+    for own in together(weigh_set(reading, fields_by, *each) for each in asked):
+        if isinstance(own, SetsearchError) and not isinstance(own, QueryError | UsageError):
+            raise own
+        yield own
 
 
 def _weigh(reading: Reading, fields_by: FieldsBy, marks: Given, options: Mapping[str, Any]) -> Asking[Standing]:
@@ -256,10 +266,10 @@ def ask_together(
     names, standings, notes = list[str](), list[Standing](), list[str]()
     asked = sorted(marks, key=lambda name: (name != first, name))
     with_more = {**options, **more}
-    askings = (weigh_set(reading, fields_by, marks[own], with_more if own == first else options) for own in asked)
-    for name, own in zip(asked, together(askings), strict=True):
+    given = ((marks[own], with_more if own == first else options) for own in asked)
+    for name, own in zip(asked, weigh_each(reading, fields_by, given), strict=True):
         if isinstance(own, SetsearchError):
-            if name == first or not isinstance(own, QueryError | UsageError):
+            if name == first:
                 raise own
             notes.append(f"{name}: {own}")
             continue

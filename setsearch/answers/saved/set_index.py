@@ -15,15 +15,14 @@ import numpy as np
 from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import Wording, are_people, wording
 from setsearch.answers.results import Contribution, rest_of
-from setsearch.answers.saved.coupling import Flags, Rivalry, Standing, Weighed, couple, penalties, weigh_set
+from setsearch.answers.saved.coupling import Flags, Rivalry, Standing, Weighed, couple, penalties, weigh_each
 from setsearch.answers.saved.groups import Groups, Marks, marks_of_sets, read_groups
 from setsearch.answers.sets import gone_note
 from setsearch.arrays import Floats, Ints, bincount, offsets, places_among, positions, repeat, run_lengths, run_starts
-from setsearch.errors import QueryError, SetsearchError, UsageError
+from setsearch.errors import SetsearchError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.models.values import ValueRule
-from setsearch.search.together import together
 from setsearch.search.weights import FieldWeights
 from setsearch.sqlite.integrity import stored_checksums
 from setsearch.storage.ids import plain_name
@@ -294,7 +293,7 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
     lists: dict[ValueRule, list[tuple[Ints, Ints, Floats]]] = {}
     stays = {*same}
     new = [name for name in made.marks if name not in stays]
-    for name, found in zip(new, together(weigh_set(reading, fields_by, made.marks[name]) for name in new), strict=True):
+    for name, found in zip(new, weigh_each(reading, fields_by, ((made.marks[name], {}) for name in new)), strict=True):
         for own in note_weighed(made, name, found, first.source):
             added = own.seeds.features, np.full(len(own.seeds.features), made.numbers[name]), own.lists.weights
             lists.setdefault(own.rule, []).append(added)
@@ -310,8 +309,6 @@ def note_weighed(
 ) -> tuple[FieldWeights, ...]:
     """Note what is known of a set; returns its weights if its scores are sums of these alone."""
     if isinstance(asked, SetsearchError):
-        if not isinstance(asked, QueryError | UsageError):
-            raise asked
         made.weighed[name] = str(asked)
         return ()
     fields, weights, left_out, found, gone, untold = asked
