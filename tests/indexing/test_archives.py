@@ -2,6 +2,8 @@
 
 import io
 import struct
+import subprocess
+import sys
 import tarfile
 import zipfile
 
@@ -176,3 +178,21 @@ def test_a_document_without_ending_is_no_archive(tmp_path):
         write(tmp_path / "x.zip", files)
         (tmp_path / "x.zip").rename(tmp_path / name)
         assert not archives.is_archive(tmp_path / name)
+
+
+def test_a_python_without_lzma_reads_the_other_archives(tmp_path):
+    write(tmp_path / "notes.zip", {"lion.txt": b"a large cat"})
+    (tmp_path / "notes.tar.xz").write_bytes(b"\xfd7zXZ\0")
+    code = """
+import sys
+sys.modules["lzma"] = None
+from setsearch.cli.app import main
+main()
+"""
+    for name, told in (
+        ("notes.zip", "indexed 1; notes.db now holds 1 documents, 3 terms"),
+        ("notes.tar.xz", "Error: notes.tar.xz is not read: packed: unpack it"),
+    ):
+        command = [sys.executable, "-c", code, "index", "notes.db", name]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
+        assert (done.stdout + done.stderr).strip() == told

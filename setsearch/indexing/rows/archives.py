@@ -1,7 +1,6 @@
 """Archives of files, unpacked into a folder that goes again: as far as they may be long, and nothing beside it."""
 
 import io
-import lzma
 import re
 import stat
 import tarfile
@@ -17,11 +16,16 @@ from typing import IO
 from setsearch.errors import SourceError
 from setsearch.indexing.rows.opening import MOST_UNPACKED, TooMuch
 
+try:
+    from lzma import LZMAError
+except ImportError:  # a Python may be built without it, as that of a browser is; then tarfile tells it
+    from tarfile import CompressionError as LZMAError  # type: ignore[assignment]
+
 ENDINGS = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 MOST_MEMBERS, LONGEST_LIST = 100_000, 1 << 24  # of an archive; bytes of the list of a .zip
 PIECE = 1 << 20
 BROKEN = (
-    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError),
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError),
     *(OSError, EOFError, NotImplementedError, RuntimeError, ValueError),
 )
 OF_DOCUMENTS = {"[Content_Types].xml", "mimetype", "META-INF/container.xml"}  # members of what is no plain archive
