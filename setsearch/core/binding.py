@@ -16,13 +16,14 @@ import numpy as np
 from setsearch.arrays import Array, Floats, Ints, ListArrays, ListValues
 from setsearch.errors import LostArrays
 
-VERSION, UNKNOWN = 9, -2  # as in core.c
+VERSION, UNKNOWN = 10, -2  # as in core.c
 BLOCK = 1 << 15  # sums
 LEAST_ROOM = 1 << 14  # candidates
 LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
 
 # Ids (int32) and values (float32, float64, or None for ones), where each list starts and ends, and its weight.
 Part = tuple[Any, ...]
+Rows = tuple[Ints, Ints]
 
 _SIZE, _POINTER = c.c_int64, c.c_void_p
 # What each entry takes: P a pointer, S a size (int64), I an int32, R a real number.
@@ -35,7 +36,7 @@ _SIGNATURES = {
     "setsearch_fold": "PSPSSPP RSS PP",
     "setsearch_values": "PSS PPSSPPSS PPPPP S PPPP",
     "setsearch_squares": "SPPPP SSS PPPP SP",
-    "setsearch_nearest": "SSS PS PP SR PPP PP",
+    "setsearch_nearest": "PSS PS PP SR PP PP",
     "setsearch_sort": "SPPPP",
     "setsearch_unpack": "PSSSSISP",
     "setsearch_pieces": "PSPS PPPP",
@@ -140,19 +141,22 @@ def fold(items: Ints, source: ListArrays, alike: float, least: int, back: int) -
     return same
 
 
-def nearest(
-    first: int, parts: Sequence[Part], lengths: Ints, inverse: Floats, unit: float, found: tuple[Ints, Ints]
-) -> None:
-    """Fill the rows `found`, ids and similarities of the nearest words of some words, from `first` on.
+def nearest(words: Ints, parts: Sequence[Part], lengths: Ints, kept: Array | None, unit: float, rows: Rows) -> None:
+    """Fill the rows of some words: ids and similarities of the nearest, `(n_words, k)` each.
 
-    `parts` have the lists of all these words, `lengths` `(n_parts, n_words)` how many each has. Raises LostArrays.
+    `parts` have the lists of all these words, `lengths` `(n_parts, n)` how many each has. They are also put into the
+    rows of the others that are `kept`, a mask. Raises LostArrays.
     """
-    kept, structures, n_lists = _parts(parts)
-    (count, k), lengths = found[0].shape, np.ascontiguousarray(lengths, np.int64)
-    require(all(own.flags.c_contiguous and own.dtype == np.int64 for own in found), "rows that the core cannot write")
-    scratch = _scratch("places", n_lists, np.int64), _scratch("sums", BLOCK, np.float64), _scratch("heap", k)
-    lists = structures, len(kept), address(lengths), address(inverse)
-    _check(library().setsearch_nearest(first, count, len(inverse), *lists, k, unit, *map(address, (*scratch, *found))))
+    structures_of, structures, n_lists = _parts(parts)
+    (n, k), lengths = rows[0].shape, np.ascontiguousarray(lengths, np.int64)
+    require(all(own.flags.c_contiguous and own.dtype == np.int64 for own in rows), "rows that the core cannot write")
+    require(kept is None or (kept.dtype == bool and len(kept) == n), "a mask that the core cannot read")
+    mask = None if kept is None else address(kept)
+    lists = structures, len(structures_of), address(lengths), mask
+    scratch = _scratch("places", n_lists, np.int64), _scratch("sums", BLOCK, np.float64)
+    _check(
+        library().setsearch_nearest(address(words), len(words), n, *lists, k, unit, *map(address, (*scratch, *rows)))
+    )
 
 
 def squares(

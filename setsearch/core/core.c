@@ -30,7 +30,7 @@
 
 enum {
     FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, SOME = 256, FEW = 50, /* search/groups.py */
-    VERSION = 9,    /* of the entries; binding.py asks for it */
+    VERSION = 10,   /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
@@ -1229,21 +1229,33 @@ ENTRY int64_t setsearch_squares(int64_t n_items, const int64_t *starts, const in
     return 0;
 }
 
-/* The k nearest of `n` words to each of `count` words from `first` on (memory/neighbors.py), and their similarities in whole
-   units; zeros follow where fewer are similar. `parts` have the lists of all these words, and `lengths`, a row for each
-   part, how many of them each word has. Scratch memory: `places`, one number a list; `sums`, BLOCK; `best`, k. */
-ENTRY int64_t setsearch_nearest(int64_t first, int64_t count, int64_t n, part_t *parts, int64_t n_parts,
-                                const int64_t *lengths, const double *inverse, int64_t k, double unit, int64_t *places,
-                                double *sums, double *best, int64_t *ids, int64_t *similarities) {
-    for (int64_t p = 0; p < n_parts; p++) {
-        for (int64_t i = 0; i < count; i++) {
+/* Put a word into a row of `k` ids and similarities, the most similar first, equal ones by id; zeros are empty places. */
+static void put_into_row(int64_t id, int64_t similarity, int64_t k, int64_t *ids, int64_t *similarities) {
+    int64_t place = k;
+    for (; place; place--) {
+        const int64_t other = similarities[place - 1];
+        if (other > similarity || (other == similarity && ids[place - 1] < id)) break;
+        if (place < k) ids[place] = ids[place - 1], similarities[place] = other;
+    }
+    if (place < k) ids[place] = id, similarities[place] = similarity;
+}
+
+/* The k nearest of `n` words to each of `count` words (memory/neighbors.py), into their rows of `ids` and `similarities`, in
+   whole units; zeros follow where fewer are similar. `parts` have the lists of all these words, and `lengths`, a row for
+   each part, how many of them each word has. Each word is also put into the rows of others that are in `kept`, if that is
+   not NULL. Scratch memory: `places`, one number a list; `sums`, BLOCK. */
+ENTRY int64_t setsearch_nearest(const int64_t *words, int64_t count, int64_t n, part_t *parts, int64_t n_parts,
+                                const int64_t *lengths, const uint8_t *kept, int64_t k, double unit, int64_t *places,
+                                double *sums, int64_t *ids, int64_t *similarities) {
+    for (int64_t i = 0; i < count; i++) {
+        if (words[i] < 0 || words[i] >= n) return DAMAGED;
+        for (int64_t p = 0; p < n_parts; p++) {
             if (lengths[p * count + i] < 0 || lengths[p * count + i] > parts[p].n_lists) return DAMAGED;
             parts[p].n_lists -= lengths[p * count + i];
         }
     }
-    for (int64_t i = 0; i < count; i++, ids += k, similarities += k) {
-        const int64_t word = first + i;
-        int64_t found = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t word = words[i], own = k * word;
         for (int64_t p = 0; p < n_parts; p++) parts[p].n_lists = lengths[p * count + i];
         if (begin_parts(parts, n_parts, n, places)) return DAMAGED;
         for (int64_t from = 0; from < n; from += BLOCK) {
@@ -1251,17 +1263,19 @@ ENTRY int64_t setsearch_nearest(int64_t first, int64_t count, int64_t n, part_t 
             memset(sums, 0, (size_t)size * sizeof *sums);
             if (add_parts(sums, from, size, parts, n_parts, places)) return DAMAGED;
             if (word - from >= 0 && word - from < size) sums[word - from] = 0;
+            double least = (double)similarities[own + k - 1] + 0.5;
             for (int64_t b = 0; b < size; b++) {
-                const double score = sums[b] * inverse[from + b];
-                if (!(score > (found < k ? 0 : best[k - 1]))) continue;
-                int64_t place = found < k ? found++ : k - 1;
-                for (; place && best[place - 1] < score; place--) best[place] = best[place - 1], ids[place] = ids[place - 1];
-                best[place] = score, ids[place] = from + b;
+                const int is_kept = kept && kept[from + b];
+                if (!(sums[b] * unit >= (is_kept ? 0.5 : least))) continue;
+                const int64_t similarity = (int64_t)whole((sums[b] < 1.0 ? sums[b] : 1.0) * unit);
+                if (similarity > similarities[own + k - 1]) {
+                    put_into_row(from + b, similarity, k, ids + own, similarities + own);
+                    least = (double)similarities[own + k - 1] + 0.5;
+                }
+                const int64_t other = k * (from + b);
+                if (is_kept && similarity && similarity >= similarities[other + k - 1])
+                    put_into_row(word, similarity, k, ids + other, similarities + other);
             }
-        }
-        for (int64_t j = 0; j < found; j++) {
-            const double similarity = best[j] * inverse[word];
-            similarities[j] = (int64_t)whole((similarity < 1.0 ? similarity : 1.0) * unit);
         }
         for (int64_t p = 0; p < n_parts; p++) {
             parts[p].starts += parts[p].n_lists;

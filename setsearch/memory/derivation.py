@@ -6,6 +6,7 @@ writes in short ones, and publishes with one row: no question waits for it, and 
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -13,14 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import bincount
+from setsearch.arrays import Ints, bincount
 from setsearch.core.threads import give_back
 from setsearch.errors import CorruptIndex, DatabaseError
 from setsearch.lists import Lists
 from setsearch.memory import layout
 from setsearch.memory.content import RelationContent, array_of_fields
 from setsearch.memory.field import Field
-from setsearch.memory.neighbors import nearest_words
+from setsearch.memory.neighbors import Earlier, identities, nearest_words, read_earlier
 from setsearch.memory.word_contexts import (
     COEFFICIENTS,
     IN_MEMORY,
@@ -48,6 +49,7 @@ from setsearch.text.contexts import (
     context_fields,
     document_field,
     least_count,
+    parts_of_keys,
     words_of_titles,
 )
 from setsearch.text.token_stream import Tokens, arrange, merge_phrases, token_stream, tokenize
@@ -65,6 +67,7 @@ class _Texts(NamedTuple):
     documents: list[tuple[int, str, str | None]]  # id, name, title of those with a text, by name
     parts: list[Tokens]  # tokens of documents; the last part that has a document counts
     has_contexts: bool
+    neighbors: Earlier | None  # of words, as they were derived before
 
 
 def write_lists(database: Path, content: RelationContent, rules: Iterable[tuple[Field, ValueRule]]) -> bool:
@@ -102,7 +105,7 @@ def write_contexts(database: Database, file: Path, contexts: WordContexts, rule:
 def derive_contexts(
     database: Database,
     find: Callable[[sqlite3.Cursor], Relation],
-    how: tuple[Analyzer, ValueRule],
+    analyzer: Analyzer,
     required: bool = False,
     tell: Tell = lambda share: None,
 ) -> WordContexts | None:
@@ -123,8 +126,8 @@ def derive_contexts(
                 raise
     try:
         with database.read() as cursor:
-            texts = _read(cursor, find(cursor), how[0])
-        return _derive(texts, how, draft, required, tell)
+            texts = _read(cursor, find(cursor), analyzer)
+        return _derive(texts, analyzer, draft, required, tell)
     except BaseException:
         if draft is not None:
             draft.abandon()
@@ -138,23 +141,22 @@ def _read(cursor: sqlite3.Cursor, relation: Relation, analyzer: Analyzer) -> _Te
         "select id, name, title from setsearch_name where kind = ? order by name", (relation.items.id,)
     ).fetchall()
     documents = [row for row in named if row[0] in having]
-    known, changed = None, None
+    known, changed, neighbors = None, None, None
     generation = find_generation(cursor, relation.id, CONTEXTS)
     if generation is not None:
         changed = changed_items(cursor, relation.state, generation.state)
         known = None if changed is None else read_tokens(cursor, generation)
+        neighbors = read_earlier(cursor, generation)
     if known is None or changed is None:
         parts = [tokenize(read_texts(cursor, relation), analyzer.words)]
     else:
         texts = read_texts(cursor, relation, changed)
         parts = [known, tokenize(texts, analyzer.words, known.names)]
-    return _Texts(relation, documents, parts, wants_contexts(cursor, relation))
+    return _Texts(relation, documents, parts, wants_contexts(cursor, relation), neighbors)
 
 
-def _derive(
-    texts: _Texts, how: tuple[Analyzer, ValueRule], draft: Draft | None, required: bool, tell: Tell
-) -> WordContexts:
-    (analyzer, rule), relation = how, texts.relation
+def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bool, tell: Tell) -> WordContexts:
+    relation = texts.relation
 
     def at(share: float) -> None:
         """Tell how far it is, and other processes that this one is at work, with no more memory than it needs."""
@@ -166,13 +168,16 @@ def _derive(
     at(READ)
     tokens = arrange(np.array([id for id, _, _ in texts.documents], np.int64), texts.parts)
     texts.parts.clear()
-    arrays, lists = _fields(texts, tokens, analyzer, at)
+    arrays, lists, features = _fields(texts, tokens, analyzer, at)
     generation = Generation(IN_MEMORY, relation.id, CONTEXTS, relation.revision, relation.stamp)
     contexts = make_contexts(generation, arrays, lists)
     if lists:
-        weighted = [(field, COEFFICIENTS[name]) for name, field in contexts.fields.items()]
+        weighted = [(field, COEFFICIENTS[name], features[name]) for name, field in contexts.fields.items()]
         arrays |= nearest_words(
-            weighted, rule, contexts.words.size, lambda share: at(COUNTED + share * (COMPARED - COUNTED))
+            weighted,
+            contexts.words.words,
+            texts.neighbors,
+            lambda share: at(COUNTED + share * (COMPARED - COUNTED)),
         )
     at(COMPARED)
     if draft is None:
@@ -191,13 +196,13 @@ def _derive(
 
 def _fields(
     texts: _Texts, tokens: Tokens, analyzer: Analyzer, at: Tell
-) -> tuple[Arrays, dict[str, tuple[Lists, Lists]]]:
-    """The lists of the fields of contexts, by word and by feature, and what is stored of them beside."""
+) -> tuple[Arrays, dict[str, tuple[Lists, Lists]], dict[str, Ints]]:
+    """What is stored of the fields of contexts, their lists by word and by feature, what identifies their features."""
     arrays: Arrays = {"items": "[]", "sizes": "{}"}
     arrays |= {"token documents": tokens.documents, "token lengths": tokens.lengths, "tokens": tokens.tokens}
     arrays["token names"] = json.dumps(tokens.names, ensure_ascii=False)
     if not texts.has_contexts:
-        return arrays, {}
+        return arrays, {}, {}
     stream = token_stream(tokens)
     if texts.relation.has_phrases:
         stream = merge_phrases(stream)
@@ -208,19 +213,28 @@ def _fields(
     pairs = ContextPairs(stream, items, [name for _, name, _ in texts.documents], titles)
     arrays["documents"] = json.dumps(texts.documents, ensure_ascii=False)
     texts.documents.clear()
+    numbers, features = _numbers(stream.names), dict[str, Ints]()
     for number, (name, field) in enumerate(context_fields(pairs)):
         at(ARRANGED + number / len(FIELDS) * (COUNTED - ARRANGED))
         lists[f"contexts {name}"] = both_ways(field.cells, n_words, len(field.keys))
         arrays[f"{name} keys"] = field.keys
+        features[f"contexts {name}"] = identities([np.full(1, number), *parts_of_keys(field.keys, numbers)])
         del field  # not two at once
     cells = document_field(stream, items.of)
     lists["documents"] = both_ways(cells, n_words, texts.relation.items.next_id)  # whatever the collection
+    features["documents"] = identities([np.arange(texts.relation.items.next_id)])
     arrays["items"] = json.dumps(items.names, ensure_ascii=False)
     arrays["uses"], arrays["occurrences"] = pairs.uses, items.occurrences
     arrays["least uses"] = np.array([least_count(len(stream.tokens))])
     arrays["words"] = json.dumps(stream.names, ensure_ascii=False)
     arrays["sizes"] = json.dumps({name: len(by_feature) for name, (_, by_feature) in lists.items()})
-    return arrays, lists
+    return arrays, lists, features
+
+
+def _numbers(names: Iterable[str]) -> Ints:
+    """What stands for words in the identities of contexts, whatever their numbers are."""
+    encoded = map(str.encode, names)
+    return np.array([zlib.crc32(own) << 31 ^ zlib.adler32(own) for own in encoded], np.int64)
 
 
 def _surface_forms(tokens: Tokens, analyzer: Analyzer) -> dict[str, str]:

@@ -226,7 +226,7 @@ class Field:
         for forward in (False, True):
             lists = self.lists(forward)
             valued = ValuedLists.empty(lists, not rule.binary, rule.largest)
-            valued.give_all(self._value(statistics, forward))
+            valued.give_all(self.value(statistics, forward))
             stored = lists if forward or has_postings else None
             yield from layout.values_to_arrays(f"{name} {DIRECTIONS[forward]}", valued, stored)
 
@@ -333,13 +333,13 @@ class Field:
         own = self._valued_by(rule)
         valued = own.by_item if forward else own.by_feature
         if not valued.are_all_there:
-            value = self._value(self.statistics(rule), forward)
+            value = self.value(self.statistics(rule), forward)
             missing = valued.missing(wanted, value.of_lists is not None)
             if len(missing):
                 valued.fill(missing, value)
         return valued.get(wanted)
 
-    def _value(self, statistics: RuleStatistics, forward: bool) -> Value:
+    def value(self, statistics: RuleStatistics, forward: bool) -> Value:
         """How the entries of one direction get values."""
         of_lists = statistics.values_of_lists if is_core() and statistics.in_core else None
         return Value(

@@ -1,39 +1,40 @@
 """The nearest words of each word with contexts, for smoothing scores (scoring/smoothing.py); stored beside contexts.
 
-    k(a, b) = sum over fields f of c_f sum over features j of x_aj x_bj ln(n / df_j)^(3/2)    df_j at most 2000
+    k(a, b) = sum over fields f of c_f sum over features j of w_aj w_bj
     similarity(a, b) = k(a, b) / sqrt(k(a, a) k(b, b))
+    w_aj = (1 + ln tf_aj) ln(n / df_j)    where tf_aj / L_a > 2 cf_j / CF and df_j is at most 2000
 
-c_f is the coefficient of a field, x_aj the value by the model lift, which has ln(n / df_j)^(1/4): together these are
-the squares of idf that a cosine of tf-idf has. Features that more words have tell least, and would cost most: so the
-time grows with the number of entries, not with its square. Products are on the lattice (arrays.py), thus exact;
-similarities are rounded to multiples of 2^-16.
+c_f is the coefficient of a field; the rest is as in models/values.py. So this is the cosine of tf-idf of what a word
+has more of than the collection. Features that more words have tell least, and would cost most: so the time grows with
+the number of entries, not with its square. Products are on the lattice (arrays.py), thus exact; similarities are
+rounded to multiples of 2^-16, and equal ones are in the order of words.
+
+Of n, CF and df_j only the first bits count (`coarse`), so that a write changes the w of few words. The `marks` of words
+tell of which: those of others stay, and of theirs only the similarities to these few are computed again.
 """
 
+import json
+import math
 import sqlite3
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from setsearch.arrays import (
-    Array,
-    Floats,
-    Ints,
-    bincount,
-    offsets,
-    run_lengths,
-    run_starts,
-    sum_runs,
-    to_lattice,
-)
+from setsearch.arrays import HASH, VALUE_LATTICE, Array, Floats, Ints, distinct, offsets, sum_runs, take
 from setsearch.core import binding
+from setsearch.core.binding import Rows
 from setsearch.core.threads import side_by_side
 from setsearch.errors import LostArrays
 from setsearch.memory.field import Field
-from setsearch.models.values import ValueRule
-from setsearch.scoring.best import accumulate, candidates, is_core, lists_of
-from setsearch.scoring.postings import PostingArrays, WeightedLists
+from setsearch.models.values import CountSource, RuleStatistics, ValueRule, norms_of
+from setsearch.scoring.best import accumulate, is_core, lists_of
+from setsearch.scoring.postings import ValuedLists, WeightedLists
 from setsearch.scoring.smoothing import Neighbors, neighbors_of
+from setsearch.storage.generations import Generation, array_text, read_array
 
 NEAREST = 10
 FEWEST = 2  # words, for one to have a neighbor
@@ -41,14 +42,48 @@ MOST_SHARED = 2000  # words that share a feature; features of more do not count
 UNIT = 2**16  # of similarities
 WORDS_OF_STEP = 512
 NAMES = "nearest words", "similarities"  # of the stored arrays
+MARKS = "marks of words"  # likewise; earlier versions have none
+RULE = ValueRule("soft-twice-mean", weighted=True, slope=1.0)  # what w_aj / sqrt(k(a, a)) is
+BITS_OF_SIZE, BITS_OF_DF = 6, 3  # that count, of n and CF, and of df_j
+LARGEST_SHARE = 1 / 4  # of the words whose marks changed, up to which the others keep theirs
+
+
+class _Row(NamedTuple):
+    """The features of some words, one word's behind the other's, their values, and how many each word has."""
+
+    features: Ints
+    values: Floats
+    lengths: Ints
 
 
 class _Part(NamedTuple):
-    """A field: `postings` are the words of each feature, as far as they count, `factors` c_f ln(n / df_j)^(3/2)."""
+    """A field: its statistics, the words of each feature, and what identifies each."""
 
     field: Field
-    postings: PostingArrays
-    factors: Floats
+    statistics: RuleStatistics
+    by_feature: ValuedLists
+    identities: Ints
+
+    def row(self, words: Ints) -> _Row:
+        """What some words (ascending) have."""
+        found = self.field.value(self.statistics, forward=True).of(self.field.lists(True), words)
+        return _Row(found.ids.astype(np.int64), found.values.astype(np.float64), found.lengths)
+
+    def weighted(self, features: Ints, values: Floats, lengths: Ints) -> tuple[WeightedLists, Ints]:
+        """The lists of the features that some words have, with the values as weights; how many each word has."""
+        missing = self.by_feature.without(distinct(features))
+        if len(missing):
+            self.by_feature.fill(missing, self.field.value(self.statistics, forward=False))
+        return WeightedLists(self.by_feature.get(features), values), lengths
+
+
+class Earlier(NamedTuple):
+    """The neighbors that a generation has: its words, sorted, and its arrays."""
+
+    words: Sequence[str]
+    ids: Ints
+    similarities: Ints
+    marks: Ints
 
 
 class NearestWords:
@@ -72,90 +107,169 @@ class NearestWords:
         return neighbors_of(ids.reshape(-1, NEAREST), similarities.reshape(-1, NEAREST))
 
 
+def read_earlier(cursor: sqlite3.Cursor, generation: Generation) -> Earlier | None:
+    """The neighbors that a generation has; None if an earlier version derived them, or they are lost."""
+    try:
+        words = json.loads(array_text(read_array(cursor, generation, "items")))
+        ids, similarities, marks = (read_array(cursor, generation, name) for name in (*NAMES, MARKS))
+    except (LostArrays, ValueError):
+        return None
+    size = len(words) * NEAREST
+    sound = len(marks) == len(words) and len(ids) == len(similarities) == size and sorted(words) == words
+    if not sound or not 0 <= ids.min(initial=0) <= ids.max(initial=0) < max(len(words), 1):
+        return None
+    return Earlier(words, ids.reshape(-1, NEAREST), similarities.reshape(-1, NEAREST), marks)
+
+
+def coarse(numbers: Ints, bits: int) -> Ints:
+    """Numbers, none negative and below 2^53, with only their first bits, the others 0."""
+    shifts = np.maximum(np.frexp(numbers.astype(float))[1] - bits, 0)
+    return cast(Ints, numbers >> shifts << shifts)
+
+
 def nearest_words(
-    fields: Sequence[tuple[Field, float]], rule: ValueRule, n_words: int, tell: Callable[[float], None]
+    fields: Sequence[tuple[Field, float, Ints]],
+    words: Sequence[str],
+    earlier: Earlier | None,
+    tell: Callable[[float], None],
 ) -> dict[str, Array]:
-    """The arrays of the NEAREST most similar words of each word, the most similar first: ids and similarities.
+    """The arrays of the NEAREST most similar words of each word, the most similar first, and of the marks.
 
-    `fields` are fields in memory with their coefficients. Where fewer words are similar at all, zeros follow.
-    `tell` gets the share that is done.
+    `fields` are fields in memory, their coefficients, and what identifies each feature, whatever its id. Where fewer
+    words are similar at all, zeros follow. What `earlier` has is used where it is still true. `tell` gets the share
+    that is done.
     """
-    ids, similarities = np.zeros((2, n_words, NEAREST), np.int64)
-    found: dict[str, Array] = dict(zip(NAMES, (ids.reshape(-1), similarities.reshape(-1)), strict=True))  # views
-    if n_words < FEWEST:
-        return found
-    squares = np.zeros(n_words)
-    parts = [_part(field, coefficient, rule, squares) for field, coefficient in fields]
-    inverse = np.divide(1.0, np.sqrt(squares), out=np.zeros(n_words), where=squares > 0)
+    n_words = len(words)
+    rows = np.zeros((n_words, NEAREST), np.int64), np.zeros((n_words, NEAREST), np.int64)
+    marks = np.zeros(n_words, np.int64)
+    if n_words >= FEWEST:
+        parts, missing = _parts(fields, n_words), np.arange(n_words)
+        if earlier is not None:
+            marks = np.concatenate([_marks(parts, [part.row(own) for part in parts]) for own in _steps(missing)])
+            missing = _carried(earlier, words, marks, parts, rows)
 
-    def fill(first: int) -> None:
-        """The neighbors of some words."""
-        own = slice(first, min(first + WORDS_OF_STEP, n_words))
-        lists = [_weighted(part, rule, np.arange(n_words)[own]) for part in parts]
-        _fill(first, lists, inverse, (ids[own], similarities[own]))
+        def fill(own: Ints) -> Ints:
+            """The neighbors of some words; their marks."""
+            found = [part.row(own) for part in parts]
+            _fill(own, [part.weighted(*of_part) for part, of_part in zip(parts, found, strict=True)], None, rows)
+            return _marks(parts, found)
 
-    steps = range(0, n_words, WORDS_OF_STEP)
-    for number, _ in enumerate(side_by_side(fill, steps), 1):
-        tell(number / len(steps))
-    return found
-
-
-def _part(field: Field, coefficient: float, rule: ValueRule, squares: Floats) -> _Part:
-    """A field; its part of k(a, a) is added to the `squares` of each word. Few of its entries are read at a time."""
-    n_words, statistics = len(squares), field.statistics(rule)
-    factors, lengths = np.zeros(len(field.lists(False))), np.zeros(len(field.lists(False)), np.int64)
-    kept = [(np.zeros(0, np.int32), np.zeros(0, np.float32))]
-    for entries in field.lists(False).sweep():
-        found, values = statistics.values_of(entries)
-        starts = run_starts(found.lists)
-        features, df = found.lists[starts], run_lengths(starts, len(found.lists))
-        factors[features] = np.log(n_words / df) ** 1.5 * coefficient * ((df > 1) & (df <= MOST_SHARED))
-        weights = _weights(values, factors[found.lists])
-        squares += bincount(found.ids, weights * values, n_words)
-        counted = weights > 0
-        lengths[features] = sum_runs(counted.astype(np.int64), starts) if len(starts) else 0
-        kept.append((found.ids[counted].astype(np.int32), values[counted].astype(np.float32)))
-    ends = offsets(lengths)
-    ids, values32 = (np.concatenate(column) for column in zip(*kept, strict=True))
-    return _Part(field, PostingArrays(ids, ends[:-1], ends[1:], values32), factors)
+        steps = _steps(missing)
+        for number, own in enumerate(side_by_side(fill, steps)):
+            marks[steps[number]] = own
+            tell((number + 1) / len(steps))
+    return {NAMES[0]: rows[0].reshape(-1), NAMES[1]: rows[1].reshape(-1), MARKS: marks}
 
 
-def _weighted(part: _Part, rule: ValueRule, words: Ints) -> tuple[WeightedLists, Ints]:
-    """The lists of the features of some words, one word's behind the other's, with weights; how many each word has."""
-    field, postings, factors = part
-    found, values = field.statistics(rule).values_of(field.lists(True).take(words), by_item=True)
-    weights = _weights(values, factors[found.ids])
-    counted = weights > 0
-    features = found.ids[counted]
-    lists = postings._replace(starts=postings.starts[features], ends=postings.ends[features])
-    return WeightedLists(lists, weights[counted]), bincount(found.lists[counted] - words[0], minlength=len(words))
+def _steps(words: Ints) -> list[Ints]:
+    return [words[first : first + WORDS_OF_STEP] for first in range(0, len(words), WORDS_OF_STEP)]
 
 
-def _weights(values: Floats, factors: Floats) -> Floats:
-    return to_lattice(values * factors, binary=False)
+def _parts(fields: Sequence[tuple[Field, float, Ints]], n_words: int) -> list[_Part]:
+    """The fields with values w_aj / sqrt(k(a, a)): the squares of a word in all of them sum up to 1."""
+    size = int(coarse(np.array([n_words]), BITS_OF_SIZE)[0])
+    products, statistics = np.zeros(n_words), list[RuleStatistics]()
+    for field, coefficient, _ in fields:
+        by_word, by_feature = field.lists(True), field.lists(False)
+        total = max(int(coarse(np.array([by_feature.totals.sum()]), BITS_OF_SIZE)[0]), 1)
+        df = by_feature.lengths
+        factor = np.log(size / np.clip(coarse(df, BITS_OF_DF), 1, size)) * (df <= MOST_SHARED)
+        own = RuleStatistics(RULE, by_word.totals, 2 * by_feature.totals / total, factor)
+        norms = norms_of(own, CountSource(n_words, by_word, by_feature), max(math.log(size), 1.0))
+        products += coefficient * norms**2
+        statistics.append(own)
+    parts = []
+    for (field, coefficient, identities), own in zip(fields, statistics, strict=True):
+        scale = np.sqrt(np.divide(coefficient, products, out=np.zeros(n_words), where=products > 0))
+        lists = ValuedLists.empty(field.lists(False), True, RULE.largest)
+        parts.append(_Part(field, replace(own, scale=scale), lists, identities))
+    return parts
 
 
-def _fill(first: int, parts: Sequence[tuple[WeightedLists, Ints]], inverse: Floats, found: tuple[Ints, Ints]) -> None:
-    """Put the most similar words of some words, from `first` on, into rows of ids and similarities."""
+def _marks(parts: Sequence[_Part], found: Sequence[_Row]) -> Ints:
+    """A number for each of some words, of which these are the features: another one if the value of any changes."""
+    marks = np.zeros(len(found[0].lengths), np.int64)
+    for part, (features, values, lengths) in zip(parts, found, strict=True):
+        filled = np.flatnonzero(lengths)
+        if len(filled):
+            terms = take(part.identities, features) * (values * VALUE_LATTICE).astype(np.int64)
+            marks[filled] += sum_runs(terms, offsets(lengths)[filled])
+    return marks
+
+
+def _carried(earlier: Earlier, words: Sequence[str], marks: Ints, parts: Sequence[_Part], rows: Rows) -> Ints:
+    """Fill the rows that can be told from earlier ones, and those of the words that changed; return the other words.
+
+    What was not among the nearest of a word that stays is behind the last of these, unless it changed: so a row is
+    complete if its new last one is not behind the old one.
+    """
+    (ids, similarities), places = rows, dict(zip(words, range(len(words)), strict=True))
+    new = np.array([places.get(word, -1) for word in earlier.words], np.int64)  # the ids of the earlier words
+    stays = new >= 0
+    stays[stays] = earlier.marks[stays] == marks[new[stays]]
+    same = np.zeros(len(words), bool)
+    same[new[stays]] = True
+    if np.count_nonzero(~same) > LARGEST_SHARE * len(words):
+        return np.arange(len(words))
+    order = 2 * new  # words that are gone stand between others
+    gone = np.flatnonzero(new < 0)
+    order[gone] = [2 * bisect_left(words, earlier.words[id]) - 1 for id in gone.tolist()]
+    old_ids, old = earlier.ids[stays], earlier.similarities[stays]
+    is_known = old > 0
+    is_kept = is_known & stays[old_ids]
+    to_front = np.argsort(~is_kept, axis=1, kind="stable")
+    own = new[stays]
+    ids[own] = np.take_along_axis(np.where(is_kept, new[old_ids], 0), to_front, 1)
+    similarities[own] = np.take_along_axis(np.where(is_kept, old, 0), to_front, 1)
+    for step in _steps(np.flatnonzero(~same)):
+        _fill(step, [part.weighted(*part.row(step)) for part in parts], same, rows)
+    last, last_old = similarities[own, -1], old[:, -1]
+    is_behind = (last < last_old) | ((last == last_old) & (2 * ids[own, -1] > order[old_ids[:, -1]]))
+    incomplete = np.sort(own[is_known[:, -1] & (is_kept != is_known).any(axis=1) & is_behind])
+    ids[incomplete] = similarities[incomplete] = 0
+    return incomplete
+
+
+def _fill(
+    words: Ints, parts: Sequence[tuple[WeightedLists, Ints]], kept: npt.NDArray[np.bool_] | None, rows: Rows
+) -> None:
+    """Put the most similar words of some words into their rows, and these words into the rows of those to be kept."""
     if is_core():
         lengths = np.stack([own for _, own in parts])
-        binding.nearest(first, lists_of([lists for lists, _ in parts]), lengths, inverse, UNIT, found)
+        binding.nearest(words, lists_of([lists for lists, _ in parts]), lengths, kept, UNIT, rows)
         return
     ends = [offsets(lengths).tolist() for _, lengths in parts]
-    for word, (ids, similarities) in enumerate(zip(*found, strict=True)):
-        scores = np.zeros(len(inverse))
+    n_words = len(rows[0])
+    for place, word in enumerate(words.tolist()):
+        scores = np.zeros(n_words)
         accumulate(
-            scores, *(_of_word(lists, own[word : word + 2]) for (lists, _), own in zip(parts, ends, strict=True))
+            scores, *(_of_word(lists, own[place : place + 2]) for (lists, _), own in zip(parts, ends, strict=True))
         )
-        scores *= inverse
-        scores[first + word] = 0.0
-        near = candidates(scores, min(NEAREST, len(scores)))
-        near = near[scores[near] > 0]
-        near = near[np.lexsort((near, -scores[near]))][:NEAREST]
-        ids[: len(near)] = near
-        similarities[: len(near)] = np.rint(np.minimum(scores[near] * inverse[first + word], 1.0) * UNIT)
+        scores[word] = 0.0
+        similarities = np.rint(np.minimum(scores, 1.0) * UNIT).astype(np.int64)
+        near = np.flatnonzero(similarities)
+        _put(rows, word, near, similarities[near])
+        for other in near[kept[near]].tolist() if kept is not None else ():
+            _put(rows, other, np.array([word]), similarities[[other]])
+
+
+def _put(rows: Rows, word: int, ids: Ints, similarities: Ints) -> None:
+    """Put words into the row of one, as far as they are nearer than what is there."""
+    known = np.flatnonzero(rows[1][word])
+    ids, similarities = np.append(rows[0][word, known], ids), np.append(rows[1][word, known], similarities)
+    order = np.lexsort((ids, -similarities))[:NEAREST]
+    rows[0][word, : len(order)], rows[1][word, : len(order)] = ids[order], similarities[order]
 
 
 def _of_word(lists: WeightedLists, span: Sequence[int]) -> WeightedLists:
     own, (postings, weights) = slice(*span), lists
     return WeightedLists(postings._replace(starts=postings.starts[own], ends=postings.ends[own]), weights[own])
+
+
+def identities(numbers: Iterable[Ints]) -> Ints:
+    """A number for each feature, given those of what it consists of, `(n_features,)` each: equal if all are equal."""
+    found: Any = np.uint64(1)
+    for own in numbers:
+        found = (found ^ own.view(np.uint64)) * HASH
+        found = found ^ found >> np.uint64(29)
+    return cast(Ints, found.view(np.int64))

@@ -151,7 +151,7 @@ class Readings:
         rule = _default_rule(relation, relation.features.name)
         assert version.analyzer is not None
         find = partial(find_again, name=name)
-        contexts = derive_contexts(self._database, find, (version.analyzer, rule), required, tell)
+        contexts = derive_contexts(self._database, find, version.analyzer, required, tell)
         if contexts is None:
             return False
         with LOCK:

@@ -212,7 +212,7 @@ def rule_statistics(rule: ValueRule, counts: CountSource, norms: Floats | None =
         statistics = replace(statistics, factor=factor)
     if rule.slope is None:
         return statistics
-    norms = _norms(statistics, counts) if norms is None else norms
+    norms = norms_of(statistics, counts, largest_rarity(counts.n_items)) if norms is None else norms
     pivot = median(norms[norms > 0]) if norms.any() else 1.0
     return replace(statistics, norms=norms, scale=_scales(norms, pivot, rule.slope), pivot=pivot)
 
@@ -226,8 +226,13 @@ def rarity(df: Ints, n_items: int) -> Floats:
     return factors
 
 
-def _norms(statistics: RuleStatistics, counts: CountSource) -> Floats:
-    """||w_i|| over the entries that exist, `(n_ids,)`.
+def largest_rarity(n_items: int) -> float:
+    """The factor of a feature that a single item has."""
+    return float(rarity(np.ones(1, np.int64), n_items)[0])
+
+
+def norms_of(statistics: RuleStatistics, counts: CountSource, largest: float) -> Floats:
+    """||w_i|| over the entries that exist, `(n_ids,)`; no factor of a feature is above the `largest`.
 
     Squares are rounded to multiples of a power of two that are exactly summed, so that no order of features, which
     depends on the order of writes, changes a bit.
@@ -236,8 +241,8 @@ def _norms(statistics: RuleStatistics, counts: CountSource) -> Floats:
     own_totals = by_item.totals if statistics.totals is None else statistics.totals
     lengths, totals = by_item.lengths, own_totals.astype(float)
     factor = np.ones(by_item.n_ids) if statistics.factor is None else statistics.factor
-    n_items = 0 if statistics.factor is None else counts.n_items
-    unit = square_unit(float(by_item.totals.max(initial=1)), int(lengths.max(initial=1)), n_items)
+    largest = 1.0 if statistics.factor is None else largest
+    unit = square_unit(float(by_item.totals.max(initial=1)), int(lengths.max(initial=1)), largest)
     unit *= 2.0 ** -math.ceil(math.log2(max((1.0, *dict(statistics.rule.fields).values()))))
     factor_squares = factor**2 * unit
     if statistics.factor is not None and binding.library() is not None:
@@ -262,13 +267,12 @@ def _norms(statistics: RuleStatistics, counts: CountSource) -> Floats:
     return np.sqrt(squares / unit)
 
 
-def square_unit(total: float, length: int, n_items: int = 0) -> float:
+def square_unit(total: float, length: int, factor: float) -> float:
     """The unit in which squares of weights are whole numbers with exact sums.
 
-    Given the largest sum of the counts of an item, the largest number of its features, and how many items there are if
-    features are weighted by their rarity.
+    Given the largest sum of the counts of an item, the largest number of its features, and of their factors.
     """
-    largest = (1 + math.log(max(total, 1))) * (float(rarity(np.ones(1, np.int64), n_items)[0]) if n_items else 1.0)
+    largest = (1 + math.log(max(total, 1))) * factor
     bound = max(largest**2, 1.0) * max(length, 1)
     return 2.0 ** (EXACT_BITS - math.ceil(math.log2(bound)))
 

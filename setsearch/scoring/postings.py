@@ -94,6 +94,21 @@ class Value(NamedTuple):
     of_entries: Callable[[Entries], tuple[Entries, Floats]]
     of_lists: Callable[[Ints, ListArrays], ListValues | None] | None = None
 
+    def of(self, lists: Lists, wanted: Ints) -> ListValues:
+        """What some lists (ascending) have."""
+        if self.of_lists is not None:
+            lists.settle(wanted)
+            buffer, starts, ends = lists.arrays
+            found = self.of_lists(wanted, (buffer.ids, buffer.counts, starts, ends))
+            if found is not None:
+                return found
+        entries, values = self.of_entries(lists.take(wanted))
+        lengths = np.diff(np.searchsorted(entries.lists, wanted, "right"), prepend=0)
+        filled = lengths > 0
+        squares = sum_runs(np.square(values), offsets(lengths)[:-1][filled]) if len(values) else np.zeros(0)
+        ids = entries.ids.astype(np.int32)
+        return ListValues(ids, values.astype(np.float32), lengths, float(squares.max(initial=0.0)))
+
 
 ValuedPart = tuple[Ids, Floats32 | None, Ints, Ints]  # ids, values, where each list starts and ends
 
@@ -135,17 +150,21 @@ class ValuedLists:
     def missing(self, lists: Ints, in_core: bool) -> Ints:
         """Those of some lists that have no values yet, and some more."""
         self._asked += 1
-        missing, most = lists[take(self._starts, lists) < 0], AHEAD_IN_CORE if in_core else AHEAD
+        missing, most = self.without(lists), AHEAD_IN_CORE if in_core else AHEAD
         if self._asked <= NOTHING_AHEAD or self._lists.lengths[missing].sum() >= most:
             return missing
         return distinct(np.concatenate([missing, self._ahead(most)]))
 
+    def without(self, lists: Ints) -> Ints:
+        """Those of some lists that have no values yet."""
+        return lists[take(self._starts, lists) < 0]
+
     def fill(self, missing: Ints, value: Value) -> None:
         """Give some lists, ascending, their values."""
         with LOCK:
-            new = missing[take(self._starts, missing) < 0]
+            new = self.without(missing)
             if len(new):
-                self._fill(new, self._valued(new, value))
+                self._fill(new, value.of(self._lists, new))
             while self._next < len(self._starts) and self._starts[self._next] >= 0:
                 self._skip()
 
@@ -186,21 +205,6 @@ class ValuedLists:
         lengths = self._lists.lengths[first : first + most]
         count = max(1, int(np.searchsorted(np.cumsum(lengths), most, "right")))
         return first + np.arange(min(count, len(lengths)))
-
-    def _valued(self, lists: Ints, value: Value) -> ListValues:
-        """What some lists have."""
-        if value.of_lists is not None:
-            self._lists.settle(lists)
-            buffer, starts, ends = self._lists.arrays
-            found = value.of_lists(lists, (buffer.ids, buffer.counts, starts, ends))
-            if found is not None:
-                return found
-        entries, values = value.of_entries(self._lists.take(lists))
-        lengths = np.diff(np.searchsorted(entries.lists, lists, "right"), prepend=0)
-        filled = lengths > 0
-        squares = sum_runs(np.square(values), offsets(lengths)[:-1][filled]) if len(values) else np.zeros(0)
-        ids = entries.ids.astype(np.int32)
-        return ListValues(ids, values.astype(np.float32), lengths, float(squares.max(initial=0.0)))
 
     def _skip(self) -> None:
         without = np.flatnonzero(self._starts[self._next : self._next + AHEAD] < 0)

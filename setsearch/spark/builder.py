@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from setsearch.errors import SourceError, UsageError
-from setsearch.models.values import rarity, square_unit
+from setsearch.models.values import largest_rarity, rarity, square_unit
 from setsearch.spark.layout import (
     CONTEXTS,
     META,
@@ -173,7 +173,7 @@ def _is_soft() -> Column:
 def _norms(entries: DataFrame, n_items: int) -> DataFrame:
     """(item, norms): sums of squares that are whole numbers of a unit, so that no order changes a bit."""
     row: Any = entries.agg(F.max("total"), F.max("length")).first()
-    unit = square_unit(float(row[0] or 1), int(row[1] or 1), max(n_items, 1))
+    unit = square_unit(float(row[0] or 1), int(row[1] or 1), largest_rarity(max(n_items, 1)))
     logs, factor = F.col("logs"), F.col("factor")
     square = F.rint(factor * factor * F.lit(unit) * (logs * logs))
     return entries.groupBy("item").agg(

@@ -295,6 +295,12 @@ def _stem_of(name: str) -> str:
     return "" if stem.isdecimal() else stem
 
 
+def parts_of_keys(keys: Ints, numbers: Ints) -> list[Ints]:
+    """What keys consist of, `(n_keys,)` each: the number of the pattern, and what is given of the word in a place."""
+    places = range(PATTERN_SHIFT // BITS)
+    return [keys >> PATTERN_SHIFT, *(numbers[keys >> BITS * place & (1 << BITS) - 1] for place in places)]
+
+
 def describe_context(field: str, key: int, name: Callable[[int], str]) -> str:
     """A context in words, such as "the _ of"; `name` gives the word of a number."""
     pattern = FIELDS[field][key >> PATTERN_SHIFT]

@@ -226,18 +226,26 @@ def feedback_scores(
     return added(scores, joined)
 
 
+def coarse(number: int, bits: int) -> int:
+    """A number with its first bits alone."""
+    shift = max(number.bit_length() - bits, 0)
+    return number >> shift << shift
+
+
 def similarities(fields: Mapping[str, Data], coefficients: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    """The similarity of each two words by the values of the model lift in all fields, if it is above 0."""
+    """The similarity of each two words: the cosine of tf-idf in all fields, if it is above 0."""
     words = {word for data in fields.values() for word in data}
     products: dict[tuple[str, str], float] = {}
     for name, data in fields.items():
-        values = soft_values(data, 0.8, "soft-twice-mean")
-        for own in transpose(values).values():  # type: ignore[arg-type]
-            if 1 < len(own) <= 2000:
-                rare = coefficients[name] * log(len(words) / len(own)) ** 1.5
-                for a, x in own.items():
-                    for b, y in own.items():
-                        products[a, b] = products.get((a, b), 0.0) + rare * x * y
+        lengths = {word: sum(own.values()) for word, own in data.items()}
+        total = coarse(sum(lengths.values()), 6)
+        for counts in transpose(data).values():
+            share = Fraction(2 * sum(counts.values()), total)
+            kept = {a: 1 + log(tf) for a, tf in counts.items() if tf and Fraction(tf, lengths[a]) > share}
+            idf = log(coarse(len(words), 6) / coarse(len(counts), 3)) if len(counts) <= 2000 else 0.0
+            for a, x in kept.items():
+                for b, y in kept.items():
+                    products[a, b] = products.get((a, b), 0.0) + coefficients[name] * idf**2 * x * y
     found: dict[str, dict[str, float]] = {word: {} for word in words}
     for (a, b), product in products.items():
         if a != b and product > 0:

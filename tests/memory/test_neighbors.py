@@ -1,5 +1,6 @@
 """Scores of words smoothed over their nearest words: equal to the definition, with any kernel, after any damage."""
 
+import random
 import sqlite3
 from statistics import mean, median
 
@@ -14,6 +15,8 @@ from setsearch import errors
 from setsearch.memory import neighbors
 from setsearch.memory.neighbors import NEAREST, UNIT
 from setsearch.scoring.postings import PostingArrays, WeightedLists
+from setsearch.storage.generations import CONTEXTS as CONTEXTS_OF_TEXTS
+from setsearch.storage.generations import find_generation
 
 SETS = (["apple"], ["lion", "tiger"], ["red", "green", "blue"], {"lion": 2, "pear": 0.5, "wolf": 0})
 
@@ -146,24 +149,86 @@ def test_any_kernel_finds_the_same(tmp_path):
 def test_any_kernel_fills_the_same_rows(n):
     """Also of more words than the core scores together, with ties, and with fewer neighbors than there is room for."""
     rng = np.random.default_rng(n)
-    parts = []
+    parts, kept, words = [], rng.random(n) < 0.5, np.array([0, n // 2, n - 1])
     for _ in range(2):
         sizes = rng.integers(0, min(n, 60), 40)
         ids = np.concatenate([np.sort(rng.choice(n, size, replace=False)) for size in sizes])
         ends = np.cumsum(sizes)
-        postings = PostingArrays(ids.astype(np.int32), ends - sizes, ends, rng.integers(1, 4, len(ids)) / 4)
-        parts.append((WeightedLists(postings, rng.integers(1, 4, 40) / 4), np.array([25, 0, 15])))
-    inverse = rng.integers(0, 4, n) / 4
+        postings = PostingArrays(ids.astype(np.int32), ends - sizes, ends, rng.integers(1, 4, len(ids)) / 16)
+        parts.append((WeightedLists(postings, rng.integers(1, 4, 40) / 16), np.array([25, 0, 15])))
+    kept[words] = False
 
-    def rows():
-        """The ids and similarities of the words from the middle on."""
-        ids, similarities = np.zeros((2, 3, NEAREST), np.int64)
-        neighbors._fill(n // 2 - 1, parts, inverse, (ids, similarities))
-        return ids.tolist(), similarities.tolist()
+    def rows(kept):
+        """The ids and similarities of these words, and of those into whose rows they come."""
+        rng, found = np.random.default_rng(n), np.zeros((2, n, NEAREST), np.int64)
+        if kept is not None:
+            known = np.sort(rng.choice(n, (n, min(n, NEAREST) - 1)), axis=1)
+            similarities = np.broadcast_to(UNIT >> np.arange(7, 7 + known.shape[1]), known.shape)
+            found[:, kept, : known.shape[1]] = np.stack([known, similarities])[:, kept]
+        neighbors._fill(words, parts, kept, tuple(found))
+        return found.tolist()
 
-    answers = with_kernels(rows)
-    assert answers[0] == answers[-1]
-    assert n == 3 or any(map(any, answers[0][1]))
+    for mask in (None, kept):
+        answers = with_kernels(lambda mask=mask: rows(mask))
+        assert answers[0] == answers[-1]
+        assert n == 3 or any(map(any, answers[0][1]))
+
+
+def arrays_of(path):
+    """The words of an index, their nearest ones, and their marks, as stored."""
+    cursor = sqlite3.connect(path).cursor()
+    earlier = neighbors.read_earlier(cursor, find_generation(cursor, 1, CONTEXTS_OF_TEXTS))
+    cursor.connection.close()
+    return earlier
+
+
+def rows_of(earlier):
+    return list(earlier.words), earlier.ids.tolist(), earlier.similarities.tolist()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rows_that_a_write_does_not_change_are_carried(tmp_path, monkeypatch, seed, kernel):
+    """After any writes, however many words they change, rows are those of a new index."""
+    monkeypatch.setattr(neighbors, "LARGEST_SHARE", 1.0)
+    setsearch.use_kernel(kernel)
+    rng, held, stayed, lost = random.Random(seed), spread_texts(seed, 60), 0, 0
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add(held.items())
+        index.refresh("now")
+        for step in range(8):
+            before = arrays_of(tmp_path / "a.db")
+            for name in rng.sample(sorted(held), rng.choice([0, 1, 1, 2])):
+                index.delete([name])
+                del held[name]
+            new = {
+                f"n{step}": own for own in list(spread_texts(f"{seed} {step}", 60).values())[: rng.choice([0, 1, 1])]
+            }
+            held |= new
+            index.update(new.items())
+            index.refresh("now")
+            after = arrays_of(tmp_path / "a.db")
+            marks = dict(zip(before.words, before.marks.tolist(), strict=True))
+            same = [marks.get(word) == own for word, own in zip(after.words, after.marks.tolist(), strict=True)]
+            stayed, lost = stayed + sum(same), lost + len(same) - sum(same)
+            with setsearch.open(tmp_path / f"{step}.db", create=True, contexts="on") as fresh:
+                fresh.add(sorted(held.items()))
+                fresh.refresh("now")
+            assert rows_of(after) == rows_of(arrays_of(tmp_path / f"{step}.db")), step
+    assert stayed > 20
+    assert lost > 20
+
+
+def spread_texts(seed, n):
+    """Texts of which each has the words of one or two subjects."""
+    rng = random.Random(seed)
+    texts = {}
+    for number in range(n):
+        subject = rng.randrange(12)
+        own = [f"w{(subject * 5 + rng.randrange(7)) % 60}" for _ in range(rng.randint(5, 15))]
+        texts[f"d{number:02}"] = " ".join(own)
+    return texts
 
 
 def test_contexts_of_an_earlier_version_have_none(tmp_path):

@@ -209,7 +209,7 @@ def test_norms_are_kept_in_the_file(tmp_path, monkeypatch):
         index.add(ITEMS)
         index.refresh("now")
         expected = index.items("documents").expand(["a"], model="lift", binarize="twice-mean")
-    monkeypatch.setattr("setsearch.models.values._norms", None)
+    monkeypatch.setattr("setsearch.models.values.norms_of", None)
     with setsearch.open(tmp_path / "a.db") as index:
         assert index.items("documents").expand(["a"], model="lift", binarize="twice-mean") == expected
 

@@ -229,14 +229,15 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
         array = arrays[rng.integers(len(arrays))]
         number = rng.choice([*NUMBERS, n - 1, n, n_features, len(lists[0]), len(lists[0]) + 1])
         array[rng.integers(len(array))] = np.array(int(number)).astype(array.dtype)
-    rows = np.zeros((2, 10), np.int64), np.zeros((2, 10), np.int64)
+    rows, kept = (np.zeros((n, 10), np.int64), np.zeros((n, 10), np.int64)), rng.random(n) < 0.5
+    words = np.array([0, int(rng.choice([n - 1, n, -1, *NUMBERS]))])
     for ask_core in (
         lambda: binding.add(np.zeros(n), [lists, lists]),
         lambda: binding.best(np.zeros(n), [lists], excluded, among, k),
         lambda: question.ask_all([asked, asked._replace(once=True), asked]),
         lambda: question.ask_all([asked._replace(fields=asked.fields * 2, sums=np.empty(n))]),
         lambda: binding.fold(np.arange(n), (items[0], None, *items[2:4]), 0.9, 2, 5),
-        lambda: binding.nearest(0, [lists], np.array([[n_features, 0]]), np.ones(n), 65536.0, rows),
+        lambda: binding.nearest(words, [lists], np.array([[n_features - 1, 1]]), kept, 65536.0, rows),
         lambda: binding.values(np.arange(n_features), tuple(source), False, statistics, np.log1p(np.arange(4))),
     ):
         try:
