@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Ints, bincount
+from setsearch.arrays import Ints
 from setsearch.core.threads import give_back
 from setsearch.errors import CorruptIndex, DatabaseError
 from setsearch.lists import Lists
@@ -25,12 +25,14 @@ from setsearch.memory.neighbors import Earlier, identities, nearest_words, read_
 from setsearch.memory.word_contexts import (
     COEFFICIENTS,
     IN_MEMORY,
+    STEMS,
     Arrays,
     WordContexts,
     both_ways,
     contexts_state,
     make_contexts,
     mapped_arrays,
+    read_stems,
     read_tokens,
     stored_arrays,
 )
@@ -52,7 +54,16 @@ from setsearch.text.contexts import (
     parts_of_keys,
     words_of_titles,
 )
-from setsearch.text.token_stream import Tokens, arrange, merge_phrases, token_stream, tokenize
+from setsearch.text.shown_forms import changed_forms, stem_numbers
+from setsearch.text.token_stream import (
+    Tokens,
+    arrange,
+    merge_phrases,
+    token_stream,
+    tokenize,
+    used_names,
+    without_others,
+)
 
 TITLES_OF_WRITE = 5000
 
@@ -66,6 +77,7 @@ class _Texts(NamedTuple):
     relation: Relation
     documents: list[tuple[int, str, str | None]]  # id, name, title of those with a text, by name
     parts: list[Tokens]  # tokens of documents; the last part that has a document counts
+    stems: Ints  # the numbers of the stems of the words of the first part, as far as they are known
     has_contexts: bool
     neighbors: Earlier | None  # of words, as they were derived before
 
@@ -141,7 +153,7 @@ def _read(cursor: sqlite3.Cursor, relation: Relation, analyzer: Analyzer) -> _Te
         "select id, name, title from setsearch_name where kind = ? order by name", (relation.items.id,)
     ).fetchall()
     documents = [row for row in named if row[0] in having]
-    known, changed, neighbors = None, None, None
+    known, changed, neighbors, stems = None, None, None, np.zeros(0, np.int64)
     generation = find_generation(cursor, relation.id, CONTEXTS)
     if generation is not None:
         changed = changed_items(cursor, relation.state, generation.state)
@@ -150,9 +162,11 @@ def _read(cursor: sqlite3.Cursor, relation: Relation, analyzer: Analyzer) -> _Te
     if known is None or changed is None:
         parts = [tokenize(read_texts(cursor, relation), analyzer.words)]
     else:
+        assert generation is not None
+        stems = read_stems(cursor, generation, known)
         texts = read_texts(cursor, relation, changed)
         parts = [known, tokenize(texts, analyzer.words, known.names)]
-    return _Texts(relation, documents, parts, wants_contexts(cursor, relation), neighbors)
+    return _Texts(relation, documents, parts, stems, wants_contexts(cursor, relation), neighbors)
 
 
 def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bool, tell: Tell) -> WordContexts:
@@ -167,8 +181,15 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
 
     at(READ)
     tokens = arrange(np.array([id for id, _, _ in texts.documents], np.int64), texts.parts)
+    used, stems, forms = used_names(tokens), np.zeros(0, np.int64), dict[str, str]()
+    if analyzer.language is not None:
+        stems = stem_numbers(tokens.names, analyzer.stem, texts.stems)
+        before = texts.parts[0] if len(texts.stems) else None
+        forms, stems = changed_forms(before, texts.parts[-1], tokens, stems, analyzer.stem), stems[used]
+    tokens = without_others(tokens, used)
     texts.parts.clear()
     arrays, lists, features = _fields(texts, tokens, analyzer, at)
+    arrays[STEMS] = stems
     generation = Generation(IN_MEMORY, relation.id, CONTEXTS, relation.revision, relation.stamp)
     contexts = make_contexts(generation, arrays, lists)
     if lists:
@@ -184,8 +205,7 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
         return contexts
     try:
         draft.write(stored_arrays(contexts, arrays))
-        if analyzer.language is not None:
-            _store_surface_forms(draft, relation, _surface_forms(tokens, analyzer))
+        _store_forms(draft, relation, forms)
         return replace(contexts, generation=draft.publish(relation.revision, relation.stamp))
     except DatabaseError as error:
         draft.abandon()
@@ -237,17 +257,8 @@ def _numbers(names: Iterable[str]) -> Ints:
     return np.array([zlib.crc32(own) << 31 ^ zlib.adler32(own) for own in encoded], np.int64)
 
 
-def _surface_forms(tokens: Tokens, analyzer: Analyzer) -> dict[str, str]:
-    """The most frequent surface form of each stem; ties alphabetically."""
-    counts = bincount(tokens.tokens, minlength=len(tokens.names)).tolist()
-    forms: dict[str, str] = {}
-    for _, form in sorted((-count, name) for count, name in zip(counts, tokens.names, strict=True)):
-        forms.setdefault(analyzer.stem(form), form)  # marks are no stems of anything
-    return forms
-
-
-def _store_surface_forms(draft: Draft, relation: Relation, forms: dict[str, str]) -> None:
-    """Store surface forms as titles of the stems, some in each transaction."""
+def _store_forms(draft: Draft, relation: Relation, forms: dict[str, str]) -> None:
+    """Store the shown forms of stems as their titles, some in each transaction."""
     rows = [(form, relation.features.id, term, form) for term, form in forms.items()]
     for start in range(0, len(rows), TITLES_OF_WRITE):
         draft.execute(

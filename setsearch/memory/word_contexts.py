@@ -44,6 +44,7 @@ COEFFICIENTS = {
     "documents": 0.6,
 }
 USES_NAMES = "uses", "occurrences", "least uses"  # of the stored arrays
+STEMS = "token stems"  # of the stored arrays; earlier versions have none
 IN_MEMORY = 0  # the id of a generation that no file holds
 ITEMS, FEATURES = "items", "features"  # the directions of a field's lists
 
@@ -205,3 +206,12 @@ def read_tokens(cursor: sqlite3.Cursor, generation: Generation) -> Tokens | None
     if not sound or tokens.max(initial=0) >= len(names) or documents.min(initial=0) < 0:
         return None
     return Tokens(documents, lengths, tokens.astype(np.int32), names)
+
+
+def read_stems(cursor: sqlite3.Cursor, generation: Generation, tokens: Tokens) -> Ints:
+    """The numbers of the stems of the words of tokens; empty if an earlier version derived them, or they are lost."""
+    try:
+        stems = read_array(cursor, generation, STEMS)
+    except LostArrays:
+        return np.zeros(0, np.int64)
+    return stems if len(stems) == len(tokens.names) else stems[:0]

@@ -8,11 +8,12 @@ import math
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Ids, Ints, bincount, offsets, pack, positions, repeat, run_lengths, run_starts
+from setsearch.arrays import Ids, Ints, bincount, offsets, pack, positions, ranks_of, repeat, run_lengths, run_starts
 from setsearch.core.indexing import sort
 from setsearch.text.extras import TermIds
 from setsearch.text.pieces import PieceNumbers, simple_characters
@@ -101,8 +102,7 @@ def _chunks(texts: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]
 
 
 def arrange(documents: Ints, parts: Sequence[Tokens]) -> Tokens:
-    """The documents in this order, each from the last part that has it; names without tokens go."""
-    last = parts[-1]
+    """The documents in this order, each from the last part that has it, which has the names of all."""
     starts, lengths = np.zeros((2, int(documents.max(initial=-1)) + 1), np.int64)
     offset = 0
     for part in parts:
@@ -112,11 +112,20 @@ def arrange(documents: Ints, parts: Sequence[Tokens]) -> Tokens:
         offset += len(part.tokens)
     lengths = lengths[documents]
     tokens = np.concatenate([part.tokens for part in parts])[positions(starts[documents], lengths)]
-    used = bincount(tokens, minlength=len(last.names)) > 0
+    return Tokens(documents, lengths, tokens, parts[-1].names)
+
+
+def used_names(texts: Tokens) -> npt.NDArray[np.bool_]:
+    """Which names are those of tokens, or of marks, `(n_names,)`."""
+    used = bincount(texts.tokens, minlength=len(texts.names)) > 0
     used[:FIRST_WORD] = True
-    number = np.cumsum(used, dtype=np.int32) - 1
-    names = [name for name, is_used in zip(last.names, used.tolist(), strict=True) if is_used]
-    return Tokens(documents, lengths, number[tokens].astype(np.int32), names)
+    return used
+
+
+def without_others(texts: Tokens, used: npt.NDArray[np.bool_]) -> Tokens:
+    """The same without the names that are not used."""
+    number = ranks_of(used).astype(np.int32)
+    return replace(texts, tokens=number[texts.tokens], names=list(compress(texts.names, used.tolist())))
 
 
 def token_stream(texts: Tokens) -> TokenStream:
