@@ -58,7 +58,6 @@ from setsearch.text.shown_forms import changed_forms, stem_numbers
 from setsearch.text.token_stream import (
     Tokens,
     arrange,
-    merge_phrases,
     token_stream,
     tokenize,
     used_names,
@@ -223,9 +222,7 @@ def _fields(
     arrays["token names"] = json.dumps(tokens.names, ensure_ascii=False)
     if not texts.has_contexts:
         return arrays, {}, {}
-    stream = token_stream(tokens)
-    if texts.relation.has_phrases:
-        stream = merge_phrases(stream)
+    stream = token_stream(tokens, texts.relation.has_phrases)
     counts = stream.counts
     items = choose_items(stream.names, counts, len(stream.tokens), analyzer)
     lists, n_words = dict[str, tuple[Lists, Lists]](), len(items.names)

@@ -128,9 +128,21 @@ def without_others(texts: Tokens, used: npt.NDArray[np.bool_]) -> Tokens:
     return replace(texts, tokens=number[texts.tokens], names=list(compress(texts.names, used.tolist())))
 
 
-def token_stream(texts: Tokens) -> TokenStream:
-    """The stream of some documents."""
-    return _renumber(separate(texts))
+def token_stream(texts: Tokens, phrases: bool) -> TokenStream:
+    """The stream of some documents; with `phrases`, pairs of words are merged twice, so that these have up to four.
+
+    A pair is a phrase if it occurs 15 times, its normalized pointwise mutual information (NPMI, Bouma 2009),
+    ln(p_ab / (p_a p_b)) / -ln p_ab, is above 0.45, and neither word makes up more than a 300th of the text.
+    """
+    stream = separate(texts)
+    for _ in range(2 * phrases):
+        counts, n_tokens = stream.counts, len(stream.tokens)
+        chosen = choose_phrases(count_pairs(stream, parts_of_phrases(counts, n_tokens)), counts, n_tokens)
+        stream = merge_pairs(stream, chosen) if len(chosen) else stream
+    order = word_order(stream.names, stream.counts)
+    number = np.zeros(len(stream.names), np.int32)
+    number[order] = np.arange(len(order))
+    return replace(stream, tokens=number[stream.tokens], names=[stream.names[old] for old in order])
 
 
 def separate(texts: Tokens) -> TokenStream:
@@ -158,32 +170,10 @@ def word_order(names: Sequence[str], counts: Ints) -> list[int]:
     return [RARE, BREAK, COMMA, *words[order].tolist()]
 
 
-def _renumber(stream: TokenStream) -> TokenStream:
-    order = word_order(stream.names, stream.counts)
-    number = np.zeros(len(stream.names), np.int32)
-    number[order] = np.arange(len(order))
-    return replace(stream, tokens=number[stream.tokens], names=[stream.names[old] for old in order])
-
-
 def _selected(stream: TokenStream, kept: npt.NDArray[np.bool_]) -> TokenStream:
     """The kept tokens of a stream; that before a document is one of them."""
     n_kept: Ints = np.cumsum(kept, dtype=np.int64)
     return replace(stream, tokens=stream.tokens[kept], starts=n_kept[stream.starts - 1])
-
-
-def merge_phrases(stream: TokenStream) -> TokenStream:
-    """Merge pairs of words into phrases, twice, so that phrases have up to four words.
-
-    A pair is a phrase if it occurs 15 times, its normalized pointwise mutual information (NPMI, Bouma 2009),
-    ln(p_ab / (p_a p_b)) / -ln p_ab, is above 0.45, and neither word makes up more than a 300th of the text.
-    """
-    for _ in range(2):
-        counts, n_tokens = stream.counts, len(stream.tokens)
-        parts = parts_of_phrases(counts, n_tokens)
-        phrases = choose_phrases(count_pairs(stream, parts), counts, n_tokens)
-        if len(phrases):
-            stream = _renumber(merge_pairs(stream, phrases))
-    return stream
 
 
 def most_frequent(n_tokens: int) -> float:
@@ -193,7 +183,7 @@ def most_frequent(n_tokens: int) -> float:
 
 def parts_of_phrases(counts: Ints, n_tokens: int) -> npt.NDArray[np.bool_]:
     """Which tokens may be a part of a phrase, `(n_names,)`, given how often each occurs."""
-    eligible = counts <= most_frequent(n_tokens)
+    eligible = (counts >= PHRASE_COUNT) & (counts <= most_frequent(n_tokens))
     eligible[:FIRST_WORD] = False
     return eligible
 
@@ -232,15 +222,18 @@ def merge_pairs(stream: TokenStream, phrases: Ints) -> TokenStream:
     found = np.flatnonzero(phrases[position] == pairs)
     found = found[_are_apart(places[found])]
     begins = places[found]
-    numbers = {name: number for number, name in enumerate(stream.names)}
-    names = [f"{stream.names[pair >> 32]} {stream.names[pair & 0xFFFF_FFFF]}" for pair in phrases.tolist()]
-    for name in names:  # two ways of merging may lead to the same phrase
-        numbers.setdefault(name, len(numbers))
+    names, own = list(stream.names), list[int]()
+    numbers = {name: number for number, name in enumerate(names) if " " in name}
+    for pair in phrases.tolist():
+        name = f"{names[pair >> 32]} {names[pair & 0xFFFF_FFFF]}"
+        own.append(numbers.setdefault(name, len(names)))  # two ways of merging may lead to the same phrase
+        if own[-1] == len(names):
+            names.append(name)
     merged = stream.tokens.copy()
-    merged[begins] = np.array([numbers[name] for name in names], np.int32)[position[found]]
+    merged[begins] = np.array(own, np.int32)[position[found]]
     kept = np.ones(len(merged), bool)
     kept[begins + 1] = False
-    return _selected(replace(stream, tokens=merged, names=list(numbers)), kept)
+    return _selected(replace(stream, tokens=merged, names=names), kept)
 
 
 def _are_apart(begins: Ints) -> npt.NDArray[np.bool_]:

@@ -363,9 +363,9 @@ def test_phrases(tmp_path, monkeypatch):
 
 def test_a_phrase_must_be_frequent_and_strong():
     words = ("x y " * 20 + "p q r s " * 20).split()
-    made = stream.merge_phrases(stream.token_stream(stream.tokenize([(0, " ".join(words))], words_of_kind(UNICODE))))
+    made = stream.token_stream(stream.tokenize([(0, " ".join(words))], words_of_kind(UNICODE)), True)
     assert any(" " in name for name in made.names)
-    rare = stream.merge_phrases(stream.token_stream(stream.tokenize([(0, "x y z " * 14)], words_of_kind(UNICODE))))
+    rare = stream.token_stream(stream.tokenize([(0, "x y z " * 14)], words_of_kind(UNICODE)), True)
     assert not any(" " in name for name in rare.names)
 
 
