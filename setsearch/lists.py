@@ -26,7 +26,7 @@ from setsearch.arrays import (
     sum_runs,
     take,
 )
-from setsearch.core.indexing import sort
+from setsearch.core.indexing import sort, turn
 
 ROOM, LEAST_ROOM = 1 / 4, 1 << 16  # entries that fit behind those that there are: a share, and some more
 MOST_CHANGES = 1 << 20  # entries that wait for the lists that lack them to be needed
@@ -275,6 +275,10 @@ class TurnedLists(Lists):
 
 def transposed(entries: Entries) -> Entries:
     """The same cells with lists and ids exchanged, sorted; dtypes stay."""
+    turned = turn(*(own.astype(np.int32, copy=False) for own in entries))
+    if turned is not None:
+        columns = zip((turned[1], turned[0], turned[2]), (entries.ids, entries.lists, entries.counts), strict=True)
+        return Entries(*(cast(Ints, own.astype(old.dtype, copy=False)) for own, old in columns))
     ids, order = entries.ids.astype(np.int64), np.arange(len(entries.ids), dtype=np.int32)
     sort(ids, order)
     return Entries(cast(Ints, ids.astype(entries.ids.dtype)), take(entries.lists, order), take(entries.counts, order))

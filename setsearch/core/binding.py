@@ -38,6 +38,7 @@ _SIGNATURES = {
     "setsearch_squares": "SPPPP SSS PPPP SP",
     "setsearch_nearest": "PSS PS PP SR PP PP",
     "setsearch_sort": "SPPPP",
+    "setsearch_turn": "SPPPS PPPP",
     "setsearch_unpack": "PSSSSISP",
     "setsearch_pieces": "PSPS PPPP",
 }
@@ -78,7 +79,7 @@ def add(scores: Floats, parts: Sequence[Part]) -> None:
     require(scores.dtype == np.float64 and scores.flags.c_contiguous, "scores that the core cannot write")
     kept, structures, n_lists = _parts(parts)
     places = _scratch("places", n_lists, np.int64)
-    _check(library().setsearch_add(address(scores), len(scores), structures, len(kept), address(places)))
+    check(library().setsearch_add(address(scores), len(scores), structures, len(kept), address(places)))
 
 
 def best(
@@ -97,7 +98,7 @@ def best(
     found = _scratch("ids", room, np.int64), _scratch("scores", room)
     only = (None, 0) if among is None else (address(among), len(among))
     items = address(base), len(base), structures, len(kept), address(excluded), len(excluded), *only
-    count = _check(library().setsearch_best(*items, k, *map(address, (*scratch, *found)), room, address(crowd)))
+    count = check(library().setsearch_best(*items, k, *map(address, (*scratch, *found)), room, address(crowd)))
     return found[0][:count].copy(), found[1][:count].copy(), float(crowd[0]) if crowd[0] > -np.inf else None
 
 
@@ -123,7 +124,7 @@ def values(
     n = library().setsearch_values(address(lists), len(lists), by_item, *entries, *rule, *outputs)
     if n == UNKNOWN:
         return None
-    _check(n)
+    check(n)
     return ListValues(found[0][:n], found[1][:n], found[2], float(largest[0]))
 
 
@@ -135,7 +136,7 @@ def fold(items: Ints, source: ListArrays, alike: float, least: int, back: int) -
     ids, _, starts, ends = source
     same, firsts = np.empty(len(items), np.int64), np.empty(len(items), np.int64)
     lists = address(ids), len(ids), len(starts), address(starts), address(ends)
-    _check(
+    check(
         library().setsearch_fold(address(items), len(items), *lists, alike, least, back, address(same), address(firsts))
     )
     return same
@@ -154,9 +155,7 @@ def nearest(words: Ints, parts: Sequence[Part], lengths: Ints, kept: Array | Non
     mask = None if kept is None else address(kept)
     lists = structures, len(structures_of), address(lengths), mask
     scratch = _scratch("places", n_lists, np.int64), _scratch("sums", BLOCK, np.float64)
-    _check(
-        library().setsearch_nearest(address(words), len(words), n, *lists, k, unit, *map(address, (*scratch, *rows)))
-    )
+    check(library().setsearch_nearest(address(words), len(words), n, *lists, k, unit, *map(address, (*scratch, *rows))))
 
 
 def squares(
@@ -172,7 +171,7 @@ def squares(
     entries = *map(address, (starts, ends, ids, counts)), counts.itemsize, len(ids), len(factors), address(totals)
     rule = None if thresholds is None else address(thresholds), address(factors), address(logs), len(logs)
     answer = library().setsearch_squares(len(starts), *entries, *rule, address(found))
-    return None if answer == UNKNOWN or _check(answer) else found
+    return None if answer == UNKNOWN or check(answer) else found
 
 
 def _parts(parts: Sequence[Part]) -> tuple[list[Any], Any, int]:
@@ -212,7 +211,8 @@ def address(array: Any) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _check(answer: int) -> int:
+def check(answer: int) -> int:
+    """What the core returned. Raises LostArrays."""
     if answer < 0:
         raise LostArrays("the lists in memory")
     return answer

@@ -1313,6 +1313,25 @@ ENTRY int64_t setsearch_sort(int64_t n, uint64_t *numbers, int32_t *with, uint64
     return 0;
 }
 
+/* Entries (list, id, count) in the order of their ids, equal ones as they come, into three other arrays. Scratch memory:
+   `places`, `n_ids` + 1 zeros. */
+ENTRY int64_t setsearch_turn(int64_t size, const int32_t *lists, const int32_t *ids, const int32_t *counts, int64_t n_ids,
+                             int64_t *places, int32_t *restrict turned_lists, int32_t *restrict turned_ids,
+                             int32_t *restrict turned_counts) {
+    for (int64_t i = 0; i < size; i++) {
+        if (ids[i] < 0 || ids[i] >= n_ids) return DAMAGED;
+        places[ids[i] + 1]++;
+    }
+    for (int64_t id = 0; id < n_ids; id++) places[id + 1] += places[id];
+    for (int64_t i = 0; i < size; i++) {
+        const int64_t place = places[ids[i]]++;
+        turned_lists[place] = lists[i];
+        turned_ids[place] = ids[i];
+        turned_counts[place] = counts[i];
+    }
+    return 0;
+}
+
 /* The numbers of a patched slice (storage/codec.py), without its head: places and values of those apart, 2 and 4 bytes
    each, and the small numbers of 1, 8 or 16 bits. `least` is added to each or, with `are_gaps`, each to the one before. */
 ENTRY int64_t setsearch_unpack(const uint8_t *data, int64_t size, int64_t bits, int64_t are_gaps, int64_t length,

@@ -11,6 +11,7 @@ from setsearch.arrays import Array, Ids, Ints
 from setsearch.core import binding
 from setsearch.core.binding import address
 
+MOST_IDS, FEW_IDS = 4, 1 << 12  # for each entry, and always, up to which all ids are counted
 _ENCODING = "utf-8", "surrogatepass"
 _SIZE, _POINTER = c.c_int64, c.c_void_p
 
@@ -52,6 +53,19 @@ def sort(numbers: Ints, others: Ids | None = None) -> None:
     else:
         order = np.argsort(numbers, kind="stable")
         numbers[:], others[:] = numbers[order], others[order]
+
+
+def turn(lists: Ids, ids: Ids, counts: Ids) -> tuple[Ids, Ids, Ids] | None:
+    """Entries in the order of their ids, equal ones as they come; None without the core, or where ids are too many."""
+    n_ids = int(ids.max(initial=-1)) + 1
+    if binding.library() is None or n_ids > max(MOST_IDS * len(ids), FEW_IDS):
+        return None
+    binding.require({own.dtype for own in (lists, ids, counts)} == {np.dtype(np.int32)}, "entries of another type")
+    given = [np.ascontiguousarray(own) for own in (lists, ids, counts)]
+    places, turned = np.zeros(n_ids + 1, np.int64), (np.empty_like(ids), np.empty_like(ids), np.empty_like(ids))
+    arrays = *map(address, given), n_ids, address(places), *map(address, turned)
+    binding.check(binding.library().setsearch_turn(len(ids), *arrays))
+    return turned
 
 
 class Pieces:

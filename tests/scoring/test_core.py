@@ -66,9 +66,14 @@ def test_numbers_are_sorted_as_numpy_does(pairs, have_others):
 
 
 @examples(100)
-@given(st.dictionaries(st.tuples(st.integers(0, 300), st.integers(0, 70_000)), st.integers(1, 9)), st.booleans())
+@given(
+    st.sampled_from([40, 70_000]).flatmap(
+        lambda most: st.dictionaries(st.tuples(st.integers(0, 300), st.integers(0, most)), st.integers(1, 9))
+    ),
+    st.booleans(),
+)
 def test_transposed_entries_are_those_sorted_by_id(cells, is_narrow):
-    """Each with its count; transposed again they are what they were."""
+    """Each with its count, with few ids or many; transposed again they are what they were."""
     columns = np.array([(*cell, cells[cell]) for cell in sorted(cells)], np.int64).reshape(-1, 3).T
     entries = Entries(*columns).narrow() if is_narrow else Entries(*columns)
     turned = transposed(entries)
@@ -76,6 +81,13 @@ def test_transposed_entries_are_those_sorted_by_id(cells, is_narrow):
     assert [*zip(*(own.tolist() for own in turned), strict=True)] == expected
     assert [own.dtype for own in turned] == [own.dtype for own in entries]
     assert all(map(np.array_equal, transposed(turned), entries))
+
+
+def test_damaged_ids_are_not_counted():
+    columns = np.ones((3, 4), np.int32)
+    columns[1, 2] = -1
+    with pytest.raises(LostArrays):
+        transposed(Entries(*columns))
 
 
 @pytest.mark.long
