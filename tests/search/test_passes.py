@@ -124,10 +124,11 @@ def test_what_does_not_score_more_than_0_does_not_join(tmp_path, seeds, kernel):
     """Three items may join, of which one has what the seeds have; others score 0, or less by a frequent word."""
     data = {f"i{n}": {"y": 1 + n, f"f{n % 9}": 2, f"g{n}": 3} for n in range(75)}
     data["i0"], data["i1"], data["i2"] = {"x": 2, "y": len(seeds) - 1}, {"x": 1, "z": 2, "f1": 1}, {"x": 1, "w": 1}
+    data["i74"] = {"v": 1}  # scores 0, alone where all others have the frequent word
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(texts(data))
         reading = index.items("documents")
-        for asked in ([f"i{n}"] for n in range(9)):  # then all lists have values
+        for asked in ([f"i{n}"] for n in (*range(9), 74)):  # then all lists have values
             reading.expand(asked, binarize="presence")
         hits = reading.expand(seeds, len(data), binarize="presence")
         same_scores(hits, feedback_scores(data, seeds, 0.25, 5000, 0.8, "presence"), seeds, 1e-6)
