@@ -19,6 +19,7 @@ from setsearch.indexing.intake import Intake
 from setsearch.indexing.item_fields import numbers_of
 from setsearch.indexing.sync import check_source, read_again
 from setsearch.lists import transposed
+from setsearch.sqlite.database import WRONG_VALUES, is_of_stored_values
 from setsearch.sqlite.integrity import (
     CHECKED,
     checksum_differs,
@@ -105,7 +106,9 @@ def _lines(check: Callable[[], Iterable[str]]) -> Iterator[str]:
         yield from check()
     except (SetsearchError, sqlite3.DatabaseError) as error:
         yield str(error)
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # stored values of unexpected types
+    except WRONG_VALUES as error:
+        if not is_of_stored_values(error):
+            raise
         yield f"stored data cannot be read ({error})"
 
 

@@ -44,7 +44,15 @@ Checked = tuple[object, int]  # a file, and SQLite's schema version of its table
 PLAIN = b"SQLite format 3\0"  # how a file that is not encrypted begins
 MOST_CHECKED = 64  # one more, and all are checked again
 _checked: set[Checked] = set()  # files of lent connections: a host may open one for each request
-READERS = ("sqlite/", "storage/", "memory/", "lists.py", "arrays.py", "migrations")  # of stored values
+READERS = (
+    "sqlite/",
+    "storage/",
+    "memory/",
+    "lists.py",
+    "arrays.py",
+    "migrations",
+    "indexing/check",
+)  # of stored values
 WRONG_VALUES = (ArithmeticError, LookupError, TypeError, ValueError)  # raised for stored values of unexpected types
 SAVEPOINT = "setsearch_transaction"
 READ, WRITE = "begin", "begin immediate"
@@ -138,12 +146,12 @@ class Transaction:
 
     def _told(self, error: BaseException) -> SetsearchError:
         """What an error says of the file, or of us: only what reads stored values meets wrong ones."""
-        problem, place = " ".join(f"{type(error).__name__}: {error}".split()), _place(error)
-        if place.startswith(READERS) or is_damaged(self._connection):
+        problem = " ".join(f"{type(error).__name__}: {error}".split())
+        if is_of_stored_values(error) or is_damaged(self._connection):
             return CorruptIndex(f"{self._connections} is damaged ({problem:.200}); {REPAIR_HINT}")
         return Fault(
-            f"a fault of setsearch ({problem:.200}, in {place}), unless `setsearch check` finds {self._connections} "
-            "damaged; please report it, with what SETSEARCH_DEBUG=1 shows"
+            f"a fault of setsearch ({problem:.200}, in {_place(error)}), unless `setsearch check` finds "
+            f"{self._connections} damaged; please report it, with what SETSEARCH_DEBUG=1 shows"
         )
 
     def _end_watch(self) -> None:
@@ -184,6 +192,11 @@ def _place(error: BaseException) -> str:
     frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     ours = [(path.removeprefix(home).replace(os.sep, "/"), line) for path, line in frames if path.startswith(home)]
     return "{}:{}".format(*ours[-1]) if ours else ""
+
+
+def is_of_stored_values(error: BaseException) -> bool:
+    """Whether an error arose where stored values are read, which may be any: others are mistakes of ours."""
+    return _place(error).startswith(READERS)
 
 
 def _may_be_damage(error: BaseException) -> bool:

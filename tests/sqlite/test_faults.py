@@ -35,6 +35,15 @@ def test_what_reads_stored_values_tells_damage(index, monkeypatch):
         index.items("documents").expand(["d1"])
 
 
+def test_a_check_tells_mistakes_and_damage_apart(index, monkeypatch):
+    with monkeypatch.context() as own:
+        own.setattr("setsearch.indexing.check.load_analyzer", within("text/analyzer.py", "own"))
+        with pytest.raises(Fault, match=r"IndexError.*text/analyzer.py:1\)"):
+            index.check()
+    monkeypatch.setattr("setsearch.indexing.check.check_records", within("storage/records.py", "own"))
+    assert index.check() == ["stored data cannot be read (list index out of range)"]
+
+
 def test_the_command_line_tells_in_a_line_and_shows_more_if_asked(tmp_path, index, run, monkeypatch):
     monkeypatch.setattr("setsearch.answers.hits.belonging", within("search/cutoff.py", "own"))
     command = "expand", "a.db", "d1", "--items", "documents", "--cut"
