@@ -99,7 +99,8 @@ class FileReader:
                     folders.clear()
                     continue
                 seen.add((status.st_dev, status.st_ino))
-                shown = sorted(name for name in folders if not name.startswith(".") or _is_of_mail(here / name))
+                # A hidden folder may be one of a Maildir, such as .Sent.
+                shown = sorted(name for name in folders if not name.startswith(".") or (here / name / "cur").is_dir())
                 links = [name for name in shown if (here / name).is_symlink()]
                 waiting += [here / name for name in links if self._may_follow(here / name, root)]
                 folders[:] = [name for name in shown if name not in links]
@@ -298,11 +299,6 @@ class FileReader:
 def is_lock(name: str) -> bool:
     """Whether a file is the lock of an office program beside a document that is open."""
     return name.startswith("~$") or (name.startswith(".~lock.") and name.endswith("#"))
-
-
-def _is_of_mail(folder: Path) -> bool:
-    """Whether a hidden folder is one of a Maildir, such as .Sent."""
-    return (folder / "cur").is_dir()
 
 
 def is_document(path: Path) -> bool:

@@ -105,14 +105,10 @@ def _links(cursor: sqlite3.Cursor, table: str, tables: Sequence[str]) -> list[_L
     rows = cursor.execute(f"pragma main.foreign_key_list({quote(table)})").fetchall()
     if rows:
         return [_Link(row[3], row[2]) for row in rows]
-    known = {form: name for name in tables for form in _singulars(name.lower())}
+    endings = (("", ""), ("s", ""), ("es", ""), ("ies", "y"))  # a row of categories may be called a category
+    known = {name.lower().removesuffix(end) + more: name for name in tables for end, more in endings}
     stems = {name: found[1].lower() for name in table_columns(cursor, table) if (found := _id_name(name))}
     return [_Link(name, known[stem]) for name, stem in stems.items() if known.get(stem, table) != table]
-
-
-def _singulars(name: str) -> set[str]:
-    """What one row of a table may be called: that of categories a category."""
-    return {name, name.removesuffix("s"), name.removesuffix("es"), name.removesuffix("ies") + "y"}
 
 
 def _options(

@@ -111,7 +111,8 @@ class Filing:
         for copy in group.copies:
             for kind, own in copy.reference.identities:
                 for stored in known.stored.get(f"{kind}:{own}", ()):
-                    if stored.name not in self.taken and (kind in SURE or _may_be(copy, stored)):
+                    is_likely = stored.reference is None or not contradict(copy.reference, stored.reference)
+                    if stored.name not in self.taken and (kind in SURE or is_likely):
                         return stored
         for copy in group.copies:
             here = known.stored.get(f"{PLACE}:{copy.place}", ())
@@ -174,10 +175,6 @@ def _is_edited(copy: Copy, stored: Stored) -> bool:
 
 def _are_titled_alike(copy: Copy, stored: Stored) -> bool:
     return stored.reference is not None and copy.reference.first("title") == stored.reference.first("title")
-
-
-def _may_be(copy: Copy, stored: Stored) -> bool:
-    return stored.reference is None or not contradict(copy.reference, stored.reference)
 
 
 def _stored(name: str, data: Any) -> Stored:

@@ -85,10 +85,6 @@ def delimiter_of(header: str, usual: str) -> str:
     return max((usual, *OTHER_DELIMITERS), key=re.sub(r'"[^"]*"', "", header).count)
 
 
-def _is_no_name(cell: str) -> bool:
-    return not cell or cell[0].isdigit()
-
-
 def cells_of(line: str, delimiter: str) -> list[str]:
     """The cells of one line; none if its quotes are broken."""
     with suppress(csv.Error):
@@ -152,7 +148,7 @@ class _Lines:
                 and is_row
                 and len(header) > 2
                 and len({*header}) == len(header)
-                and not any(map(_is_no_name, header))
+                and all(cell and not cell[0].isdigit() for cell in header)
             ):
                 return [line for line in (ahead.popleft()[1] for _ in range(number)) if line.strip()]
             break

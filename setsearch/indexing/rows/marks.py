@@ -75,7 +75,7 @@ def _marks(columns: dict[str, list[str]], delimiter: str) -> dict[str, Mark]:
     """How the columns of numbers and dates write these."""
     found, undecided, all_seen = dict[str, Mark](), list[str](), set[str]()
     for column, cells in columns.items():
-        if all(map(_may_be_date, cells)):
+        if all(date_text(cell, True) is not None for cell in cells):
             if not all(iso_date(cell.strip()) for cell in cells):
                 found[column] = Mark(day_first=_day_first(cells), has_dates=True, is_sure=True)
         elif all(map(_is_number, cells)):
@@ -102,10 +102,6 @@ def _decimal_mark(cell: str) -> str:
         return _other[groups[1] or groups[2]]
     last = max(cell.rfind("."), cell.rfind(","))
     return "" if last < 0 or _either(cell) else cell[last]
-
-
-def _may_be_date(cell: str) -> bool:
-    return date_text(cell, True) is not None
 
 
 def _day_first(cells: Sequence[str]) -> bool | None:
