@@ -54,7 +54,8 @@ class TantivySets:
                 Query.term_query(tantivy_index.schema, name, "")
             except ValueError as error:
                 raise InvalidParameter(f"the tantivy schema has no text field {name!r}: {error}") from error
-        self._analyzer = analyzer or _default()
+        simple = TextAnalyzerBuilder(Tokenizer.simple())  # as tantivy's default
+        self._analyzer = analyzer or simple.filter(Filter.remove_long(40)).filter(Filter.lowercase()).build()
         self.index = setsearch.open(place, create=True, analyzer=self._analyzer.analyze, collection=collection)
 
     def close(self) -> None:
@@ -135,8 +136,3 @@ class TantivySets:
         if state and not has_text:
             raise InvalidParameter(f"the tantivy index stores no text in {', '.join(self.fields)}")
         return SourceChanges(changed, None if known is None else sorted(known.keys() - state.keys()), state)
-
-
-def _default() -> TextAnalyzer:
-    """tantivy's default tokenizer."""
-    return TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.remove_long(40)).filter(Filter.lowercase()).build()

@@ -152,17 +152,14 @@ def _write_side(spark: SparkSession, place: str, relation: Numbered, stage: str)
         f"{stage}/entries",
     )
     norms = _norms(entries, n_items)
-    soft = entries.groupBy("feature").agg(F.count(F.when(_is_soft() & (_weight() > 0), 1)).alias("soft_df"))
+    is_there = _is_soft() & (F.col("logs") * F.col("factor") > 0)
+    soft = entries.groupBy("feature").agg(F.count(F.when(is_there, 1)).alias("soft_df"))
     _write_items(place, relation, lengths.join(norms, "item"))
     _write_postings(place, relation.names[0], entries.join(norms, "item").join(soft, "feature"), buckets)
     by_feature.unpersist()
     stored = spark.read.parquet(path_of(place, relation.names[0], "items"))
     medians = {existence: median(stored.filter(F.col(norm) > 0), norm) for existence, norm in NORMS.items()}
     return Side(*relation.names, n_items, total, medians, buckets)
-
-
-def _weight() -> Column:
-    return F.col("logs") * F.col("factor")
 
 
 def _is_soft() -> Column:

@@ -50,10 +50,6 @@ def _before() -> None:
         connections.close_idle()
 
 
-def _after_in_parent() -> None:
-    LOCK.release()
-
-
 def _after_in_child() -> None:
     for connections in list(_all):
         for connection, file in connections.abandon():
@@ -63,4 +59,4 @@ def _after_in_child() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
+    os.register_at_fork(before=_before, after_in_parent=LOCK.release, after_in_child=_after_in_child)

@@ -285,14 +285,9 @@ def words_of_titles(words: Words, documents: Iterable[tuple[str, str | None]]) -
     What is in parentheses, as in "Mercury (planet)", is no part of a title.
     """
     for name, title in documents:
-        plain = (title or _stem_of(name)).partition(" (")[0]
-        yield " ".join(without_marks(words.tokens(plain)))
-
-
-def _stem_of(name: str) -> str:
-    """The name of a file without folder and ending; nothing of a number, which names no subject."""
-    stem = name.rpartition("/")[2].partition(".")[0]
-    return "" if stem.isdecimal() else stem
+        stem = name.rpartition("/")[2].partition(".")[0]
+        named = title or ("" if stem.isdecimal() else stem)  # a number names no subject
+        yield " ".join(without_marks(words.tokens(named.partition(" (")[0])))
 
 
 def parts_of_keys(keys: Ints, numbers: Ints) -> list[Ints]:

@@ -13,9 +13,7 @@ def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: _without_formula(value) for name, value in row.items()} for row in rows)
+    for row in rows:
+        are_formulas = {name: isinstance(own, str) and own.startswith(FORMULA_STARTS) for name, own in row.items()}
+        writer.writerow({name: f"'{own}" if are_formulas[name] else own for name, own in row.items()})
     return out.getvalue()
-
-
-def _without_formula(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value

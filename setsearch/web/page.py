@@ -79,7 +79,9 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
     async def open_set(request: Request) -> Response:
         require_known(request.query_params, ("name",))
         name = request.query_params.get("name", "")
-        return redirect(request, str(await pool.ask(lambda index: _address_of(index, name))))
+        saved = await pool.ask(lambda index: saved_set(index, name))
+        members = tuple(saved.accepted), tuple(saved.rejected)
+        return redirect(request, str(Address(saved.items, *members, set=name, version=saved.version)))
 
     @pages.get("/export.{kind}")
     async def export(request: Request) -> Response:
@@ -138,12 +140,6 @@ def _back(form: QueryParams) -> Address:
     return Address.read(QueryParams(form.get("back", "").removeprefix("?")))
 
 
-def _address_of(index: Index, name: str) -> Address:
-    """The address of a saved set."""
-    saved = saved_set(index, name)
-    return Address(saved.items, tuple(saved.accepted), tuple(saved.rejected), set=name, version=saved.version)
-
-
 def _save(index: Index, state: Address, name: str) -> str:
     """Save a set, and return its version; it replaces one of the same name only if that one was opened."""
     if not name:
@@ -171,29 +167,22 @@ def _describe_routes(schema: dict[str, Any]) -> list[dict[str, Any]]:
             "method": method.upper(),
             "path": path,
             "description": own.get("description", own.get("summary", "")),
-            "parameters": [_parameter(schema, given) for given in own.get("parameters", ())] + _body(schema, own),
+            "parameters": _parameters(schema, own),
         }
         for path, operations in schema["paths"].items()
         for method, own in operations.items()
     ]
 
 
-def _parameter(schema: dict[str, Any], given: dict[str, Any]) -> dict[str, str]:
-    return {"name": given["name"], "kind": _kind(schema, given["schema"]), "description": given.get("description", "")}
-
-
-def _body(schema: dict[str, Any], operation: dict[str, Any]) -> list[dict[str, str]]:
-    """The fields of a JSON body, or its kind."""
+def _parameters(schema: dict[str, Any], operation: dict[str, Any]) -> list[dict[str, str]]:
+    """The parameters of an address, and the fields of a JSON body, or its kind."""
+    given = [(own["name"], own["schema"], own.get("description", "")) for own in operation.get("parameters", ())]
     content = operation.get("requestBody", {}).get("content", {}).get("application/json")
-    if content is None:
-        return []
-    resolved = _resolved(schema, content["schema"])
-    if "properties" not in resolved:
-        return [{"name": "body", "kind": _kind(schema, resolved), "description": ""}]
-    return [
-        {"name": name, "kind": _kind(schema, own), "description": own.get("description", "")}
-        for name, own in resolved["properties"].items()
-    ]
+    if content is not None:
+        body = _resolved(schema, content["schema"])
+        fields = body.get("properties", {"body": body | {"description": ""}})
+        given += [(name, own, own.get("description", "")) for name, own in fields.items()]
+    return [{"name": name, "kind": _kind(schema, own), "description": text} for name, own, text in given]
 
 
 def _kind(schema: dict[str, Any], given: dict[str, Any]) -> str:

@@ -30,12 +30,9 @@ LONGEST_TEXT = 20_000  # characters
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
 
 
-def _whole_number_as_text(value: Any) -> Any:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
 _OF_ID = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}, {"type": "integer"}]}
-Id = Annotated[Name, BeforeValidator(_whole_number_as_text), WithJsonSchema(_OF_ID)]  # of an item
+_number_as_text = BeforeValidator(lambda own: str(own) if type(own) is int else own)
+Id = Annotated[Name, _number_as_text, WithJsonSchema(_OF_ID)]  # of an item
 Ids = Annotated[list[Id], Field(max_length=MOST_NAMES)]
 Names = Annotated[list[Name], Field(max_length=MOST_NAMES)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT)]
