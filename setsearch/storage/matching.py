@@ -1,7 +1,9 @@
 """How well a name or title matches what somebody typed: any case, any part, the words of it, small errors."""
 
 import difflib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 WHOLE, BEGINNING, LATER_WORD, ONE_EDIT, INSIDE, WORDS, SIMILAR = range(7)  # from the best
@@ -48,8 +50,8 @@ def _match(wanted: str, words: Sequence[str], name: str) -> tuple[int, float]:
     place = name.find(wanted)
     if place == 0:
         return WHOLE if name == wanted else BEGINNING, 1.0
-    begins_word = any(not name[at - 1].isalnum() for at in range(1, len(name)) if name.startswith(wanted, at))
-    if place > 0 and begins_word:
+    later = range(place, len(name)) if place > 0 else ()
+    if any(not name[at - 1].isalnum() for at in later if name.startswith(wanted, at)):
         return LATER_WORD, 1.0
     if is_one_edit(wanted, name):
         return ONE_EDIT, 1.0
@@ -62,10 +64,22 @@ def _match(wanted: str, words: Sequence[str], name: str) -> tuple[int, float]:
 
 
 def _ratio(wanted: str, name: str) -> float:
-    matcher = difflib.SequenceMatcher(None, name, wanted)
-    if min(matcher.real_quick_ratio(), matcher.quick_ratio()) < LEAST_SIMILAR:
+    """The ratio of difflib; 0 if the letters that both have, in any order, are too few for it."""
+    length, shared = len(wanted) + len(name), 0
+    if 2.0 * min(len(wanted), len(name)) / length < LEAST_SIMILAR:
         return 0.0
-    return matcher.ratio()
+    for letter, times in _letters(wanted):
+        count = name.count(letter)
+        shared += count if count < times else times
+    if 2.0 * shared / length < LEAST_SIMILAR:
+        return 0.0
+    return difflib.SequenceMatcher(None, name, wanted).ratio()
+
+
+@lru_cache(8)
+def _letters(text: str) -> list[tuple[str, int]]:
+    """The letters of a text, and how often it has each."""
+    return [*Counter(text).items()]
 
 
 def is_one_edit(text: str, name: str) -> bool:

@@ -1,0 +1,33 @@
+"""How well names match a text, by plain definitions."""
+
+from difflib import SequenceMatcher
+
+from hypothesis import given
+from hypothesis import strategies as st
+from laws import examples
+
+from setsearch.storage.matching import BEGINNING, INSIDE, LATER_WORD, LEAST_SIMILAR, SIMILAR, match
+
+TEXTS = st.text("abc d-", min_size=1, max_size=12)
+
+
+@examples(200)
+@given(wanted=TEXTS, name=TEXTS)
+def test_similar_names_have_the_ratio_of_difflib(wanted, name):
+    found = match(wanted, 1, name, None)
+    ratio = max(SequenceMatcher(None, own, wanted).ratio() for own in (name, name[: len(wanted)]))
+    if found is None:
+        assert ratio < LEAST_SIMILAR
+    elif found.quality == SIMILAR:
+        assert found.ratio == ratio >= LEAST_SIMILAR
+
+
+@examples(200)
+@given(wanted=TEXTS, name=TEXTS)
+def test_a_later_word_begins_behind_what_is_no_letter(wanted, name):
+    found = match(wanted, 1, name, None)
+    places = [place for place in range(len(name)) if name.startswith(wanted, place)]
+    begins = any(place and not name[place - 1].isalnum() for place in places)
+    assert (found is not None and found.quality == LATER_WORD) == (begins and places[0] > 0)
+    if found is not None and found.quality in (BEGINNING, INSIDE):
+        assert wanted in name and (places[0] == 0) == (found.quality == BEGINNING)
