@@ -25,7 +25,8 @@ from setsearch.storage.ids import name_in
 from setsearch.storage.relation import Relation, load_relations, wants_contexts
 from setsearch.storage.revisions import changed_items, first_change
 
-BY = {"documents": (), "contexts": tuple(COEFFICIENTS)[:-1], "both": tuple(COEFFICIENTS)}
+BOTH = tuple(COEFFICIENTS)
+BY = {"documents": (), "contexts": tuple(name for name in BOTH if name != "documents"), "both": BOTH}
 REST = 0.05  # seconds between two looks at whether another process has derived
 VERSIONS = 2  # of a relation that stay in memory: a host may roll back to the one before
 MERGED_SHARE, FEW_TO_MERGE = 1 / 100, 100  # changed items up to which stored lists are brought up to date when read

@@ -36,6 +36,7 @@ from setsearch.storage.names import Vocabulary
 from setsearch.text.token_stream import Tokens
 
 TEXTS = ("items", "words", "documents", "token names")  # arrays that are texts
+# Of the scores of each field (text/contexts.py), chosen on sets of words of a dictionary and an encyclopedia.
 COEFFICIENTS = {
     "contexts win2": 1.0,
     "contexts skip": 0.7,

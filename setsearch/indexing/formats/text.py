@@ -41,7 +41,10 @@ def plain_text(data: bytes, decode: Decode) -> Parts:
 
 
 def _title_of(front: str) -> str | None:
-    """The title that front matter gives: a plain or quoted value, or the lines that are indented below a mark."""
+    """The title that front matter gives: a plain or quoted value, or the lines that are indented below a mark.
+
+    People write `title: Lions: a study` and `title: [draft] Lions`, which no parser of YAML takes.
+    """
     told = _title.search(front)
     if told is None:
         return None
