@@ -1,4 +1,7 @@
-"""Manual pages: what groff shows of the source of a page. Glyphs have their names of groff_char(7)."""
+"""Manual pages: what groff shows of the source of a page, in a twentieth of its time, and where there is none.
+
+Glyphs have their names of groff_char(7).
+"""
 
 import re
 from collections.abc import Iterator
