@@ -64,7 +64,7 @@ def make_server(place: str | Path) -> MCPServer[Any]:
 def _ask(question: Callable[[], T]) -> T:
     try:
         return question()
-    except (SetsearchError, TypeError) as error:
+    except SetsearchError as error:
         raise ToolError(str(error)) from error
 
 

@@ -111,8 +111,10 @@ class _Functions:
         def _call(*arguments: Any) -> Any:
             try:
                 return function(*arguments)
-            except (SetsearchError, TypeError) as error:
+            except Exception as error:
                 self._error = str(error).replace("_Functions.", "setsearch_")
+                if not isinstance(error, (SetsearchError, TypeError)):  # a number of arguments is a TypeError
+                    self._error = f"a fault of setsearch ({type(error).__name__}: {self._error}); please report it"
                 _log.error("setsearch_%s: %s", function.__name__, self._error)
                 raise error.with_traceback(None) from None
 

@@ -129,3 +129,17 @@ def test_the_saved_sets_of_rows(caplog):
         with caplog.at_level(logging.ERROR), pytest.raises(sqlite3.OperationalError):
             connection.execute(f"select setsearch_sets_of({wrong})").fetchall()
         assert said in connection.execute("select setsearch_error()").fetchone()[0]
+
+
+def test_a_mistake_of_ours_is_told_and_not_the_error_before(monkeypatch):
+    connection = host()
+    setsearch.register(connection)
+    setsearch.open(connection).add_table("articles", TEXTS)
+    said = []
+    for seeds in ("'99'", "'1'"):
+        with pytest.raises(sqlite3.OperationalError):
+            connection.execute(f"select setsearch_expand({seeds})")
+        said += connection.execute("select setsearch_error()").fetchone()
+        monkeypatch.setattr("setsearch.integrations.sql._shown", lambda _: {}["own"])
+    assert "no '99'" in said[0]
+    assert said[1] == "a fault of setsearch (KeyError: 'own'); please report it"
