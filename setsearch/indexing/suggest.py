@@ -11,7 +11,7 @@ import json
 import re
 import shlex
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -204,26 +204,21 @@ def _kind(name: str, values: Sequence[Any], separator: str | None) -> str | None
     """The option for a column, by its values; None if it says nothing."""
     distinct, are_numbers = len({*values}), all(isinstance(value, (int, float)) for value in values)
     are_texts = all(isinstance(value, str) for value in values)
-    if not values or not (are_numbers or are_texts) or (are_texts and all(map(_is_json(dict), values))):
+    if not values or not (are_numbers or are_texts) or (are_texts and _are_json(values, dict)):
         return None
     if are_numbers and _id_name(name):
         return "--tags" if _come_again(values) else None
     if are_numbers or all(as_days(value) is not None for value in values):
         return "--numbers" if distinct > VALUES else None
-    if all(map(_is_json(list), values)) or (separator is not None and _separator(values) == separator):
+    if _are_json(values, list) or (separator is not None and _separator(values) == separator):
         return "--tags"
     if sum(len(value.split()) for value in values) >= WORDS * len(values):
         return "--text"
     return SHORT if len(values) < OFTEN * distinct else "--tags" if distinct > 1 else None
 
 
-def _is_json(kind: type) -> Callable[[str], bool]:
-    """Whether a text is a list or an object of JSON."""
-
-    def is_it(value: str) -> bool:
-        """Whether it is of the kind."""
-        with suppress(ValueError, RecursionError):
-            return value.startswith(("[", "{")) and isinstance(json.loads(value), kind)
-        return False
-
-    return is_it
+def _are_json(values: Sequence[str], kind: type) -> bool:
+    """Whether texts are lists, or objects, of JSON."""
+    with suppress(ValueError, RecursionError):
+        return all(value.startswith(("[", "{")) and isinstance(json.loads(value), kind) for value in values)
+    return False

@@ -140,10 +140,7 @@ class UnicodeWords:
         text = self._normalize(text)
         if text.isascii():
             return _ascii_tokens(text)
-        tokens: list[str] = []
-        for match in self._patterns[1].finditer(text):
-            tokens += self._words_of(match)
-        return tokens
+        return [span.word for span in self._spans(text, self._patterns[1])]
 
     def spans(self, text: str) -> Iterator[Span]:
         """Where the words of a text are."""
@@ -152,7 +149,10 @@ class UnicodeWords:
                 start, end = match.span()
                 yield Span(start, end, text[start:end])
             return
-        for match in self._patterns[0].finditer(text):
+        yield from self._spans(text, self._patterns[0])
+
+    def _spans(self, text: str, pattern: Any) -> Iterator[Span]:
+        for match in pattern.finditer(text):
             start = match.start()
             if match.lastgroup is None:
                 yield Span(start, match.end(), match.group())
@@ -178,13 +178,6 @@ class UnicodeWords:
             for ignored in _IGNORED:
                 text = text.replace(ignored, "")
         return text
-
-    def _words_of(self, match: Any) -> list[str]:
-        if match.lastgroup is None:
-            return [match.group()]
-        units = self._units(match.group(), match.lastgroup)
-        width = self._width if len(units) >= self._width else 1
-        return ["".join(units[number : number + width]) for number in range(len(units) - width + 1)]
 
     _width = 2  # units of a run that make a word
 
