@@ -16,6 +16,7 @@ import numpy as np
 from setsearch.arrays import Array, Ints
 from setsearch.core import binding, indexing
 
+NOTHING = np.zeros(0, np.int64)
 LONGEST = 1 << 16  # numbers in a slice, so that places in it have 2 bytes
 _WIDTHS = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
 _FLOATS, _PATCHED, _DEFLATED = 9, 10, 11  # in place of a width
@@ -79,7 +80,9 @@ def unpack_columns(data: bytes, n_columns: int) -> list[Ints] | None:
             if values is None or values.dtype.kind == "f" or len(values) != min(length - start, LONGEST):
                 return None
             slices.append(values)
-        columns.append(np.concatenate([np.zeros(0, np.int64), *slices], dtype=np.int64))
+        columns.append(
+            slices[0].astype(np.int64) if len(slices) == 1 else np.concatenate([NOTHING, *slices], dtype=np.int64)
+        )
     return columns if begin == len(data) else None
 
 

@@ -5,12 +5,11 @@ import json
 import math
 import sqlite3
 import zlib
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from operator import lt
 from typing import Any
 from uuid import UUID
@@ -29,6 +28,7 @@ LONGEST_TEXT = 1 << 27  # bytes; a small compressed blob in a hostile file must 
 # Bytes of texts; a text behind so many starts the next block. A hit inflates half of one on average; of English texts
 # one fits a page of SQLite, of which smaller ones would leave more empty.
 FULL_BLOCK, OLD_BLOCK = 1 << 13, 1 << 15  # that of migrations
+AT_ONCE = 16  # documents whose blocks are read together
 
 
 def encode_text(text: str) -> bytes:
@@ -61,9 +61,16 @@ class Texts(Blocks):
             for first in self.firsts(cursor).tolist():
                 yield from self._read_block(cursor, first).items()
             return
-        for first, own in self.by_block(cursor, documents):
-            if first is not None:
-                yield from self._read_block(cursor, first, own.tolist()).items()
+        within = "from setsearch_text where relation = ?1"
+        for start in range(0, len(documents), AT_ONCE):
+            wanted = documents[start : start + AT_ONCE].tolist()
+            rows = cursor.execute(
+                f"select first, items, data {within} and first in (select (select max(first) {within} "
+                "and first <= value) from json_each(?2)) order by first",
+                (self.relation, json.dumps(wanted)),
+            ).fetchall()
+            for row in rows:
+                yield from self._texts(*row, {*wanted})
 
     def write(self, cursor: sqlite3.Cursor, texts: Mapping[int, bytes | None]) -> None:
         """Give documents other texts, or None."""
@@ -110,23 +117,23 @@ class Texts(Blocks):
             raise _damaged_text("its head")
         return items, lengths
 
-    def _read_block(
-        self, cursor: sqlite3.Cursor, first: int, documents: Sequence[int] | None = None
-    ) -> dict[int, bytes]:
-        """The texts of the block that begins with a document: of those of some documents, ascending, or of all."""
-        head, stored = cursor.execute(
+    def _read_block(self, cursor: sqlite3.Cursor, first: int) -> dict[int, bytes]:
+        """The texts of the block that begins with a document."""
+        row = cursor.execute(
             "select items, data from setsearch_text where relation = ? and first = ?", (self.relation, first)
         ).fetchone()
+        return dict(self._texts(first, *row))
+
+    def _texts(self, first: int, head: bytes, stored: bytes, wanted: set[int] | None = None) -> list[tuple[int, bytes]]:
+        """(id, text) of the documents of a block, or of those that are wanted."""
         items, lengths = self._head(first, head)
         data = strip_checksum(stored, f"{self.relation} {first} {zlib.crc32(head)}")
         if data is None:
             raise _damaged_text("its checksum")
-        count = len(items) if documents is None else bisect_right(items, documents[-1])
-        ends = [*accumulate(lengths[:count], initial=0)]
-        text = _inflated(data, ends[-1], count == len(items))
-        places = dict(zip(items[:count], pairwise(ends), strict=True))
-        wanted = places if documents is None else [id for id in documents if id in places]
-        return {id: text[slice(*places[id])] for id in wanted}
+        places = [place for place, id in enumerate(items) if wanted is None or id in wanted]
+        ends = [*accumulate(lengths[: places[-1] + 1] if places else (), initial=0)]
+        text = _inflated(data, ends[-1], len(ends) > len(items))
+        return [(items[place], text[ends[place] : ends[place + 1]]) for place in places]
 
 
 def _inflated(data: bytes, size: int, is_all: bool = True) -> bytes:
