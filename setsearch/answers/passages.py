@@ -25,6 +25,8 @@ MARKED = 12  # features that say most for a set; words of these are marked
 LEAST_SHARE = 1 / 5  # of the weight of the first feature, that a marked one has
 LONGEST_WORD = 24  # characters by which a snippet may be longer to end with a word
 LOOKED_AT = 200_000  # characters of a text
+LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_"
+APART = ' ()[]{}<>"-;:!?/\\|=*&%$@^~`'  # what never stands inside of words, nor belongs to one
 _blanks, _between_blanks, _beyond_ascii = re.compile(r"\s+"), re.compile(r"\S+"), re.compile(r"[^\x00-\x7f]")
 
 
@@ -179,36 +181,58 @@ def marked_pieces(text: str, analyzer: Analyzer | None, weights: Mapping[str, fl
 def marked_places(text: str, analyzer: Analyzer | None, weights: Mapping[str, float]) -> Iterator[Marked]:
     """Where the words of a text are that have a weight, and these; pairs of characters that overlap are cut."""
     places = Places(words_of_kind(UNICODE), lambda word: [word]) if analyzer is None else analyzer.places
-    end = 0
-    for begin, piece in _candidates(text, analyzer, weights):
+    found, pieces = _candidates(text, analyzer, weights)
+    for begin, piece in pieces:
         for start, stop, terms in places[piece]:
             weight = 0.0
             for term in terms:
                 if term in weights:
                     weight += weights[term]
-            if weight and begin + stop > end:
-                first, end = max(begin + start, end), begin + stop
-                yield first, end, weight
+            if weight:
+                found.add((begin + start, begin + stop, weight))
+    end = 0
+    for start, stop, weight in sorted(found):
+        if stop > end:
+            yield max(start, end), stop, weight
+            end = stop
 
 
-def _candidates(text: str, analyzer: Analyzer | None, weights: Mapping[str, float]) -> Iterator[tuple[int, str]]:
-    """The parts between blanks that may have words with a weight, and where they begin; others need no look.
+def _candidates(
+    text: str, analyzer: Analyzer | None, weights: Mapping[str, float]
+) -> tuple[set[Marked], Iterable[tuple[int, str]]]:
+    """Words with a weight, and the other parts between blanks that may have some, with where they begin.
 
-    A word of letters in ASCII is there as it is, but for its case.
+    A word of letters in ASCII is there as it is, but for its case. It is no part of another where no letter is beside
+    it, nor what may stand inside of words.
     """
     lowered, is_custom = text.lower(), analyzer is not None and analyzer.function is not None
     if len(lowered) != len(text) or is_custom:
-        yield from ((match.start(), match[0]) for match in _between_blanks.finditer(text))
-        return
-    sought = [word.lower() for word in weights]
+        return set(), ((match.start(), match[0]) for match in _between_blanks.finditer(text))
+    sought = {word.lower(): weights.get(word.lower(), 0.0) for word in weights if word}
     if analyzer is not None and analyzer.has_stems:
-        sought = [word for word in {*analyzer.words.split(text)} if analyzer.term(word) in weights]
-    lowered = lowered.replace("\n", " ").replace("\t", " ") + " "
-    places = [] if text.isascii() else [match.start() for match in _beyond_ascii.finditer(text)]
-    for word in filter(None, sought):
-        place = lowered.find(word)
+        terms = {word: analyzer.term(word) for word in {*analyzer.words.split(text)}}
+        sought = {word: weights[term] for word, term in terms.items() if term and term in weights}
+    lowered = lowered.replace("\n", " ").replace("\t", " ") + "  "
+    begins = set() if text.isascii() else {_begin(lowered, match.start()) for match in _beyond_ascii.finditer(text)}
+    found = set[Marked]()
+    for word, weight in sought.items():
+        place, size = lowered.find(word), len(word)
+        is_plain = analyzer is not None and word.isascii() and f"a{word.replace('_', '')}".isalnum()
         while place >= 0:
-            places.append(place)
-            place = lowered.find(word, max(lowered.find(" ", place), place + 1))
-    for begin in sorted({lowered.rfind(" ", 0, place) + 1 for place in places}):
-        yield begin, text[begin : lowered.find(" ", begin)]
+            after = place + size
+            before, behind = lowered[place - 1], lowered[after]
+            if before in LETTERS or behind in LETTERS:
+                after = place + 1
+            elif is_plain and before in APART and (behind in APART or (behind in ".," and lowered[after + 1] == " ")):
+                if weight:
+                    found.add((place, after, weight))
+            else:
+                begins.add(_begin(lowered, place))
+                after = max(lowered.find(" ", place), place + 1)
+            place = lowered.find(word, after)
+    return found, [(begin, text[begin : lowered.find(" ", begin)]) for begin in begins]
+
+
+def _begin(lowered: str, place: int) -> int:
+    """Where what stands between two blanks begins."""
+    return lowered.rfind(" ", 0, place) + 1

@@ -67,7 +67,10 @@ def test_the_command_line_shows_snippets(tmp_path, run):
 
 
 WEIGHTS = {"lion": 1.0, "on": 0.5, "lion's": 1.5, "path": 2.0, "北京": 4.0, "c++": 3.0, "été": 1.0, "k": 2.0, "": 9.0}
+WEIGHTS |= {"e-mail": 5.0, "lion cub": 6.0, "a_b": 7.0, "3.14": 8.0, "14": 1.0, "net": 2.0, ".net": 3.0, "_": 4.0}
 pieces = (
+    "lion. lion, lion,3 'lion xlion lion_ lion-lion, «lion» (e-mail) mail e-mail a_b x_a_b 3.14 3,14. "
+    ".net net. a.net _ -_- lion#lion +lion lion&lt;k&gt; lion\u200dk "
     "lion Lions LION, lions' on.Path os.path -on- 北京天 c++ C++; été ÉTÉ (lion) don't \u212a K İon \xadlion ﬁ".split()
 )
 
