@@ -159,7 +159,9 @@ def places_of(ids: Ints) -> Ints:
 def places_among(ascending: Ints, numbers: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """The places of numbers, none negative, among ascending ones, and whether they are there."""
     places = np.searchsorted(ascending, numbers)
-    return places, np.append(ascending, -1)[places] == numbers
+    if not len(ascending):
+        return places, np.zeros(len(numbers), bool)
+    return places, take(ascending, places, clip=True) == numbers
 
 
 def scale_for(bound: float, binary: bool = True) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 
 from setsearch.answers.reasons import wording
 from setsearch.answers.results import Contribution, Explanation, SetFeature, Statistics, WeightedQuery, rest_of
-from setsearch.arrays import Floats, Ints, bincount, places_among, repeat
+from setsearch.arrays import Floats, Ints, bincount, distinct, places_among, repeat
 from setsearch.errors import UsageError
 from setsearch.memory.fields import Fields
 from setsearch.models import Model
@@ -40,17 +40,15 @@ def contributions(fields: Fields, weights: SeedWeights, items: Sequence[int]) ->
     order, names = sorted(items), dict[tuple[str, str | None], int]()  # numbers of features by name and title
     found = [*_of_parts(weights, order, names), *_of_nearest(fields, weights, order, names)]
     n_features = len(names)
-    for own in weights.all:
-        active = own.seeds.features
+    for own in weights.adding:
         stored = own.field.forward(order, own.rule)
-        positions, shared = places_among(active, stored.concatenated_ids().astype(np.int64))
+        positions, shared = places_among(own.features, stored.concatenated_ids().astype(np.int64))
         positions, places = positions[shared], repeat(np.arange(len(order)), stored.lengths)[shared]
-        used = np.unique(positions)
-        described = own.field.describe_features(active[used].tolist())
-        numbers = np.zeros(len(active), np.int64)
-        numbers[used] = [names.setdefault(described[id], len(names)) for id in active[used].tolist()]
-        amounts = own.added(positions, stored.concatenated_values()[shared], own.rule.binary)
-        found.append((places, numbers[positions], amounts))
+        used = distinct(positions)
+        ids, numbers = own.features[used].tolist(), np.zeros(len(own.features), np.int64)
+        described = own.field.describe_features(ids)
+        numbers[used] = [names.setdefault(described[id], len(names)) for id in ids]
+        found.append((places, numbers[positions], own.added(positions, stored.concatenated_values()[shared])))
         n_features += len(used)
     places, numbers, amounts = map(np.concatenate, zip(*found, strict=True))
     if len(names) < n_features:  # some are in several fields, or are called the same

@@ -6,10 +6,9 @@ Function words name nothing: they count among the small ones. The weights of the
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple
 
 from setsearch.answers.results import Contribution, Reason, display_name
 from setsearch.arrays import VALUE_LATTICE
@@ -21,10 +20,10 @@ from setsearch.storage.feature_fields import MARK
 from setsearch.storage.ids import plain_name
 from setsearch.storage.vectors import ENCODER, LATENT
 from setsearch.text.contexts import LISTED, OWN_TEXT
-from setsearch.text.function_words import function_words, likely_language, stemmer, telling_words
+from setsearch.text.function_words import function_words, likely_language, stemmer
 from setsearch.text.words import MARKS
 
-REMEMBERED, KINDS = 1 << 16, 16  # features of a kind, and what they tell; and kinds
+REMEMBERED, KINDS = 1 << 16, 16  # features of a kind, and kinds
 MOST = 10  # reasons; what is left of the parts follows as one more
 SMALL_SHARE = 0.3  # of a score: what is left is told by its kinds if it is more
 NEAREST_NAMED, NAMED = 4, 3  # of the nearest words: reasons of their own, and names in that of the others
@@ -69,11 +68,7 @@ LISTS: dict[Key, str] = {
 Told = tuple[Key, str, tuple[str, ...], str]
 
 
-class _Known(NamedTuple):
-    """What is known of features, by name and title: which of their words tell languages, and what they tell in one."""
-
-    telling: dict[tuple[str, str | None], tuple[str, ...]]
-    told: dict[tuple[str, str, str | None], Told]
+Known = dict[tuple[str, str, str], Told]  # what features tell, by language, name and label
 
 
 @dataclass(frozen=True)
@@ -92,7 +87,7 @@ class Wording:
     forms: Mapping[str, str] | None = None
     examples: Mapping[str, Sequence[str]] | None = None
     fields: tuple[tuple[str, bool], ...] = ()
-    known: _Known = field(default_factory=lambda: _Known({}, {}), compare=False)
+    known: Known = field(default_factory=dict, compare=False)
 
     @property
     def are_people(self) -> bool:
@@ -112,15 +107,15 @@ class Wording:
 
     def common(self, hits: Sequence[Sequence[Contribution]]) -> tuple[Reason, ...]:
         """What hits have in common: the reasons of the mean of their parts, of those that several have."""
-        sums: dict[tuple[str, str | None], list[float]] = {}
-        for parts in hits:
-            for feature, weight, title in parts:
-                sums.setdefault((feature, title), []).append(weight)
+        sums: dict[tuple[str, str | None], list[Contribution]] = {}
+        for part in chain.from_iterable(hits):
+            feature, _, title = part
+            sums.setdefault((feature, title), []).append(part)
         least = min(len(hits), max(2, len(hits) // LEAST_SHARE))
         mean = [
-            Contribution(feature, sum(weights) / len(hits), title)
-            for (feature, title), weights in sums.items()
-            if len(weights) >= least
+            own[0]._replace(weight=sum([part.weight for part in own]) / len(hits))
+            for own in sums.values()
+            if len(own) >= least
         ]
         ranked = [own for own in self._ranked(mean) if own[1].weight > 0 and own[0][0] not in (EMPTY, PRIOR, LIKE)]
         return tuple(map(_with_sentence, ranked[:MOST_COMMON]))
@@ -135,27 +130,24 @@ class Wording:
         return _scaled(ranked, sum(weights)) if (PRIOR, OWN) in groups else ranked
 
     def _tell_all(self, parts: Sequence[Contribution]) -> list[Told]:
-        """What the features of parts tell, in the language of most of their words; each is told once."""
-        language, (telling, known) = self.language, self.known
+        """What the features of parts tell, in the language of most of their words."""
+        labels, language = [self._label(feature, title) for feature, _, title in parts], self.language
         if language is None:
-            words = [telling.get((name, title)) or self._telling(name, title) for name, _, title in parts]
-            language = likely_language([*chain.from_iterable(words)])
-        return [known.get((language, name, title)) or self._tell(name, title, language) for name, _, title in parts]
+            language = likely_language(" ".join(labels).split(" "))
+        return [self._tell(part.feature, label, language) for part, label in zip(parts, labels, strict=True)]
 
-    def _telling(self, feature: str, title: str | None) -> tuple[str, ...]:
-        """The words of a feature that tell languages, and an empty one."""
-        if len(self.known.telling) >= REMEMBERED:
-            self.known.telling.clear()
-        found = self.known.telling[feature, title] = ("", *telling_words(self._label(feature, title).split(" ")))
-        return found
-
-    def _tell(self, feature: str, title: str | None, language: str) -> Told:
-        """What a feature tells in a language."""
-        if len(self.known.told) >= REMEMBERED:
-            self.known.told.clear()
-        label = self._label(feature, title)
-        found = self.known.told[language, feature, title] = self._told(feature, label, language)
-        return found
+    def _tell(self, feature: str, label: str, language: str) -> Told:
+        """What a feature tells in a language. A word is told in less time than it takes to find what was told."""
+        if self.has_text and label.isalpha() and feature.isalpha():
+            word = label.lower()
+            is_empty = word in function_words(language) or len(label) == 1
+            return (EMPTY,) if is_empty else (WORDS, stemmer(language)(word)), label, (feature,), ""
+        told = self.known.get((language, feature, label))
+        if told is None:
+            if len(self.known) >= REMEMBERED:
+                self.known.clear()
+            told = self.known[language, feature, label] = self._told(feature, label, language)
+        return told
 
     def _label(self, feature: str, title: str | None) -> str:
         """A feature as people wrote it; stems of a pair by their surface forms."""
@@ -232,9 +224,10 @@ def _keys(told: Sequence[Told], weights: Sequence[float]) -> list[Key]:
     Each context and pair belongs to the one of its words of most weight, each person to all examples shared.
     """
     keys, totals = [key for key, *_ in told], dict[str, float]()
-    near = [place for place, key in enumerate(keys) if key[0] == LIKE]
-    for place in sorted(near, key=lambda place: -abs(weights[place]))[NEAREST_NAMED:]:
-        keys[place] = (LIKE,)
+    if any(key[0] == LIKE for key in keys):
+        near = [place for place, key in enumerate(keys) if key[0] == LIKE]
+        for place in sorted(near, key=lambda place: -abs(weights[place]))[NEAREST_NAMED:]:
+            keys[place] = (LIKE,)
     if max(map(len, keys), default=0) <= 2:
         return keys
     for key, weight in zip(keys, weights, strict=True):
@@ -368,16 +361,16 @@ def wording(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: S
         forms = {stem: display_name(*described[id]) for stem, id in ids.items()}
     others = () if are_words or fields.first.transposed else fields.relation.fields
     kinds = tuple((own.name, own.ends is not None) for own in others)
-    how = Wording(plain_name(features.name), are_words, has_text, language, source, forms, None, kinds)
-    if how.are_people and not has_text:
-        return replace(how, examples=_having(fields, parts, examples))
-    return how if forms else replace(how, known=_known_by(how.features, are_words, has_text, source, kinds))
+    kind = plain_name(features.name), are_words, has_text, language, source
+    having = _having(fields, parts, examples) if are_people(kind[0]) and not has_text else None
+    is_known = not forms and having is None
+    return Wording(*kind, forms, having, kinds, _known_by(*kind, kinds) if is_known else {})
 
 
 @lru_cache(KINDS)
-def _known_by(*kind: object) -> _Known:
+def _known_by(*kind: object) -> Known:
     """What is known of features in all answers whose features are of a kind."""
-    return _Known({}, {})
+    return {}
 
 
 def _having(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: Sequence[int]) -> dict[str, list[str]]:

@@ -28,7 +28,7 @@ from setsearch.scoring.smoothing import Smoothing
 from setsearch.search.examples import Examples, once_each
 from setsearch.search.folding import COPIES as ALIKE
 from setsearch.search.folding import LEAST_WORDS, without_copies
-from setsearch.search.weights import FieldWeights, Known, Limit, SeedWeights, field_weights, seed_weights
+from setsearch.search.weights import FieldWeights, Known, Limit, Rounded, SeedWeights, field_weights, seed_weights
 
 EXAMPLES = 10  # seeds and what joins them
 FEWEST = 2  # that may join
@@ -161,6 +161,9 @@ def weights_at_once(
         return tuple(field_weights(*own, model, n_items) for own in zip(fields.all, seeds, strict=True))
 
     found: dict[str, Any] = {"left_out": answer.left_out, "above": answer.above, "together": answer.together}
+    if wanted.weights:
+        told = zip(fields.all, answer.weighed, strict=True)
+        found["rounded"] = tuple([Rounded(field, own.features, own.weights, model.rule) for field, own in told])
     joined = join if joins else None
     return SeedWeights(model, examples, weigh, base, 0.0, join=joined, summed=sums, known=known, **found)
 

@@ -186,7 +186,7 @@ def scores_of_examples(weights: SeedWeights, examples: Examples) -> Floats:
     for own in weights.positive if examples.count else ():
         rows, features, values = example_entries(own.field, examples.within(own.field), own.rule)
         places, shared = places_among(own.seeds.features, features)
-        added = own.added(places[shared], values[shared], own.rule.binary)
+        added = own.added(places[shared], values[shared])
         scores += bincount(rows[shared], added, len(scores))
     return scores
 

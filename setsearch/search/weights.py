@@ -73,12 +73,30 @@ class FieldWeights(NamedTuple):
         """Document frequencies of the active features."""
         return self.lists.postings.lengths
 
-    def added(self, positions: Ints, values: Floats, binary: bool) -> Floats:
+    @property
+    def features(self) -> Ints:
+        """The active features, ascending."""
+        return self.seeds.features
+
+    def added(self, positions: Ints, values: Floats) -> Floats:
         """What entries add, given their values and the positions of their features among the active ones."""
         coefficient = self.coefficient * self.scale
         if self.query.table is not None:
             return to_lattice(self.query.table(positions, values), coefficient=coefficient) / self.scale
-        return to_lattice(self.query.weights, binary, coefficient)[positions] * values / self.scale
+        return to_lattice(self.query.weights, self.rule.binary, coefficient)[positions] * values / self.scale
+
+
+class Rounded(NamedTuple):
+    """The weights of a field that the core has made, on the lattice: what entries add, without anything else."""
+
+    field: Field
+    features: Ints
+    weights: Floats
+    rule: ValueRule
+
+    def added(self, positions: Ints, values: Floats) -> Floats:
+        """As that of FieldWeights."""
+        return self.weights[positions] * values
 
 
 class Neighborhood(NamedTuple):
@@ -146,6 +164,7 @@ class SeedWeights:
     above: int | None = None  # how many others are above the middle one of these, if it is known, and may matter
     decided: tuple[npt.NDArray[np.bool_], bool] | None = None  # which items belong, and whether that is told, if known
     together: bool = False  # whether the core has found that the examples fall into no groups
+    rounded: tuple[Rounded, ...] | None = None  # the weights of the examples, if the core told them
 
     @cached_property
     def positive(self) -> tuple[FieldWeights, ...]:
@@ -161,7 +180,7 @@ class SeedWeights:
         """These weights with other parts; nothing that was found with the old ones stays."""
         if "positive" in parts:
             own = parts.pop("positive")
-            parts["weigh"] = lambda: own
+            parts |= {"weigh": lambda: own, "rounded": None}
         cleared = {"known": None, "left_out": None, "above": None, "together": False}
         return replace(self, **{**cleared, **parts})
 
@@ -174,6 +193,11 @@ class SeedWeights:
     def all(self) -> tuple[FieldWeights, ...]:
         """The weights of positive and negative examples, and corrections."""
         return self.positive + self.negative + self.corrections
+
+    @property
+    def adding(self) -> tuple[Rounded | FieldWeights, ...]:
+        """What tells how much entries add: the same as all weights."""
+        return (*(self.positive if self.rounded is None else self.rounded), *self.negative, *self.corrections)
 
     @property
     def parts(self) -> tuple[tuple[str, Floats], ...]:

@@ -69,8 +69,8 @@ class Texts(Blocks):
                 "and first <= value) from json_each(?2)) order by first",
                 (self.relation, json.dumps(wanted)),
             ).fetchall()
-            for row in rows:
-                yield from self._texts(*row, {*wanted})
+            for first, head, stored in rows:
+                yield from self._texts(first, head, stored, {*wanted})
 
     def write(self, cursor: sqlite3.Cursor, texts: Mapping[int, bytes | None]) -> None:
         """Give documents other texts, or None."""

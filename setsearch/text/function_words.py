@@ -29,17 +29,12 @@ def function_words(language: str) -> frozenset[str]:
 def likely_language(words: Iterable[str]) -> str:
     """The language with the most function words among some words; English if these tell none."""
     known = _languages()
-    telling = known.keys() & words
+    telling = {word for word in words if word in known}
     if len(telling) < ENOUGH:
         return "english"
     counts = Counter([language for word in telling for language in known[word]])
     best = max(sorted(counts), key=counts.__getitem__, default="english")
     return best if counts[best] >= ENOUGH and counts[best] > counts["english"] else "english"
-
-
-def telling_words(words: Iterable[str]) -> tuple[str, ...]:
-    """Those of some words that are function words of a language."""
-    return tuple(_languages().keys() & words)
 
 
 @cache

@@ -37,7 +37,7 @@ def plain(fields: Fields, weights: SeedWeights, items: Sequence[int]) -> dict[in
                 if feature in active:
                     name = own.field.describe_features([feature])[feature]
                     place = np.array([active.index(feature)])
-                    (amount,) = own.added(place, np.array([value]), own.rule.binary).tolist()
+                    (amount,) = own.added(place, np.array([value])).tolist()
                     added[name] = added.get(name, 0.0) + amount
         ranked = sorted(added.items(), key=lambda part: (-part[1], part[0][0]))
         found[item] = tuple(Contribution(name, weight, title) for (name, title), weight in ranked)
