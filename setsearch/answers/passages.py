@@ -3,7 +3,7 @@
 import re
 import sqlite3
 import unicodedata
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import NamedTuple
@@ -77,7 +77,7 @@ def best_passage(text: str, marked: Iterable[Marked]) -> Snippet:
 def _heaviest(places: Sequence[tuple[int, int, str, float]]) -> tuple[int, int]:
     """From the first to the last marked word of the best passage."""
     best, chosen = 0.0, (0, 0)
-    seen, total, first = Counter[str](), 0.0, 0
+    seen, total, first = defaultdict[str, int](int), 0.0, 0
     for _, end, word, weight in places:
         total += weight * (seen[word] == 0)
         seen[word] += 1
@@ -223,7 +223,7 @@ def _candidates(
             before, behind = lowered[place - 1], lowered[after]
             if before in LETTERS or behind in LETTERS:
                 after = place + 1
-            elif is_plain and before in APART and (behind in APART or (behind in ".," and lowered[after + 1] == " ")):
+            elif is_plain and before in APART and (behind in APART or (behind in ".," and lowered[after + 1] in APART)):
                 if weight:
                     found.add((place, after, weight))
             else:

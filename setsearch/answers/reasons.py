@@ -5,7 +5,7 @@ words that are listed with it, those of its own text, and the users that a film 
 Function words name nothing: they count among the small ones. The weights of the reasons sum to what the parts sum to.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
@@ -134,19 +134,20 @@ class Wording:
         labels, language = [self._label(feature, title) for feature, _, title in parts], self.language
         if language is None:
             language = likely_language(" ".join(labels).split(" "))
-        return [self._tell(part.feature, label, language) for part, label in zip(parts, labels, strict=True)]
+        # A word is told in less time than it takes to find what was told of it.
+        empty, stem = function_words(language), stemmer(language)
+        return [
+            _word(feature, label, empty, stem)
+            if self.has_text and label.isalpha() and feature.isalpha()
+            else self.known.get((language, feature, label)) or self._tell(feature, label, language)
+            for (feature, _, _), label in zip(parts, labels, strict=True)
+        ]
 
     def _tell(self, feature: str, label: str, language: str) -> Told:
-        """What a feature tells in a language. A word is told in less time than it takes to find what was told."""
-        if self.has_text and label.isalpha() and feature.isalpha():
-            word = label.lower()
-            is_empty = word in function_words(language) or len(label) == 1
-            return (EMPTY,) if is_empty else (WORDS, stemmer(language)(word)), label, (feature,), ""
-        told = self.known.get((language, feature, label))
-        if told is None:
-            if len(self.known) >= REMEMBERED:
-                self.known.clear()
-            told = self.known[language, feature, label] = self._told(feature, label, language)
+        """What a feature tells in a language."""
+        if len(self.known) >= REMEMBERED:
+            self.known.clear()
+        told = self.known[language, feature, label] = self._told(feature, label, language)
         return told
 
     def _label(self, feature: str, title: str | None) -> str:
@@ -194,6 +195,12 @@ class Wording:
         return (self.features, feature), label, own, ""
 
 
+def _word(feature: str, label: str, empty: Container[str], stem: Callable[[str], str]) -> Told:
+    """What a term tells that is a word: as `_term`, but faster."""
+    word = label.lower()
+    return (EMPTY,) if len(label) == 1 or word in empty else (WORDS, stem(word)), label, (feature,), ""
+
+
 def _term(label: str, language: str) -> tuple[Key, str, str]:
     """A term of a text, two of them, or an n-gram: key, label and sentence."""
     if label.startswith(NGRAM):
@@ -223,7 +230,7 @@ def _keys(told: Sequence[Told], weights: Sequence[float]) -> list[Key]:
 
     Each context and pair belongs to the one of its words of most weight, each person to all examples shared.
     """
-    keys, totals = [key for key, *_ in told], dict[str, float]()
+    keys, totals = [own[0] for own in told], dict[str, float]()
     if any(key[0] == LIKE for key in keys):
         near = [place for place, key in enumerate(keys) if key[0] == LIKE]
         for place in sorted(near, key=lambda place: -abs(weights[place]))[NEAREST_NAMED:]:
