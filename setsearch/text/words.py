@@ -15,7 +15,7 @@ normalize them, as versions before 0.22 did, "unicode-2" and "icu-2" fold them.
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -43,10 +43,13 @@ _PARTS = {
 }
 _ASCII_WORD = rf"\w+(?:(?:{_PARTS['apostrophe']}|{_PARTS['dot']}|{_PARTS['number']})\w+)*{_PARTS['suffix']}"
 _ASCII_WORD += "|" + _PARTS["dotted start"]
-_ascii_word = re.compile(_ASCII_WORD, re.ASCII)
-_ascii_words = _ascii_word.findall
-_ascii_tokens = re.compile(f"{_ASCII_WORD}|[{ASCII_MARKS}]", re.ASCII).findall
 _is_dotted = re.compile(r"[^\W\d]\.[^\W\d]").search
+
+
+@cache
+def _ascii(with_marks: bool = False) -> re.Pattern[str]:
+    """Words in ASCII; compiled where needed, which takes longer than most questions."""
+    return re.compile(f"{_ASCII_WORD}|[{ASCII_MARKS}]" if with_marks else _ASCII_WORD, re.ASCII)
 
 
 class Span(NamedTuple):
@@ -131,7 +134,7 @@ class UnicodeWords:
         """The words of a text by all rules, however long it takes."""
         if not text.isascii():
             text = self._normalize(text)
-        found = _ascii_words(text.lower()) if text.isascii() else [span.word for span in self.spans(text)]
+        found = _ascii().findall(text.lower()) if text.isascii() else [span.word for span in self.spans(text)]
         if "." not in text:
             return found
         return [part for word in found for part in (word, *_parts(word))]
@@ -139,13 +142,13 @@ class UnicodeWords:
     def _tokens(self, text: str) -> list[str]:
         text = self._normalize(text)
         if text.isascii():
-            return _ascii_tokens(text)
+            return _ascii(True).findall(text)
         return [span.word for span in self._spans(text, self._patterns[1])]
 
     def spans(self, text: str) -> Iterator[Span]:
         """Where the words of a text are."""
         if text.isascii():
-            for match in _ascii_word.finditer(text.lower()):
+            for match in _ascii().finditer(text.lower()):
                 start, end = match.span()
                 yield Span(start, end, text[start:end])
             return
@@ -167,7 +170,7 @@ class UnicodeWords:
     def read(self, text: str) -> int:
         """How many characters of a text are in words."""
         if text.isascii():
-            return sum(map(len, _ascii_words(text.lower())))
+            return sum(map(len, _ascii().findall(text.lower())))
         return sum(len(match.group()) for match in self._patterns[0].finditer(text))
 
     def _normalize(self, text: str) -> str:
