@@ -382,18 +382,19 @@ class Reading(ReadingTable, ManySets):
         """What scores items for each group of the examples, all of them if there are no groups; and rejected items."""
         count, model = request.options.get("groups"), self.defaults.make(request.model)
 
-        def ask(part: Examples) -> tuple[SeedWeights, list[int]]:
-            """The same for some of the examples."""
-            return now(self._weights(fields, part, request, Wanted(few=wanted.few)))
+        def ask(part: Examples) -> Asking[SeedWeights]:
+            """What scores items for some of the examples."""
+            weights, _ = yield from self._weights(fields, part, request, Wanted(few=wanted.few))
+            return weights
 
         if count is not None and count > 1:
-            examples = self._once_each(fields, request.model, examples)
-            asked = [ask(part) for part in make_groups(fields, examples, model, count)]
-            return [weights for weights, _ in asked], asked[0][1]
+            examples, asked = self._once_each(fields, request.model, examples), []
+            for part in make_groups(fields, examples, model, count):
+                asked.append((yield from ask(part)))
+            return asked, find_rejected(fields, examples, request.exclude)
         weights, rejected = yield from self._weights(fields, examples, request, wanted)
         if count is None and self.defaults.divided and weights.examples.count >= FEWEST:
-            excluded = [*rejected, *examples.seeds]
-            return find_groups(fields, weights, excluded, lambda part: ask(part)[0]), rejected
+            return (yield from find_groups(fields, weights, [*rejected, *examples.seeds], ask)), rejected
         return [weights], rejected
 
 

@@ -32,6 +32,7 @@ _SIGNATURES = {
     "setsearch_version": "",
     "setsearch_add": "PSPSP",
     "setsearch_best": "PSPSPSPS S PPPPP SP",
+    "setsearch_ranks": "PSPS PS PP",
     "setsearch_questions": "PSS PS PP PPP PSPS S",
     "setsearch_fold": "PSPSSPP RSS PP",
     "setsearch_values": "PSS PPSSPPSS PPPPP S PPPP",
@@ -100,6 +101,16 @@ def best(
     items = address(base), len(base), structures, len(kept), address(excluded), len(excluded), *only
     count = check(library().setsearch_best(*items, k, *map(address, (*scratch, *found)), room, address(crowd)))
     return found[0][:count].copy(), found[1][:count].copy(), float(crowd[0]) if crowd[0] > -np.inf else None
+
+
+def ranks(scores: Floats, some: Floats, excluded: Ints) -> tuple[Ints, Ints]:
+    """How many scores, without those of excluded items, are above each of some, which ascend, and how many equal it."""
+    some = np.append(some, np.inf)
+    above, equal = np.empty(len(some), np.int64), np.empty(len(some), np.int64)
+    scores, excluded = np.ascontiguousarray(scores, np.float64), np.ascontiguousarray(excluded, np.int64)
+    items = address(scores), len(scores), address(excluded), len(excluded)
+    _check(library().setsearch_ranks(*items, address(some), len(some), address(above), address(equal)))
+    return above[:-1], equal[:-1]
 
 
 def values(

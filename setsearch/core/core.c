@@ -595,7 +595,7 @@ typedef struct {
     part_t *parts;           /* one a field */
     int64_t *examples;       /* the seeds, and room for what joins */
     double *shares;          /* their weights */
-    int64_t n_examples, together;
+    int64_t n_examples, together; /* whether they surely are one set: 1; -1 if they surely do not share little; 0: unknown */
 } memory_t;
 
 /* What a limit leaves: features that cost `most` together, or all if it is negative; and those that always count. */
@@ -855,21 +855,24 @@ static int are_together(const double *alike, int64_t n) {
 }
 
 /* Whether the seeds surely share little: more of some items at equal steps than may score above the middle seed that is
-   left out. Not, if one of these has no values yet. */
+   left out. 1 or -1 for surely not, or 0 where last bits decide or one of these items has no values yet. */
 static int share_little(const field_t *field, const double *base, int64_t n, const question_t *question,
                         const ids_t *excluded, weighed_t *own, const double *left_out, int64_t n_seeds) {
+    const part_t *items = &field->by_item;
     const int64_t size = n < SOME ? n : SOME;
     double sorted[MOST_DIVIDED];
-    int64_t places[MOST_DIVIDED], existing = 0, above = 0, known = 1;
+    int64_t places[MOST_DIVIDED], existing = 0, above = 0, near = 0, known = 1;
     memcpy(sorted, left_out, (size_t)n_seeds * sizeof *sorted);
     for (int64_t e = 0; e < n_seeds; e++) places[e] = e;
     sort_down(sorted, places, n_seeds);
-    const double middle = (sorted[(n_seeds - 1) / 2] + sorted[n_seeds / 2]) / 2;
+    const double middle = (sorted[(n_seeds - 1) / 2] + sorted[n_seeds / 2]) / 2, margin = CLOSE * (1 + fabs(middle));
+    for (int64_t i = 0; i < size; i++) existing += base[i * n / size] > -INFINITY;
+    const double share = (double)existing / question->n_items;
+    const double few = share * FEW > (double)existing / 4 ? share * FEW : (double)existing / 4;
     for (int64_t j = 0; j < own->count; j++) own->have[2 * own->features[j]] = own->weights[j];
-    for (int64_t i = 0; known && i < size; i++) {
+    for (int64_t i = 0; known && i < size && (double)above <= few * ROUNDING; i++) {
         const int64_t id = i * n / size;
         if (!(base[id] > -INFINITY)) continue;
-        const part_t *items = &field->by_item;
         known = id < items->n_lists && has_values(items, items->starts[id], items->ends[id]);
         double score = base[id];
         for (int64_t p = items->starts[id]; known && p < items->ends[id]; p++) {
@@ -878,12 +881,12 @@ static int share_little(const field_t *field, const double *base, int64_t n, con
         }
         int64_t e = 0;
         while (e < excluded->count && excluded->ids[e] != id) e++;
-        existing++;
-        above += e == excluded->count && score > middle + CLOSE * (1 + fabs(middle));
+        above += e == excluded->count && score > middle + margin;
+        near += e == excluded->count && fabs(score - middle) <= margin;
     }
     for (int64_t j = 0; j < own->count; j++) own->have[2 * own->features[j]] = 0.0;
-    const double share = (double)existing / question->n_items, few = share * FEW > existing / 4.0 ? share * FEW : existing / 4.0;
-    return known && (double)above > few * ROUNDING;
+    if (known && (double)above > few * ROUNDING) return 1;
+    return known && (double)(above + near) * ROUNDING < few ? -1 : 0;
 }
 
 /* Whether the seeds surely fall into no groups, by the best items, in order: those of documents, which may be copies. */
@@ -1015,7 +1018,7 @@ static int join(const field_t *fields, int64_t n_fields, const question_t *quest
    two, or if names decide which items join; COPIES if seeds are nearly the same, where this is asked; DAMAGED leaves memory
    that must not be used again.
 
-   `memory` has the seeds and their weights; what joined follows them. It says whether they surely are one set. `weighed`:
+   `memory` has the seeds and their weights; what joined follows them. It says whether they are one set. `weighed`:
    the features of each field, and their weights. With sums the sums of all items are there, and no best ones. `without`:
    those who do not join, and are none of the best. `limits` has room for a number a field. `left_out` gets the score of
    each seed if the others, and what joined them, are the set: but for the last bits of its logarithms, and NAN where
@@ -1095,6 +1098,38 @@ ENTRY int64_t setsearch_best(const double *base, int64_t n, const part_t *parts,
     return found;
 }
 
+/* The first of some scores, which ascend up to INFINITY, that is not below one: without a branch that nobody can guess. */
+static int64_t place_of(const double *some, int64_t n_some, double score) {
+    const double *from = some;
+    for (int64_t size = n_some; size > 1; size -= size / 2) {
+        const double *const middle = from + size / 2;
+        from = middle[-1] < score ? middle : from;
+    }
+    return from - some;
+}
+
+/* How many of n scores, without those of excluded items, are above each of some, which ascend up to INFINITY and differ,
+   and how many equal it. */
+ENTRY int64_t setsearch_ranks(const double *scores, int64_t n, const int64_t *excluded, int64_t n_excluded,
+                              const double *some, int64_t n_some, int64_t *above, int64_t *equal) {
+    memset(above, 0, (size_t)n_some * sizeof *above);
+    memset(equal, 0, (size_t)n_some * sizeof *equal);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t place = place_of(some, n_some, scores[i]);
+        above[place]++, equal[place] += some[place] == scores[i];
+    }
+    for (int64_t i = 0; i < n_excluded; i++) {
+        if (excluded[i] < 0 || excluded[i] >= n) return DAMAGED;
+        const int64_t place = place_of(some, n_some, scores[excluded[i]]);
+        above[place]--, equal[place] -= some[place] == scores[excluded[i]];
+    }
+    for (int64_t i = n_some - 1, behind = 0; i >= 0; i--) {
+        const int64_t own = above[i];
+        above[i] = behind, behind += own;
+    }
+    return 0;
+}
+
 /* x_ij of all entries of some lists (models/values.py): those above 0, and how many each list has. The number of all,
    or UNKNOWN for a count without a logarithm.
 
@@ -1138,7 +1173,7 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
 
    `ids` and `shares` have the seeds of all questions, ascending, and their weights; the excluded ids, which ascend, follow
    the seeds of each. An answer is in two rows of numbers. In `ints`: how many best items there are, or why there is no
-   answer; how many joined; how many others are above the middle seed; whether the seeds surely are one set; a number of
+   answer; how many joined; how many others are above the middle seed; whether the seeds are one set; a number of
    features a field, 0 unless these are told; the best items; what joined; the features of each field. In `reals`: the scores of
    the seeds that are left out, and of the best items; and c_j, s_j and v_j of each field. `limits` has room for a number
    a field, `room` is that for best items. */

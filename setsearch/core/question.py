@@ -124,7 +124,7 @@ class Answer(NamedTuple):
     Items are in order, but not those of equal scores, and all that equal the k-th are there. `left_out`: the scores of
     the seeds if each is left out, but for their last bits, where they may be asked for; `above`: how many others are
     above the middle one, if it was asked and all the best ones are; if they are more than few, perhaps not all of
-    them. `together`: the seeds surely fall into no groups.
+    them. `together`: the seeds surely fall into no groups; `share_much`: they do not share little.
     """
 
     ids: Ints
@@ -134,6 +134,7 @@ class Answer(NamedTuple):
     above: int | None
     weighed: tuple[Weighed, ...]
     together: bool = False
+    share_much: bool = False
 
 
 class Copies(NamedTuple):
@@ -303,7 +304,7 @@ def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterat
             at, real = at + size, real + 3 * size
         is_known, is_left_out = count > 0 and above >= 0, n_seeds > 0 and not math.isnan(left_out[0])
         of_seeds = left_out if is_left_out else None, above if is_known else None
-        yield Answer(ids, scores, joined, *of_seeds, tuple(weighed), bool(together))
+        yield Answer(ids, scores, joined, *of_seeds, tuple(weighed), together > 0, together < 0)
 
 
 def _numbers(ids: Array, values: Array | None, starts: Ints, ends: Ints) -> tuple[int, ...]:

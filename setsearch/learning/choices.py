@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Floats, Ints, repeat, sum_runs
-from setsearch.core.question import now
+from setsearch.core.question import Asking, now
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
 from setsearch.options import ModelOptions
@@ -94,7 +94,11 @@ class Groups(NamedTuple):
 
 def weights_of(fields: Fields, defaults: Defaults, options: ModelOptions, seeds: Ints) -> SeedWeights:
     """What scores all items, given the ids of seeds."""
-    weights = now(two_passes(fields, Examples(seeds.tolist()), defaults, options))
+    return now(_weigh(fields, defaults, options, Examples(seeds.tolist())))
+
+
+def _weigh(fields: Fields, defaults: Defaults, options: ModelOptions, examples: Examples) -> Asking[SeedWeights]:
+    weights = yield from two_passes(fields, examples, defaults, options)
     return with_priors(fields, weights, defaults, options)
 
 
@@ -150,9 +154,7 @@ def measure_groups(
 def _asked(fields: Fields, defaults: Defaults, seeds: Ints) -> list[SeedWeights]:
     """The weights of the groups that are found among seeds, or of all."""
     weights = weights_of(fields, defaults, {}, np.sort(seeds))
-    return find_groups(
-        fields, weights, seeds.tolist(), lambda part: weights_of(fields, defaults, {}, np.array(part.ids))
-    )
+    return now(find_groups(fields, weights, seeds.tolist(), lambda part: _weigh(fields, defaults, {}, part)))
 
 
 def _precisions(

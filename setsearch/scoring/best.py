@@ -231,3 +231,16 @@ def sort_best(ids: npt.NDArray[np.integer], scores: Floats, k: int, names: Names
     if (head[1:] == head[:-1]).any():
         order = order[np.lexsort((names.ranks(ids[order].astype(np.int64, copy=False)), -scores))]
     return ids[order[:k]].astype(np.int64, copy=False), scores[:k]
+
+
+def middle_ranks(scores: Floats, few: Floats, excluded: Sequence[int]) -> Floats:
+    """The rank of each of a few scores among those of all items but the excluded; equal ones share the middle rank."""
+    each, places = np.unique(few, return_inverse=True)
+    if is_core():
+        above, equal = binding.ranks(scores, each, np.array(excluded, np.int64))
+    else:
+        others = np.sort(np.delete(scores, excluded))
+        reached, above = (len(others) - np.searchsorted(others, each, side) for side in ("left", "right"))
+        equal = reached - above
+    ranks: Floats = (2 * above + equal + 1) / 2
+    return ranks[places]

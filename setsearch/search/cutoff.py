@@ -86,15 +86,20 @@ def tells(fields: Fields, weights: SeedWeights, leaders: Floats, excluded: Seque
         return are_alike(fields.vectors(), weights.examples)
     if not _finds_seeds(weights):
         return can_tell(weights, defaults)
-    marked, find = {*excluded, *weights.examples.seeds}, partial(middle_seed, fields, weights)
-    above, others = int(_above(leaders, find).sum()), fields.items.size - len(marked)
+    marked = {*excluded, *weights.examples.seeds}
+    above, others = int(above_middle(fields, weights, leaders).sum()), fields.items.size - len(marked)
     if above == len(leaders) < others and weights.above is not None:
         above = weights.above
     elif above == len(leaders) < others:
         scores = weights.scores() + weights.constant
         scores[[*marked]] = -np.inf
-        above = int(_above(scores, find).sum())
+        above = int(above_middle(fields, weights, scores).sum())
     return few_above(above, others, defaults)
+
+
+def above_middle(fields: Fields, weights: SeedWeights, scores: Floats) -> npt.NDArray[np.bool_]:
+    """Which scores are above the middle seed, `(n,)`."""
+    return _above(scores, partial(middle_seed, fields, weights))
 
 
 def middle_seed(fields: Fields, weights: SeedWeights, exactly: bool = False) -> float:

@@ -24,17 +24,18 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Floats, median
+from setsearch.arrays import Floats
+from setsearch.core.question import Asking
 from setsearch.errors import NoSeeds
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Model, Seeds
-from setsearch.scoring.best import ByIds, candidates, sort_best
-from setsearch.search.cutoff import FEW, UNLIKE, leave_one_out_scores
+from setsearch.scoring.best import ByIds, middle_ranks
+from setsearch.search.cutoff import FEW, UNLIKE, above_middle
 from setsearch.search.examples import Examples, example_entries
 from setsearch.search.weights import SeedWeights
 
-Ask = Callable[[Examples], SeedWeights]
+Ask = Callable[[Examples], Asking[SeedWeights]]
 Masks = npt.NDArray[np.bool_]  # of examples: those of one group
 
 FEWEST = 4  # examples of which two and two can be groups
@@ -49,7 +50,7 @@ ONE_SIDED = 0.2
 LEAST_ITEMS = 100  # of a collection in which ranks tell something
 
 
-def find_groups(fields: Fields, weights: SeedWeights, excluded: Sequence[int], ask: Ask) -> list[SeedWeights]:
+def find_groups(fields: Fields, weights: SeedWeights, excluded: Sequence[int], ask: Ask) -> Asking[list[SeedWeights]]:
     """The weights of the groups among the examples of `weights`, in the order of their first ids; or these alone.
 
     Examples that are divided are items, and equal. `excluded`: the items that are no hits, seeds among them.
@@ -68,27 +69,31 @@ def find_groups(fields: Fields, weights: SeedWeights, excluded: Sequence[int], a
     both = np.array([hits[one].mean(axis=0), hits[~one].mean(axis=0)])
     if not both.min(axis=0).sum() < ONE_SIDED * both.max(axis=0).sum():
         return [weights]
-    if _share_little(fields, weights, excluded):
+    if not weights.share_much and _share_little(fields, weights, excluded):
         return [weights]
     parts = [examples.part(np.flatnonzero(mask)) for mask in (one, ~one)]
-    asked = _strangers(fields, parts, excluded, ask)
-    return [group for part in asked for group in find_groups(fields, part, excluded, ask)] or [weights]
+    groups = []
+    for part in (yield from _strangers(fields, parts, excluded, ask)):
+        groups += yield from find_groups(fields, part, excluded, ask)
+    return groups or [weights]
 
 
 def _share_little(fields: Fields, weights: SeedWeights, excluded: Sequence[int]) -> bool:
     """Whether more of SOME items than a quarter, or FEW of all, score above the middle seed that is left out."""
     if weights.priors or weights.corrections:  # which the scores of seeds that are left out do not have
         return False
-    n, middle = len(weights.base.items), median(leave_one_out_scores(fields, weights))
+    n = len(weights.base.items)
     ids = np.arange(min(n, SOME)) * n // min(n, SOME)
     ids = ids[weights.base.items[ids] > -np.inf]
     fields.first.forward(ids.tolist(), weights.model.rule)  # now they have values, so that the core can do the same
     others = ids[~np.isin(ids, excluded)]
-    above = np.count_nonzero(weights.scores()[others] > middle)
+    above = np.count_nonzero(above_middle(fields, weights, weights.scores()[others]))
     return bool(above > max(UNLIKE * len(ids), FEW * len(ids) / fields.items.size))
 
 
-def _strangers(fields: Fields, parts: Sequence[Examples], excluded: Sequence[int], ask: Ask) -> list[SeedWeights]:
+def _strangers(
+    fields: Fields, parts: Sequence[Examples], excluded: Sequence[int], ask: Ask
+) -> Asking[list[SeedWeights]]:
     """The weights of two groups; none if the best hits of one rank too high in the other."""
     marked = sorted({*excluded, *parts[0].ids, *parts[1].ids})
     places = fields.items.size - len(marked)
@@ -96,22 +101,24 @@ def _strangers(fields: Fields, parts: Sequence[Examples], excluded: Sequence[int
 
     def nearness(asked: Sequence[SeedWeights]) -> float:
         """The mean of -ln(rank as a share) of the k best hits of each of two questions in the other one."""
-        scores, found = [weights.scores() for weights in asked], 0.0
-        for own in scores:
-            own[marked] = -np.inf
-        for own, other in (scores, scores[::-1]):
-            hits = sort_best(ids := candidates(own, k), own[ids], k, ByIds(len(own)))[0]
-            ascending = np.sort(other)
-            above, reached = (len(other) - np.searchsorted(ascending, other[hits], side) for side in ("right", "left"))
-            found -= float(np.mean(np.log((above + reached + 1) / 2 / (places + 1)))) / 2
+        found, by_ids = 0.0, ByIds(len(asked[0].base.items))
+        for own, other in (asked, asked[::-1]):
+            hits, sums = own.best(marked, k, by_ids)[0], other.sums()
+            found -= float(np.mean(np.log(middle_ranks(sums, sums[hits], marked) / (places + 1)))) / 2
         return found
 
-    asked = [ask(part) for part in parts]
+    asked = []
+    for part in parts:
+        asked.append((yield from ask(part)))
     at_random = math.log(places + 1) - math.lgamma(places + 1) / places  # 1, if there are many items
     if not (between := nearness(asked)) < at_random + 1 / math.sqrt(2 * k):
         return []
-    halves = ([ask(part.part(np.arange(first, part.count, 2))) for first in (0, 1)] for part in parts)
-    within = sum(map(nearness, halves)) / 2
+    within = 0.0
+    for part in parts:
+        halves = []
+        for first in (0, 1):
+            halves.append((yield from ask(part.part(np.arange(first, part.count, 2)))))
+        within += nearness(halves) / 2
     return asked if between < STRANGE * within else []
 
 

@@ -28,7 +28,16 @@ from setsearch.scoring.smoothing import Smoothing
 from setsearch.search.examples import Examples, once_each
 from setsearch.search.folding import COPIES as ALIKE
 from setsearch.search.folding import LEAST_WORDS, without_copies
-from setsearch.search.weights import FieldWeights, Known, Limit, Rounded, SeedWeights, field_weights, seed_weights
+from setsearch.search.weights import (
+    OF_SEEDS,
+    FieldWeights,
+    Known,
+    Limit,
+    Rounded,
+    SeedWeights,
+    field_weights,
+    seed_weights,
+)
 
 EXAMPLES = 10  # seeds and what joins them
 FEWEST = 2  # that may join
@@ -160,7 +169,7 @@ def weights_at_once(
         seeds = (_seeds(join() if joins else examples, own) for own in again.weighed)
         return tuple(field_weights(*own, model, n_items) for own in zip(fields.all, seeds, strict=True))
 
-    found: dict[str, Any] = {"left_out": answer.left_out, "above": answer.above, "together": answer.together}
+    found: dict[str, Any] = {name: getattr(answer, name) for name in OF_SEEDS}
     if wanted.weights:
         told = zip(fields.all, answer.weighed, strict=True)
         found["rounded"] = tuple([Rounded(field, own.features, own.weights, model.rule) for field, own in told])

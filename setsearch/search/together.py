@@ -3,6 +3,7 @@
 Python finds the seeds of the next ones, and makes hits of the last ones, meanwhile.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
@@ -43,26 +44,29 @@ class _Going(Generic[T]):
 
 def together(askings: Iterable[Asking[T]]) -> Iterator[T | SetsearchError]:
     """The outcome of each question, in order; an error in the place of one that has none. Raises DatabaseError."""
+    every, going, again = map(_Going, askings), deque[_Going[T]](), list[_Going[T]]()
+    before = list[tuple[Sequence[_Going[T]], Callable[[], Any]]]()
     with workers() as give:
-        before = list[_Going[T]](), list[tuple[Sequence[_Going[T]], Callable[[], Any]]]()
-        for going in _windows(map(_Going, askings)):
-            work = [(part, partial(question.ask_all, [_asked(own) for own in part])) for part in _parts(going)]
+        while True:
+            new = _next(every, again)
+            going.extend(new)
+            work = [(part, partial(question.ask_all, [_asked(own) for own in part])) for part in _parts([*again, *new])]
             given = [(part, give(ask) if len(part) > FEW else ask) for part, ask in work]
-            yield from _finished(*before)
-            before = going, given
-        yield from _finished(*before)
+            again = _answered(before)
+            while going and going[0].asked is None:
+                yield going.popleft().outcome
+            if not (given or again or new):
+                return
+            before = given
 
 
-def _windows(every: Iterable[_Going[T]]) -> Iterator[list[_Going[T]]]:
-    """Questions that are asked at once."""
-    going, size = list[_Going[T]](), 0
-    for own in every:
-        going.append(own)
-        size += own.asked.sums.nbytes if own.asked is not None and own.asked.sums is not None else 0
-        if len(going) == AT_ONCE or size >= MOST_BYTES:
-            yield going
-            going, size = [], 0
-    yield going
+def _next(every: Iterator[_Going[T]], again: Sequence[_Going[T]]) -> list[_Going[T]]:
+    """The questions that are asked at once with those that ask again."""
+    new, size = list[_Going[T]](), sum(map(_bytes, again))
+    while len(again) + len(new) < AT_ONCE and size < MOST_BYTES and (own := next(every, None)) is not None:
+        new.append(own)
+        size += _bytes(own)
+    return new
 
 
 def _parts(going: Iterable[_Going[T]]) -> Iterator[Sequence[_Going[T]]]:
@@ -73,16 +77,17 @@ def _parts(going: Iterable[_Going[T]]) -> Iterator[Sequence[_Going[T]]]:
         yield from (every[first : first + size] for first in range(0, len(every), size))
 
 
-def _finished(
-    going: Sequence[_Going[T]], given: Iterable[tuple[Sequence[_Going[T]], Callable[[], Any]]]
-) -> Iterator[T | SetsearchError]:
-    """The outcomes of questions, whose answers are on their way."""
+def _answered(given: Iterable[tuple[Sequence[_Going[T]], Callable[[], Any]]]) -> list[_Going[T]]:
+    """Let questions go on, whose answers are on their way; those that ask again."""
     for part, answers in given:
         for own, answer in zip(part, answers(), strict=True):
             own.go_on(answer)
-            while own.asked is not None:
-                own.go_on(*question.ask_all([own.asked]))
-    yield from (own.outcome for own in going)
+    return [own for part, _ in given for own in part if own.asked is not None]
+
+
+def _bytes(own: _Going[T]) -> int:
+    """Of the sums of all items that a question wants."""
+    return own.asked.sums.nbytes if own.asked is not None and own.asked.sums is not None else 0
 
 
 def _asked(own: _Going[T]) -> Question:

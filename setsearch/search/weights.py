@@ -37,6 +37,7 @@ from setsearch.search.examples import Examples, example_entries
 
 RIVAL = "fits another set too"  # the part that the best other set of a group takes (answers/saved/coupling.py)
 OWN, NEAR = "near to few words", "used like "  # parts because of neighbors: this, and each of the nearest words
+OF_SEEDS = "left_out", "above", "together", "share_much"  # what the core says of the examples alone
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
 
 
@@ -163,7 +164,8 @@ class SeedWeights:
     left_out: Floats | None = None  # of search/cutoff.py, but for the last bits of logarithms
     above: int | None = None  # how many others are above the middle one of these, if it is known, and may matter
     decided: tuple[npt.NDArray[np.bool_], bool] | None = None  # which items belong, and whether that is told, if known
-    together: bool = False  # whether the core has found that the examples fall into no groups
+    together: bool | None = None  # whether the core has found that the examples fall into no groups
+    share_much: bool | None = None  # or that they do not share little
     rounded: tuple[Rounded, ...] | None = None  # the weights of the examples, if the core told them
 
     @cached_property
@@ -181,7 +183,7 @@ class SeedWeights:
         if "positive" in parts:
             own = parts.pop("positive")
             parts |= {"weigh": lambda: own, "rounded": None}
-        cleared = {"known": None, "left_out": None, "above": None, "together": False}
+        cleared = {"known": None} | dict.fromkeys(OF_SEEDS)
         return replace(self, **{**cleared, **parts})
 
     @property

@@ -4,9 +4,9 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 from hypothesis.extra import numpy as hnp
-from samples import NamesByRank
+from samples import KERNELS, NamesByRank
 
-from setsearch.scoring.best import ByIds, best
+from setsearch.scoring.best import ByIds, best, middle_ranks, use_kernel
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 
 NOTHING = PostingArrays(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -42,3 +42,16 @@ def test_a_crowd_of_equal_scores_has_the_same_scores_in_any_order(monkeypatch):
     for k in (1, 2, 5, 60, 90):
         named, by_ids = (best(scores, nothing, [7], k, own) for own in (NamesByRank(ranks), ByIds(len(scores))))
         assert named[1].tolist() == by_ids[1].tolist()
+
+
+SOME = st.sampled_from([-np.inf, -2.0, -1.5, 0.0, 0.25, 3.25])
+
+
+@given(hnp.arrays(float, st.integers(1, 60), elements=SOME), st.lists(SOME, min_size=1, max_size=8), st.data())
+def test_middle_ranks_are_counted(scores, few, data):
+    excluded = data.draw(st.lists(st.integers(0, len(scores) - 1), unique=True))
+    others = [score for id, score in enumerate(scores.tolist()) if id not in excluded]
+    ranks = [(sum(s > own for s in others) + sum(s >= own for s in others) + 1) / 2 for own in few]
+    for kernel in KERNELS:
+        use_kernel(kernel)
+        assert middle_ranks(scores, np.array(few), excluded).tolist() == ranks

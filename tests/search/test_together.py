@@ -4,6 +4,8 @@ import threading
 
 import pytest
 from samples import KERNELS
+from test_groups import kind
+from test_groups import texts as kinds
 from test_passes import collection, texts
 
 import setsearch
@@ -55,6 +57,22 @@ def test_sums_of_all_items_are_few_at_once(reading, monkeypatch):
     assert reading.expand_many(sets, keep_seeds=True) == [reading.expand(own, keep_seeds=True) for own in sets]
     assert 3 in asked
     assert max(asked) == 3
+
+
+@pytest.mark.skipif("core" not in KERNELS, reason="no core")
+def test_groups_of_many_sets_are_asked_at_once(tmp_path, monkeypatch):
+    asked, at_once = [], question.ask_all
+    sets = [kind(one, one + 1 + n, each=2) for one in range(8) for n in range(6)]
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add((item, " ".join(words)) for item, words in kinds().items())
+        reading = index.items("documents")
+        each = [reading.expand(own) for own in sets]
+        monkeypatch.setattr(question, "ask_all", lambda questions: asked.append(len(questions)) or at_once(questions))
+        assert reading.expand_many(sets) == each
+    divided = sum(len(hits.groups) == 2 for hits in each)
+    assert divided > 20
+    assert sum(asked) >= len(sets) + 6 * divided, "two groups, and two halves of each"
+    assert len(asked) < 20
 
 
 def test_errors_stand_in_their_places(reading):
