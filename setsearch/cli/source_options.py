@@ -81,7 +81,8 @@ def column_options(
 def field_options(
     *,
     tags: Annotated[
-        Texts, option("COL", "A field of documents: COL, NAME=COL or TABLE.ID=COL; may be repeated.", COLUMNS)
+        Texts,
+        option("COL", "A field of documents: COL, NAME=COL or TABLE.ID=COL[,TABLE.ID=COL]; may be repeated.", COLUMNS),
     ] = None,
     links: Annotated[Texts, option("COL", "Likewise ids of other documents; may be repeated.", COLUMNS)] = None,
 ) -> dict[str, list[str]]:

@@ -109,7 +109,7 @@ def ranks(scores: Floats, some: Floats, excluded: Ints) -> tuple[Ints, Ints]:
     above, equal = np.empty(len(some), np.int64), np.empty(len(some), np.int64)
     scores, excluded = np.ascontiguousarray(scores, np.float64), np.ascontiguousarray(excluded, np.int64)
     items = address(scores), len(scores), address(excluded), len(excluded)
-    _check(library().setsearch_ranks(*items, address(some), len(some), address(above), address(equal)))
+    check(library().setsearch_ranks(*items, address(some), len(some), address(above), address(equal)))
     return above[:-1], equal[:-1]
 
 

@@ -377,7 +377,7 @@ class SourceReader:
         for own in columns.joined:
             if own not in self.joined:
                 raise UsageError(
-                    f"{own.table} is read with a table of the database that is indexed, not with {position}"
+                    f"{own.rows.table} is read with a table of the database that is indexed, not with {position}"
                 )
             found[own.name] = list(dict.fromkeys([*self.joined[own].get(id, ()), *[id] * own.is_link]))
         links = dict(map(field_and_column, columns.links))

@@ -4,16 +4,17 @@ A column of JSON arrays has tags, and so has one of short texts that come again,
 foreign key, which may also be told by its name, author_id for a table authors. Numbers of many values that are no ids,
 and dates, are a field. Short texts are the text of a table that has no longer ones, and names that of a table that has
 nothing else. A table that refers to another one, and has one more column, has tags of it; or links, if that column
-refers to the same table. One whose rows are two ids, and perhaps numbers, is a relation.
+refers to the same table. Ids of a table whose rows have different names count by these. A table whose rows are two ids,
+and perhaps numbers, is a relation.
 """
 
 import json
-import re
 import shlex
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from setsearch.errors import SourceError
@@ -21,7 +22,7 @@ from setsearch.sqlite.connections import OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited_rows
 from setsearch.sqlite.sql import has_rowid, main_table, primary_key, quote, table_columns
 from setsearch.storage.feature_fields import as_days
-from setsearch.storage.synced_source import Columns, joined
+from setsearch.storage.synced_source import Columns, id_name, joined
 
 LOOKED_AT = 500  # rows at the beginning, and as many all over the table, whose rows may be in the order of a column
 SEPARATORS = ("|", ";")  # of several tags in a cell
@@ -30,7 +31,6 @@ OFTEN = 2  # times that a name comes, on average, to be a tag
 VALUES = 10  # of a number that is more than a kind
 SHORT = "short"  # texts that do not come again
 PEOPLE = ("user", "person", "reader", "customer", "member", "account")  # how columns begin that have who likes
-_id_name = re.compile(r"(.*?)(?:_[iI][dD]|(?<=[a-z])I[dD])", re.DOTALL).fullmatch
 TITLES = ("title", "name", "label", "subject", "headline")
 
 
@@ -39,6 +39,7 @@ class _Link(NamedTuple):
 
     column: str
     table: str
+    key: str | None = None  # there; None: its primary key
 
 
 def suggest(database: Path) -> list[str]:
@@ -62,11 +63,15 @@ def _commands(cursor: sqlite3.Cursor) -> dict[str, list[str]]:
     """The options of each table that has some."""
     tables = _tables(cursor)
     links = {name: _links(cursor, name, tables) for name in tables}
-    found = {table: options for table in tables if (options := _options(cursor, table, links)) is not None}
+    naming = {
+        table: {own.column: names for own in links[table] if (names := _names_of(cursor, own, table))}
+        for table in tables
+    }
+    found = {table: options for table in tables if (options := _options(cursor, table, links, naming)) is not None}
     fields = {name.partition(".")[0] for options in found.values() for name in options if joined(name) is not None}
     for table in tables:
         if table not in found and table not in fields:
-            options = _relation(cursor, table, links[table]) or _options(cursor, table, links, of_names=True)
+            options = _relation(cursor, table, links[table]) or _options(cursor, table, links, naming, of_names=True)
             found |= {table: options} if options is not None else {}
     return found
 
@@ -104,17 +109,45 @@ def _links(cursor: sqlite3.Cursor, table: str, tables: Sequence[str]) -> list[_L
     """The foreign keys of a table; of one that declares none, the columns that are named after another table."""
     rows = cursor.execute(f"pragma main.foreign_key_list({quote(table)})").fetchall()
     if rows:
-        return [_Link(row[3], row[2]) for row in rows]
-    endings = (("", ""), ("s", ""), ("es", ""), ("ies", "y"))  # a row of categories may be called a category
-    known = {name.lower().removesuffix(end) + more: name for name in tables for end, more in endings}
-    stems = {name: found[1].lower() for name in table_columns(cursor, table) if (found := _id_name(name))}
+        return [_Link(row[3], row[2], row[4]) for row in rows]
+    known = {form: name for name in tables for form in _singulars(name.lower())}
+    stems = {name: found[1].lower() for name in table_columns(cursor, table) if (found := id_name(name))}
     return [_Link(name, known[stem]) for name, stem in stems.items() if known.get(stem, table) != table]
 
 
+def _names_of(cursor: sqlite3.Cursor, link: _Link, table: str) -> str | None:
+    """The step that leads from the ids of a column to names, "tags.id=name"; None unless rows have different ones."""
+    columns, primary = table_columns(cursor, link.table), primary_key(cursor, link.table)
+    key = link.key or (primary[0] if len(primary) == 1 else None)
+    if key is None or link.table == table:
+        return None
+    values = {name: own for name in columns if name != key and (own := _values(cursor, link.table, name))}
+    texts = [name for name, own in values.items() if all(isinstance(value, str) for value in own)]
+    titled = [name for name in texts if name.lower() in TITLES]
+    if not titled and len(texts) != 1:
+        return None
+    name = (titled or texts)[0]
+    step = f"{link.table}.{key}={name}"
+    are_different = len({*values[name]}) == len(values[name])
+    return step if are_different and _are_names(values[name]) and joined(step) is not None else None
+
+
+def _singulars(name: str) -> set[str]:
+    """What one row of a table may be called: that of categories a category."""
+    return {name, name.removesuffix("s"), name.removesuffix("es"), name.removesuffix("ies") + "y"}
+
+
 def _options(
-    cursor: sqlite3.Cursor, table: str, links: dict[str, list[_Link]], of_names: bool = False
+    cursor: sqlite3.Cursor,
+    table: str,
+    links: dict[str, list[_Link]],
+    naming: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    of_names: bool = False,
 ) -> list[str] | None:
-    """The options of a table of documents; None if it has no key of one column, or no text. Or names are its text."""
+    """The options of a table of documents; None if it has no key of one column, or no text. Or names are its text.
+
+    `naming`: how ids of columns of tables are named.
+    """
     columns = table_columns(cursor, table)
     primary = primary_key(cursor, table)
     if len(primary) > 1 or (not primary and not has_rowid(cursor, table, columns)):
@@ -129,14 +162,24 @@ def _options(
         short = [name for name, kind in kinds.items() if kind == SHORT]
         names = [name for name, own in values.items() if kinds[name] == "--tags" and own and _are_names(own)]
         kinds |= dict.fromkeys(titles or short or (names if of_names else ()), "--text")
+    if "--text" not in kinds.values():
+        return None
     options = ["--id", key]
     for name, kind in kinds.items():
+        step = naming.get(table, {}).get(name)
+        column = f"{table}.{key}={name},{step}" if step and _is_free(name, columns) else name
         options += [
             *(["--title", name] if name in titles[:1] else []),
-            *([kind, name] if kind not in (None, SHORT) else []),
+            *([kind, column] if kind not in (None, SHORT) else []),
         ]
     options += [] if separator is None else ["--split", separator]
-    return [*options, *_of_others(cursor, table, links)] if "--text" in kinds.values() else None
+    return [*options, *_of_others(cursor, table, links, naming)]
+
+
+def _is_free(name: str, columns: Sequence[str]) -> bool:
+    """Whether the ids of a column may be a field without "_id"."""
+    found = id_name(name)
+    return found is None or found[1] not in columns
 
 
 def _relation(cursor: sqlite3.Cursor, table: str, links: list[_Link]) -> list[str] | None:
@@ -152,16 +195,22 @@ def _relation(cursor: sqlite3.Cursor, table: str, links: list[_Link]) -> list[st
     return None
 
 
-def _of_others(cursor: sqlite3.Cursor, table: str, links: dict[str, list[_Link]]) -> Iterator[str]:
+def _of_others(
+    cursor: sqlite3.Cursor,
+    table: str,
+    links: dict[str, list[_Link]],
+    naming: Mapping[str, Mapping[str, str]],
+) -> Iterator[str]:
     """The fields that other tables have of the rows of one."""
     for other, own in links.items():
         primary = primary_key(cursor, other)
         names = [name for name in table_columns(cursor, other) if len(primary) > 1 or name not in primary]
-        keys = [name for name in names if _Link(name, table) in own]
+        keys = [name for name in names if (name, table) in [link[:2] for link in own]]
         if len(names) == 2 and keys and other != table:
             (name,) = [name for name in names if name != keys[0]]
+            step = None if name in keys else naming.get(other, {}).get(name)
             yield "--links" if name in keys else "--tags"
-            yield f"{other}.{keys[0]}={name}"
+            yield f"{other}.{keys[0]}={name}" + (f",{step}" if step else "")
 
 
 def _values(cursor: sqlite3.Cursor, table: str, column: str) -> list[Any]:
@@ -206,7 +255,7 @@ def _kind(name: str, values: Sequence[Any], separator: str | None) -> str | None
     are_texts = all(isinstance(value, str) for value in values)
     if not values or not (are_numbers or are_texts) or (are_texts and _are_json(values, dict)):
         return None
-    if are_numbers and _id_name(name):
+    if are_numbers and id_name(name):
         return "--tags" if _come_again(values) else None
     if are_numbers or all(as_days(value) is not None for value in values):
         return "--numbers" if distinct > VALUES else None

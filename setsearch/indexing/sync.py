@@ -22,21 +22,24 @@ from setsearch.indexing.writer import Writer
 from setsearch.options import Counted, Progress
 from setsearch.sqlite.fts5 import find_declaration, find_tokenizer, read_terms
 from setsearch.sqlite.limits import limited, limited_rows
-from setsearch.sqlite.sql import is_stored_table, main_table, missing_table, quote, table_columns
+from setsearch.sqlite.sql import has_rowid, is_stored_table, main_table, missing_table, quote, table_columns
 from setsearch.storage.analyzers import FTS5 as FTS5_SPEC
 from setsearch.storage.ids import is_storable
 from setsearch.storage.relation import TEXT, Relation
 from setsearch.storage.synced_source import (
     ENGINES,
     FTS5,
+    OF_RELATION,
     TABLE,
     Columns,
     Joined,
     SyncedSource,
     count_changes,
     drop_source,
+    forget_changes,
     joined,
     load_source,
+    noted_names,
     save_source,
 )
 
@@ -109,7 +112,7 @@ def add_source(
         columns = source.roles.completed(known.roles, table_columns(cursor, source.name))
         source = replace(source, columns=columns.stored())
     for own in source.roles.joined:
-        require_table(cursor, own, source.tracked)
+        require_tables(cursor, own, source.tracked)
     spec = None
     if source.kind == FTS5:
         spec = FTS5_SPEC + find_tokenizer(find_declaration(cursor, source.name) or "")
@@ -142,7 +145,7 @@ def sync(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, progress: P
     if not has_triggers(cursor, relation, source) or _has_old_numbers(cursor, relation, source):
         return _read_anew(cursor, intake, relation, source, progress)
     changes = _read_changed(cursor, intake, relation, source, progress)
-    cursor.execute("delete from setsearch_change where relation = ?", (relation.id,))
+    forget_changes(cursor, relation)
     return changes + _delete_vanished(cursor, relation, source)
 
 
@@ -168,7 +171,7 @@ def check_source(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
         if line != "ok":
             yield f"{source.name}: {line}"
     (damaged,) = cursor.execute(
-        "select count(*) from setsearch_change where relation = ? and key is not again", (relation.id,)
+        f"select count(*) from setsearch_change where {OF_RELATION} and key is not again", (relation.id,)
     ).fetchone()
     if damaged:
         yield f"{damaged} notes of changed rows of {source.name} are damaged"
@@ -243,30 +246,57 @@ def _counted(cursor: sqlite3.Cursor, source: SyncedSource) -> Iterable[SourceIte
 def _read_joined(cursor: sqlite3.Cursor, field: Joined, chosen: str) -> dict[str, list[str]]:
     """What another table has of each document, or of those that are chosen; raises SourceError."""
     names: dict[str, list[str]] = {}
-    require_table(cursor, field)
-    key, name = quote(field.key), quote(field.name)
-    statement = f"select {key}, {name} from {main_table(field.table)} where {key} <> '' and {name} <> ''"  # nor null
+    require_tables(cursor, field)
+    rows, naming = field.rows, field.naming
+    key, name, tables = f"r.{quote(rows.key)}", f"r.{quote(rows.name)}", f"{main_table(rows.table)} r"
+    last = naming or rows
+    if naming:
+        tables += f" join {main_table(naming.table)} n on n.{quote(naming.key)} = {name}"
+        name = f"n.{quote(naming.name)}"
+    statement = f"select {key}, {name} from {tables} where {key} <> '' and {name} <> ''"  # nor null
     statement += f" and {key} {chosen}" * bool(chosen)
-    place = f"a row of {field.table}"
     try:
-        for id, value in limited_rows(cursor, f"reading {field.table}", statement, each=True):
-            names.setdefault(cell_id(place, field.key, id), []).append(cell_id(place, field.name, value))
+        for id, value in limited_rows(cursor, f"reading {rows.table}", statement, each=True):
+            owner = cell_id(f"a row of {rows.table}", rows.key, id)
+            names.setdefault(owner, []).append(cell_id(f"a row of {last.table}", last.name, value))
     except sqlite3.OperationalError as error:
-        raise SourceError(f"table {field.table} cannot be read: {error}; correct it, or name a view") from error
+        raise SourceError(f"table {rows.table} cannot be read: {error}; correct it, or name a view") from error
     return names
 
 
-def require_table(cursor: sqlite3.Cursor, field: Joined, track: bool = False) -> None:
-    """Raise SourceError unless the table of a field has its columns, InvalidParameter for a view to track."""
-    known = table_columns(cursor, field.table)
-    if not known:
-        raise SourceError(missing_table(cursor, field.table, "the database"))
-    for name in (field.key, field.name):
-        if name.lower() not in map(str.lower, known):
-            raise SourceError(f"table {field.table} has no column {name!r}; it has {', '.join(known)}")
-    is_table = "select 1 from sqlite_master where name = ? collate nocase and type = 'table'"
-    if track and cursor.execute(is_table, (field.table,)).fetchone() is None:
-        raise InvalidParameter(f"{field.table} is no table, and has no triggers: leave `track` out")
+def require_tables(cursor: sqlite3.Cursor, field: Joined, track: bool = False) -> None:
+    """Raise SourceError unless the tables of a field have its columns, InvalidParameter for a view to track."""
+    for step in filter(None, (field.rows, field.naming)):
+        known = table_columns(cursor, step.table)
+        if not known:
+            raise SourceError(missing_table(cursor, step.table, "the database"))
+        for name in (step.key, step.name):
+            if name.lower() not in map(str.lower, known) and not (
+                name == "rowid" and has_rowid(cursor, step.table, known)
+            ):
+                raise SourceError(f"table {step.table} has no column {name!r}; it has {', '.join(known)}")
+        is_table = "select 1 from sqlite_master where name = ? collate nocase and type = 'table'"
+        if track and cursor.execute(is_table, (step.table,)).fetchone() is None:
+            raise InvalidParameter(f"{step.table} is no table, and has no triggers: leave `track` out")
+
+
+def _note_renamed(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> None:
+    """Note the documents that have what another table names otherwise now."""
+    for number, rows, _ in source.naming:
+        key, name = quote(rows.key), quote(rows.name)
+        cursor.execute(
+            f"insert into setsearch_change (relation, key, again) select {relation.id}, {key}, {key} "
+            f"from {main_table(rows.table)} where {name} {_among(noted_names(relation, number))} on conflict do nothing"
+        )
+
+
+def _among(noted: int) -> str:
+    """The condition that a value was noted: tables may hold the same id as a number and as a text."""
+    keys = f"from setsearch_change where relation = {noted}"
+    return (
+        f"in (select key {keys} union select cast(key as text) {keys} "
+        f"union select cast(key as integer) {keys} and cast(cast(key as integer) as text) = cast(key as text))"
+    )
 
 
 def _read_all(
@@ -280,6 +310,7 @@ def _read_all(
 def _read_changed(
     cursor: sqlite3.Cursor, intake: Intake, relation: Relation, source: SyncedSource, progress: Progress = iter
 ) -> Changes:
+    _note_renamed(cursor, relation, source)
     noted = cursor.execute("select key from setsearch_change where relation = ? order by id", (relation.id,))
     keys = [key for (key,) in noted]
     if not keys:
@@ -291,17 +322,12 @@ def _read_changed(
         and _first(cursor, source, f"select 1 from {main_table(source.name)} where {key} is null")
     ):
         cell_id(f"a row of {source.name}", source.key, None)  # raises, as reading all would
-    noted_keys = f"from setsearch_change where relation = {relation.id}"
-    chosen = (  # tables may hold the same id as a number and as a text
-        f"in (select key {noted_keys} union select cast(key as text) {noted_keys} "
-        f"union select cast(key as integer) {noted_keys} and cast(cast(key as integer) as text) = cast(key as text))"
-    )
     names = set[str]()
     for key in keys:
         with suppress(SourceError):  # no id; if there is such a row still, reading it says so
             names.add(cell_id("a changed row", source.key, key))
     writer = Writer(cursor, relation, replace=True, whole=True)
-    items = progress(Counted(read_source(cursor, source, chosen), lambda: len({*map(str, keys)})))
+    items = progress(Counted(read_source(cursor, source, _among(relation.id)), lambda: len({*map(str, keys)})))
     return Changes(*_write(writer, intake, items, lambda: relation.items.find(cursor, sorted(names))))
 
 

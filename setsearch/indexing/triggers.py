@@ -2,11 +2,12 @@
 
 import re
 import sqlite3
+from collections.abc import Iterator
 
 from setsearch.errors import InvalidParameter
 from setsearch.sqlite.sql import has_rowid, primary_key, quote, table_columns
 from setsearch.storage.relation import Relation
-from setsearch.storage.synced_source import SyncedSource, trigger_name
+from setsearch.storage.synced_source import SyncedSource, noted_names, trigger_name
 
 Part = tuple[str | None, str]  # of a constraint: a column, None for an expression, and its collation
 _ROWID: Part = "rowid", "BINARY"
@@ -15,11 +16,19 @@ _is_literal = re.compile(r"-?\d+(\.\d+)?|'([^']|'')*'").fullmatch
 
 def create_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> None:
     """Create the triggers; raises InvalidParameter for rows without a key."""
+    for table, number, noted in _followed(relation, source):
+        _create_triggers(cursor, relation, table, number, noted)
+
+
+def _followed(relation: Relation, source: SyncedSource) -> Iterator[tuple[SyncedSource, int, int]]:
+    """The tables that are followed, with the numbers of their triggers, and those under which changes are noted."""
     for number, table in enumerate(source.tables):
-        _create_triggers(cursor, relation, table, number)
+        yield table, number, relation.id
+    for number, _, table in source.naming:  # which rows have a name is looked for by the sync: the host does not wait
+        yield table, number, noted_names(relation, number)
 
 
-def _create_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource, number: int) -> None:
+def _create_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource, number: int, noted: int) -> None:
     columns = table_columns(cursor, source.name)
     if source.key == "rowid" and not has_rowid(cursor, source.name, columns):
         raise InvalidParameter(f"the rows of {source.name} have no rowid; name their id column")
@@ -29,18 +38,20 @@ def _create_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedS
             f"{source.name} has a unique index on an expression, by which `insert or replace` deletes rows unnoticed: "
             "leave `track` out (an update then compares all rows)"
         )
-    for statement in _triggers(cursor, relation, source, number).values():
+    for statement in _triggers(cursor, relation, source, number, noted).values():
         cursor.execute(statement.replace("CREATE TRIGGER ", "CREATE TRIGGER main.", 1))
 
 
 def has_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> bool:
     """Whether the triggers exist and match the table as it is now."""
     existing = dict(cursor.execute("select name, sql from sqlite_master where type = 'trigger'"))
-    wanted = [_triggers(cursor, relation, table, number) for number, table in enumerate(source.tables)]
+    wanted = [_triggers(cursor, relation, *own) for own in _followed(relation, source)]
     return all(existing.get(name) == sql for own in wanted for name, sql in own.items())
 
 
-def _triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource, number: int) -> dict[str, str]:
+def _triggers(
+    cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource, number: int, noted: int
+) -> dict[str, str]:
     """The triggers by name, as SQLite stores them; each notes a key once until the next sync.
 
     Triggers before a write note the rows that "or replace" may delete: SQLite calls no delete triggers for them.
@@ -54,10 +65,10 @@ def _triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource, 
         ("update", f"after update{read}", [f"old.{key}", f"new.{key}"]),
         ("delete", "after delete", [f"old.{key}"]),
     ):
-        bodies[event] = timing, " ".join(_note(relation, row) for row in rows)
+        bodies[event] = timing, " ".join(_note(noted, row) for row in rows)
     if read and _is_rowid(cursor, source):  # which may be written by other names
         moved = f"old.{key} is not new.{key}"
-        both = [_note(relation, f"{row}.{key}", where=moved) for row in ("old", "new")]
+        both = [_note(noted, f"{row}.{key}", where=moved) for row in ("old", "new")]
         bodies["update_key"] = "after update", " ".join(both)
     other_row = " and t.rowid is not old.rowid" if [_ROWID] in unique else ""
     constrained = {*primary_key(cursor, source.name), *(str(column) for parts in unique for column, _ in parts)}
@@ -68,7 +79,7 @@ def _triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource, 
     ):
         same = (_same_row(cursor, source, parts) + condition for parts in unique)
         if unique and (changing or event == "before_insert"):
-            bodies[event] = timing, " ".join(_note(relation, f"t.{key}", f"from {table} t", where) for where in same)
+            bodies[event] = timing, " ".join(_note(noted, f"t.{key}", f"from {table} t", where) for where in same)
     triggers = {}
     for event, (timing, notes) in bodies.items():
         name = trigger_name(relation, event, number)
@@ -87,10 +98,10 @@ def _read_columns(cursor: sqlite3.Cursor, source: SyncedSource, columns: list[st
     return " of " + ", ".join(quote(name) for name in columns if name in used)
 
 
-def _note(relation: Relation, key: str, source: str = "", where: str = "true") -> str:
+def _note(noted: int, key: str, source: str = "", where: str = "true") -> str:
     """The statement that notes a key. Its last clause holds whatever the conflict clause of the host's statement."""
     return (
-        f"insert into setsearch_change (relation, key, again) select {relation.id}, {key}, {key} {source} "
+        f"insert into setsearch_change (relation, key, again) select {noted}, {key}, {key} {source} "
         f"where {where} on conflict do nothing;"
     )
 

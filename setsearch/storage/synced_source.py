@@ -15,21 +15,38 @@ from setsearch.storage.relation import TEXT, Relation, load_relations
 TABLE, FTS5, WHOOSH, TANTIVY = "table", "fts5", "whoosh", "tantivy"
 ERRORS = "strict", "replace", "skip"  # what happens to bad rows
 ENGINES = (WHOOSH, TANTIVY)  # whose indexes are followed by what holds both
-_is_joined = re.compile(r"([^.=]+)\.([^.=]+)=([^.=:,]+)").fullmatch
+MOST_NAMING = 1 << 7  # tables that name what documents have
+OF_RELATION = f"(relation = ?1 or relation between -{MOST_NAMING} * ?1 - {MOST_NAMING - 1} and -{MOST_NAMING} * ?1)"
+_STEP = r"([^.=]+)\.([^.=]+)=([^.=:,]+)"
+_is_joined = re.compile(f"{_STEP}(?:,{_STEP})?").fullmatch
+id_name = re.compile(r"(.*?)(?:_[iI][dD]|(?<=[a-z])I[dD])", re.DOTALL).fullmatch
 
 
-class Joined(NamedTuple):
-    """A field in another table, whose rows have the id of a document and a name: the field has that column's name."""
+class Step(NamedTuple):
+    """What leads from an id to what a row has: a table, its column with the id, and another one."""
 
     table: str
     key: str
     name: str
-    is_link: bool
 
     @property
     def source(self) -> "SyncedSource":
-        """The table as one whose changes are those of the documents."""
+        """The table as one that is followed."""
         return SyncedSource(TABLE, self.table, {"items": self.key, "features": self.name})
+
+
+class Joined(NamedTuple):
+    """A field in another table, whose rows have the id of a document and a name; or an id that `naming` names."""
+
+    rows: Step
+    naming: Step | None
+    is_link: bool
+
+    @property
+    def name(self) -> str:
+        """That of the field: of the column, without "_id" where it is named."""
+        found = id_name(self.rows.name) if self.naming else None
+        return found[1] if found else self.rows.name
 
 
 @dataclass(frozen=True)
@@ -46,7 +63,7 @@ class Columns:
     numbers: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()  # columns of documents that come back with each hit
     # Columns of documents with names, such as a JSON array: each is a field, which "NAME=column" names otherwise; or of
-    # another table, "tagged.article=tag".
+    # another table, "tagged.article=tag", or "tagged.article=tag_id,tags.id=name" where a third one has the names.
     tags: tuple[str, ...] = ()
     links: tuple[str, ...] = ()  # the same with ids: a document also has its own, as those have that link to it
     split: str | None = None  # what stands between tags or links that are one text
@@ -119,6 +136,8 @@ class Columns:
             raise UsageError("`keep_columns` is for documents; leave it out")
         if (self.tags or self.links) and (self.items or self.features or self.group_by):
             raise UsageError("`tags` and `links` are for documents; leave them out")
+        if any(own.is_link and own.naming for own in self.joined):
+            raise UsageError("`links` are ids, which need no names: leave out what follows the comma")
         if self.split is not None and not (self.tags or self.links):
             raise UsageError("`split` is for `tags` and `links`; leave it out")
         names = [*(name for name, _ in (*self.named, *self.numbered)), *(own.name for own in self.joined)]
@@ -160,7 +179,14 @@ class SyncedSource:
     @property
     def tables(self) -> list["SyncedSource"]:
         """The table, and others that have fields of its rows; raises CorruptIndex."""
-        return [self, *(own.source for own in self.roles.joined)]
+        return [self, *(own.rows.source for own in self.roles.joined)]
+
+    @property
+    def naming(self) -> list[tuple[int, Step, "SyncedSource"]]:
+        """The tables that name what others have: their numbers behind `tables`, those others, and themselves."""
+        named = [own for own in self.roles.joined if own.naming]
+        first = len(self.tables)
+        return [(n, own.rows, own.naming.source) for n, own in enumerate(named, first) if own.naming]
 
     @property
     def roles(self) -> Columns:
@@ -206,8 +232,13 @@ def drop_source(cursor: sqlite3.Cursor, relation: Relation) -> None:
     triggers = cursor.execute("select name from main.sqlite_master where type = 'trigger' and name glob ?", (ours,))
     for (name,) in triggers.fetchall():
         cursor.execute(f"drop trigger main.{quote(name)}")
-    for table in ("origin", "change"):
-        cursor.execute(f"delete from setsearch_{table} where relation = ?", (relation.id,))
+    cursor.execute("delete from setsearch_origin where relation = ?", (relation.id,))
+    forget_changes(cursor, relation)
+
+
+def forget_changes(cursor: sqlite3.Cursor, relation: Relation) -> None:
+    """Forget what triggers noted."""
+    cursor.execute(f"delete from setsearch_change where {OF_RELATION}", (relation.id,))
 
 
 def refuse_synced(cursor: sqlite3.Cursor, relation: Relation) -> None:
@@ -221,7 +252,7 @@ def refuse_synced(cursor: sqlite3.Cursor, relation: Relation) -> None:
 
 def count_changes(cursor: sqlite3.Cursor, relation: Relation) -> int:
     """The number of rows that triggers noted since the last sync."""
-    (count,) = cursor.execute("select count(*) from setsearch_change where relation = ?", (relation.id,)).fetchone()
+    (count,) = cursor.execute(f"select count(*) from setsearch_change where {OF_RELATION}", (relation.id,)).fetchone()
     return int(count)
 
 
@@ -241,10 +272,15 @@ def trigger_name(relation: Relation, event: str, number: int = 0) -> str:
     return f"setsearch_{relation.id}_{event}" + f"_{number}" * (number > 0)
 
 
+def noted_names(relation: Relation, number: int) -> int:
+    """The number under which changes of a table that names something are noted, beside those of the relation."""
+    return -(relation.id * MOST_NAMING + number)
+
+
 def joined(name: str, is_link: bool = False) -> Joined | None:
     """What a name such as "tagged.article=tag" says; None for the name of a column."""
     found = _is_joined(name)
-    return None if found is None else Joined(found[1], found[2], found[3], is_link)
+    return found and Joined(Step(*found.group(1, 2, 3)), Step(*found.group(4, 5, 6)) if found[4] else None, is_link)
 
 
 def field_and_column(name: str) -> tuple[str, str]:

@@ -45,8 +45,8 @@ def test_tables_with_texts_are_suggested_with_all_that_describes_their_rows(tmp_
     code, out, said = run("index", "app.db", "--suggest")
     articles, authors = (
         "setsearch index app.db --table articles --id id --title title --text body --tags kind "
-        "--tags words --numbers year --tags author --links cites.citing=cited --tags tagged.article=tag "
-        "--track --collection articles",
+        "--tags words --numbers year --tags articles.id=author,authors.id=name --links cites.citing=cited "
+        "--tags tagged.article=tag --track --collection articles",
         "setsearch index app.db --table authors --id id --title name --text name --track --collection authors",
     )
     assert (code, out.splitlines(), said) == (0, [articles, authors], "")
@@ -58,6 +58,7 @@ def test_tables_with_texts_are_suggested_with_all_that_describes_their_rows(tmp_
         reading = index.items("articles/documents")
         assert {*reading.defaults.fields} == {"text", "cited", "tag", "kind", "words", "author", "year"}
         assert reading.expand(["3"], 1, by="cited")[0].item in ("2", "4")
+        assert "author:Author 3" in reading.features_of("3")
         assert index.check() == []
 
 
@@ -83,14 +84,14 @@ def test_rows_in_order_keys_without_a_declaration_and_several_tags_in_a_cell(tmp
     code, out, _ = run("index", "shop.db", "--suggest")
     films = (
         "setsearch index shop.db --table films --id id --title title --text title --numbers year --tags genres "
-        "--tags studio_id --numbers rare --split '|' --tags categories_films.film_id=category_id --track "
-        "--collection films"
+        "--tags films.id=studio_id,studios.id=name --numbers rare --split '|' "
+        "--tags categories_films.film_id=category_id,categories.id=name --track --collection films"
     )
     assert code == 0 and films in out.splitlines(), "years are in order, import_id is an id, and rare at the end"
     assert run(*shlex.split(films)[1:])[0] == 0
     with setsearch.open(tmp_path / "shop.db", collection="films") as index:
         features = index.items("films/documents").features_of("3")
-        assert {"genres:g1", "genres:h1", "studio_id:1", "category_id:1"} <= {*features}
+        assert {"genres:g1", "genres:h1", "studio:Studio 1", "category:Category 1"} <= {*features}
 
 
 def test_short_texts_dates_and_likes_are_suggested_and_objects_of_json_are_not(tmp_path, run):
@@ -130,3 +131,24 @@ def test_what_cannot_be_suggested_is_one_line(tmp_path, run, failed):
     failed(run("index", "bare.db", "--suggest"), 1, "has no table with a key and texts")
     (tmp_path / "text.db").write_text("this is no database, but a text of some length\n" * 40)
     failed(run("index", "text.db", "--suggest"), 1, "the tables of", "cannot be read")
+
+
+def test_ids_stay_where_rows_have_the_same_name_or_a_column_has_the_name_of_the_field(tmp_path, run):
+    connection = sqlite3.connect(tmp_path / "app.db")
+    connection.executescript(
+        """
+        create table people (id integer primary key, name text);
+        create table shelves (id integer primary key, name text);
+        create table books (id integer primary key, body text, person_id integer references people,
+            shelf_id integer references shelves, shelf text);
+        """
+    )
+    connection.executemany("insert into people values (?, ?)", [(n, f"Ann {n // 2}") for n in range(4)])
+    connection.executemany("insert into shelves values (?, ?)", [(n, f"shelf {n}") for n in range(4)])
+    rows = [(n, f"a text of book number {n}", n % 4, n % 4, f"kind {n % 3}") for n in range(20)]
+    connection.executemany("insert into books values (?, ?, ?, ?, ?)", rows)
+    connection.commit()
+    connection.close()
+    code, out, _ = run("index", "app.db", "--suggest")
+    books = "--id id --text body --tags person_id --tags shelf_id --tags shelf --track"
+    assert code == 0 and f"setsearch index app.db --table books {books} --collection books" in out.splitlines()

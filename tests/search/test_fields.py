@@ -671,6 +671,91 @@ def test_tags_of_another_table_are_followed_whatever_the_host_does(steps):
     assert index.check() == []
 
 
+NAMED = Columns(
+    text="body", tags=("tagged.article=tag_id,tags.id=name", "articles.id=author_id,people.id=name"), title="body"
+)
+NAMINGS = st.lists(
+    st.tuples(
+        st.sampled_from(["tag", "untag", "name", "rename", "number", "forget", "replace", "write", "drop"]),
+        st.integers(1, 4),
+        st.integers(1, 4),
+    )
+)
+
+
+def named():
+    """Articles of people, and their tags, the names of which two other tables have."""
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(
+        """
+        create table articles (id integer primary key, body text, author_id integer);
+        create table tagged (article integer, tag_id integer, primary key (article, tag_id));
+        create table tags (id integer primary key, name text unique);
+        create table people (id text primary key, name text);
+        insert into articles values (1, 'w1 w3 more', 1), (2, 'w2 more', 2), (3, 'w3 more', 1), (4, 'w4 w3', null);
+        insert into tagged values (1, 1), (2, 1), (2, 2), (3, 7);
+        insert into tags values (1, 'one'), (2, 'two');
+        insert into people values ('1', 'Ann'), ('2', 'Bob');
+        """
+    )
+    return connection
+
+
+@examples(60)
+@given(NAMINGS)
+def test_names_of_tags_of_another_table_are_followed_whatever_the_host_does(steps):
+    connection = named()
+    index = setsearch.open(connection)
+    index.add_table("articles", NAMED, track=True)
+    assert {"tag:one", "tag:two", "author:Bob"} <= {*index.items("documents").features_of("2")}
+    statements = {
+        "tag": "insert or ignore into tagged values (:one, :other)",
+        "untag": "delete from tagged where article = :one",
+        "name": "insert or replace into tags values (:one, 'n' || :other)",
+        "rename": "update or replace tags set name = 'm' || :other where id = :one",
+        "number": "update or ignore tags set id = :other where id = :one",
+        "forget": "delete from tags where id = :one",
+        "replace": "insert or replace into people values (:one, 'p' || :other)",
+        "write": "update articles set author_id = :other where id = :one",
+        "drop": "delete from articles where id = :one and id > 1",
+    }
+    for what, one, other in steps:
+        with connection:
+            connection.execute(statements[what], {"one": one, "other": other})
+        if one == other:
+            index.refresh()
+    index.refresh()
+    assert not connection.execute("select 1 from setsearch_change").fetchall()
+    anew = setsearch.open(connection, collection="anew")
+    anew.add_table("articles", NAMED)
+    names = [str(id) for (id,) in connection.execute("select id from articles")]
+    both = (index, "documents"), (anew, "anew/documents")
+    held = [[own.items(items).features_of(name) for name in names] for own, items in both]
+    assert held[0] == held[1]
+    assert index.check() == []
+
+
+def test_names_of_tags_are_of_tables_and_links_have_none():
+    connection = named()
+    before = connection.execute("select name from sqlite_master").fetchall()
+    index = setsearch.open(connection)
+    for tags, told in (
+        ("tagged.article=tag_id,none.id=name", "none"),
+        ("tagged.article=tag_id,tags.id=nope", "table tags has no column 'nope'; it has id, name"),
+    ):
+        with pytest.raises(SourceError, match=told):
+            index.add_table("articles", Columns(text="body", tags=tags), track=True)
+    with pytest.raises(UsageError, match="`links` are ids, which need no names"):
+        index.add_table("articles", Columns(text="body", links="tagged.article=tag_id,tags.id=name"))
+    index.add_table("articles", NAMED, track=True)
+    connection.execute("update tags set name = 'first' where id = 1")
+    assert index.info()["mirrors"][0]["changed"] == 1
+    assert index.refresh() == setsearch.Changes(written=2, deleted=0)
+    assert "tag:first" in index.items("documents").features_of("1")
+    index.drop()
+    assert connection.execute("select name from sqlite_master").fetchall() == before
+
+
 def test_tags_of_another_table_leave_no_trace_and_wrong_ones_are_one_line():
     connection = tagged()
     before = connection.execute("select name from sqlite_master").fetchall()
