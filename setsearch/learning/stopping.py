@@ -61,10 +61,21 @@ def chance_of_missing(found: Sequence[int], n_records: int, recall: float = RECA
 
     `found` are the labels, 1 or 0, of the records read, in their order; `n_records` is N.
     """
-    relevant = int(np.sum(found))
-    if len(found) >= n_records:
+    relevant, read = int(np.sum(found)), len(found)
+    left = int(np.floor(relevant / recall + 1)) - relevant
+    if not read and n_records:
+        return 1.0
+    if left > n_records - read:
         return 0.0
-    return _least_chance(found, n_records, int(np.floor(relevant / recall + 1)) - relevant, odds)
+    labels: Ints = np.asarray(found, np.int64)
+    before = _some(np.arange(read))
+    since = labels[::-1].cumsum()[::-1][before]  # relevant ones from each place on
+    urn = n_records - before, left + since, read - before
+    if odds == 1:
+        from scipy.stats import hypergeom
+
+        return float(np.nanmin(hypergeom.cdf(since, *urn)))
+    return float(chance_of_few(since, *urn, np.full(len(before), odds)).min())
 
 
 def outlook(
@@ -190,18 +201,3 @@ def _first_stop(places: Ints, read: int, n_records: int, chance: float, odds: fl
 def _some(places: Ints, most: int = MOST_PLACES) -> Ints:
     """Up to so many of them, evenly."""
     return places[np.unique(np.linspace(0, len(places) - 1, most).astype(np.int64))] if len(places) else places
-
-
-def _least_chance(found: Sequence[int], n_records: int, left: int, odds: float) -> float:
-    """The least p_i if so many relevant records are left."""
-    if not len(found) or left > n_records - len(found):
-        return 1.0 if not len(found) else 0.0
-    labels: Ints = np.asarray(found, np.int64)
-    before = np.unique(np.linspace(0, len(labels) - 1, MOST_PLACES).astype(np.int64))
-    since = labels[::-1].cumsum()[::-1][before]  # relevant ones from each place on
-    urn = n_records - before, left + since, len(labels) - before
-    if odds == 1:
-        from scipy.stats import hypergeom
-
-        return float(np.nanmin(hypergeom.cdf(since, *urn)))
-    return float(chance_of_few(since, *urn, np.full(len(before), odds)).min())
