@@ -28,7 +28,7 @@ from setsearch.arrays import (
 )
 from setsearch.core.indexing import sort, turn
 
-ROOM, LEAST_ROOM = 1 / 4, 1 << 16  # entries that fit behind those that there are: a share, and some more
+ROOM, LEAST_ROOM = 1 / 4, 1 << 16  # entries that fit behind the present ones: a share, and some more
 MOST_CHANGES = 1 << 20  # entries that wait for the lists that lack them to be needed
 CHUNK = 1 << 16  # entries that are worked on together; few enough for the processor's cache
 

@@ -171,5 +171,5 @@ def _renew_latent(parts: Parts, name: str, fresh: Fresh) -> None:
                 made = Generation(0, relation.id, LATENT, *source.state)
                 stale += [] if is_fresh(cursor, relation, made, fresh) else [kind.name]
     for own in stale:
-        with suppress(UsageError):  # too few are left: those that there are stay
+        with suppress(UsageError):  # too few are left: the old vectors stay
             add_latent(parts.database, parts.make_reading(own))

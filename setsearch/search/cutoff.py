@@ -169,7 +169,7 @@ def fits(fields: Fields, weights: SeedWeights) -> list[SeedFit]:
 
 
 def leave_one_out_scores(fields: Fields, weights: SeedWeights, exactly: bool = True) -> Floats:
-    """The score of each of at least two examples if the others, and what joined them, are the set, `(n_examples,)`.
+    """The score of each of at least two examples if the others, and items that joined, are the set, `(n_examples,)`.
 
     For the model lift, by the features that count for the set. If the others have no weight, it is 0. If the core has
     found it, it is exact but for the last bits of logarithms, unless `exactly`.

@@ -159,7 +159,7 @@ def weights_at_once(
     known = Known(without, wanted.k, (answer.ids, answer.scores)) if wanted.k else None
 
     def join() -> Examples:
-        """The seeds, and what joined them."""
+        """The seeds, and the items that joined."""
         return examples.joined_by(answer.joined.tolist(), WEIGHT)
 
     def weigh() -> tuple[FieldWeights, ...]:

@@ -144,7 +144,7 @@ class Known(NamedTuple):
 class SeedWeights:
     """Everything that scores an item, for one set of examples. Lists have the scale of the base.
 
-    `weigh` makes the weights of the examples, and `join` the examples with what joined them, when they are needed.
+    `weigh` makes the weights of the examples, and `join` the examples with the items that joined, when they are needed.
     `priors` are parts of the base with names, `(n_ids,)` each; `corrections`: what rejected items teach
     (search/separation.py).
     """
@@ -175,7 +175,7 @@ class SeedWeights:
 
     @cached_property
     def joined(self) -> Examples | None:
-        """The examples and what joined them, if something did."""
+        """The examples, and the items that joined, if some did."""
         return None if self.join is None else self.join()
 
     def having(self, **parts: Any) -> "SeedWeights":

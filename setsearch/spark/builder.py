@@ -191,7 +191,7 @@ def _buckets(cells: DataFrame) -> int:
 
 
 def _write_postings(place: str, items: str, entries: DataFrame, buckets: int) -> None:
-    """Write the columns of postings that there are, in folders by bucket."""
+    """Write the columns that postings have, in folders by bucket."""
     named = [name for name in POSTING_COLUMNS if name in entries.columns]
     postings = entries.select(*named, F.pmod(F.col("feature"), F.lit(buckets)).cast("int").alias("bucket"))
     # A feature of nearly all items would be one huge task, so long lists are cut by item.

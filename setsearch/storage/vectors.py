@@ -125,7 +125,7 @@ def write_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary, source: Vector
 
 
 def replace_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary, source: VectorSource, rows: Rows) -> None:
-    """Store vectors as `write_vectors` does, in place of all that there are."""
+    """Store vectors as `write_vectors` does, in place of all others."""
     set_source(cursor, vocabulary, None)
     write_vectors(cursor, vocabulary, source, rows)
 

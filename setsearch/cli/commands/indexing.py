@@ -154,7 +154,7 @@ def _index_matrix(
     if len(sources) > 1 or columns.features or columns.numbers:
         raise UsageError(
             "a .npy file is indexed by itself, with --items NAME for what its rows are; "
-            "`setsearch vectors` adds vectors to items that there are"
+            "`setsearch vectors` adds vectors to items of the index"
         )
     with db.open(create=True, **waiting) as index:
         tell_vectors(index, add_matrix(index, Path(sources[0]), None, columns.items, replace), str(db))

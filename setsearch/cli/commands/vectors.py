@@ -120,7 +120,7 @@ def add_matrix(index: "Index", path: Path, ids: str | None, items: str | None, r
 
 
 def _makes_items(index: "Index", items: str | None) -> bool:
-    """Whether vectors make items of this name, or made those that there are."""
+    """Whether vectors make items of this name, or made the present ones."""
     from setsearch.storage.ids import plain_name
     from setsearch.storage.relation import VECTORS_OF
 
