@@ -3,9 +3,9 @@
 The tools read, and save sets. A mistake, such as an unknown example, is returned as an error that says what to do.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -18,7 +18,6 @@ from setsearch.answers.sets import Question
 from setsearch.errors import SetsearchError
 from setsearch.options import SAVED, Option, in_words, offered, require_known, with_parameters
 
-T = TypeVar("T")
 MOST_HITS = 1000  # in one answer
 K = Option(int, "", "", 1, MOST_HITS, name="k")
 Id = str | int  # of an item
@@ -38,16 +37,17 @@ class _Server(MCPServer[Any]):
     """A server that refuses what it does not know, in the words of the library."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], *more: Any, **context: Any) -> Any:
-        """What a tool answers; raises ToolError."""
-        for tool in await self.list_tools():
-            if tool.name == name:
-                _ask(lambda: require_known(arguments, tool.input_schema["properties"], "assistants"))  # noqa: B023
+        """What a tool answers; raises ToolError, which has the message of a SetsearchError."""
         try:
+            for tool in await self.list_tools():
+                if tool.name == name:
+                    require_known(arguments, tool.input_schema["properties"], "assistants")
             return await super().call_tool(name, arguments, *more, **context)
-        except ToolError as error:
-            if not isinstance(error.__cause__, ValidationError):
+        except (ToolError, SetsearchError) as error:
+            cause = error if isinstance(error, SetsearchError) else error.__cause__
+            if not isinstance(cause, (SetsearchError, ValidationError)):
                 raise
-            raise ToolError(in_words(error.__cause__.errors()[0])) from None
+            raise ToolError(in_words(cause.errors()[0]) if isinstance(cause, ValidationError) else str(cause)) from None
 
 
 def make_server(place: str | Path) -> MCPServer[Any]:
@@ -59,13 +59,6 @@ def make_server(place: str | Path) -> MCPServer[Any]:
     _add_lookups(server, index)
     _add_sets(server, index)
     return server
-
-
-def _ask(question: Callable[[], T]) -> T:
-    try:
-        return question()
-    except SetsearchError as error:
-        raise ToolError(str(error)) from error
 
 
 def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
@@ -82,30 +75,22 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
         `only_what_belongs` leaves out what is below the threshold.
         """
         options |= {"cut": "keep" if only_what_belongs else None, "snippets": True}
-
-        def _expanded() -> list[dict[str, Any]]:
-            asked = _question(index, seeds, items, options)
-            return _rows(with_headlines(asked.reading, asked.expand(k, **options).shared()))
-
-        return _ask(_expanded)
+        asked = _question(index, seeds, items, options)
+        return _rows(with_headlines(asked.reading, asked.expand(k, **options).shared()))
 
     server.tool()(with_parameters(expand, {**offered("assistants"), **SAVED}.values(), _annotated))
 
     @server.tool()
     def search_by_example(text: str, items: str = "documents", k: Top = 10) -> list[dict[str, Any]]:
         """The documents most like a text that is not in the index."""
-        return _ask(lambda: _rows(index.items(items).expand([], k, like=[text], snippets=True)))
+        return _rows(index.items(items).expand([], k, like=[text], snippets=True))
 
     def explain(item: Id, seeds: list[Id] | None = None, items: str | None = None, **options: Any) -> dict[str, Any]:
         """Why an item has its score: constant, base and features sum to it."""
-
-        def _explained() -> dict[str, Any]:
-            explanation = _question(index, seeds, items, options).explain(str(item), **options)
-            features = [{"feature": part.feature, "weight": part.weight} for part in explanation.features]
-            reasons = [{"label": reason.label, "weight": reason.weight} for reason in explanation.reasons]
-            return {**explanation._asdict(), "features": features, "reasons": reasons}
-
-        return _ask(_explained)
+        explanation = _question(index, seeds, items, options).explain(str(item), **options)
+        features = [{"feature": part.feature, "weight": part.weight} for part in explanation.features]
+        reasons = [{"label": reason.label, "weight": reason.weight} for reason in explanation.reasons]
+        return {**explanation._asdict(), "features": features, "reasons": reasons}
 
     explaining = {**offered("assistants", offered("explain")), **SAVED}
     server.tool()(with_parameters(explain, explaining.values(), _annotated))
@@ -113,32 +98,28 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
     @server.tool()
     def features(seeds: list[Id], items: str | None = None, k: Top = 10) -> list[dict[str, Any]]:
         """The features that define a set, by descending weight."""
-        return _ask(lambda: [part._asdict() for part in index.items(items).features(_texts(seeds), k)])
+        return [part._asdict() for part in index.items(items).features(_texts(seeds), k)]
 
 
 def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
     @server.tool()
     def describe() -> dict[str, Any]:
         """What the index holds: names and numbers of the items that can be expanded, some of them, the saved sets."""
-        return _ask(lambda: {"readings": index.info()["readings"], "sets": index.sets()})
+        return {"readings": index.info()["readings"], "sets": index.sets()}
 
     @server.tool()
     def find(text: str, items: str | None = None, k: Top = 10) -> list[dict[str, Any]]:
         """Items whose id or title matches a text: any part of it, in any case, with small errors."""
-        return _ask(lambda: [found._asdict() for found in index.reading(items).find_names(text, k)])
+        return [found._asdict() for found in index.reading(items).find_names(text, k)]
 
     @server.tool()
     def read(item: Id, items: str | None = None) -> dict[str, Any]:
         """An item: its title, its text if it has one, and its most frequent features with counts."""
-
-        def _read() -> dict[str, Any]:
-            reading = index.reading(items)
-            name = reading.find(str(item))
-            features, _ = top_features(reading, name, FEATURES)
-            text = item_text(reading, name)
-            return {"item": name, "title": reading.titles([name])[name], "text": text, "features": dict(features)}
-
-        return _ask(_read)
+        reading = index.reading(items)
+        name = reading.find(str(item))
+        features, _ = top_features(reading, name, FEATURES)
+        text = item_text(reading, name)
+        return {"item": name, "title": reading.titles([name])[name], "text": text, "features": dict(features)}
 
 
 def _add_sets(server: MCPServer[Any], index: setsearch.Index) -> None:
@@ -147,12 +128,12 @@ def _add_sets(server: MCPServer[Any], index: setsearch.Index) -> None:
         item: Id | None = None, text: str | None = None, items: str | None = None, k: Top = 10
     ) -> dict[str, Any]:
         """The saved sets that an item, or a text that is not in the index, fits best, and whether it belongs."""
-        return _ask(lambda: _noted(index.sets_of(None if item is None else str(item), text=text, items=items, k=k)))
+        return _noted(index.sets_of(None if item is None else str(item), text=text, items=items, k=k))
 
     @server.tool()
     def inbox(sets: list[str] | None = None) -> dict[str, Any]:
         """What came or changed since saved sets were looked at, and belongs to them; `save_set` accepts and rejects."""
-        return _ask(lambda: _noted(index.inbox(sets)))
+        return _noted(index.inbox(sets))
 
     @server.tool()
     def save_set(
@@ -163,12 +144,8 @@ def _add_sets(server: MCPServer[Any], index: setsearch.Index) -> None:
         replace: Replace = False,
     ) -> dict[str, Any]:
         """Keep a set under a name: its examples, and items that were rejected; `replace` another one of this name."""
-
-        def _save() -> dict[str, Any]:
-            kept = index.keep_set(name, _texts(accepted), _texts(rejected or ()), items, None if replace else "")
-            return {"name": name, "items": kept.items, "accepted": kept.accepted, "rejected": kept.rejected}
-
-        return _ask(_save)
+        kept = index.keep_set(name, _texts(accepted), _texts(rejected or ()), items, None if replace else "")
+        return {"name": name, "items": kept.items, "accepted": kept.accepted, "rejected": kept.rejected}
 
 
 def _question(
