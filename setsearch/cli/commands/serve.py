@@ -82,9 +82,22 @@ def serve(
     if not is_local and not token and not read_only:
         raise UsageError(f"--host {host} lets others in: require a --token TEXT, or serve --read-only")
     hosts = (*LOOPBACK, "[::1]", *(name or ())) if is_local or name else ()
-    rules = token or None, read_only, tuple(cors or ()), hosts, pace.timeout
     with suppress(KeyboardInterrupt), _ended_by_ctrl_c():
-        _serve(db, rules, (host, port), pace, open_page)
+        try:
+            from setsearch.web import Rules
+            from setsearch.web.server import bind
+        except ImportError as error:
+            raise UsageError("the command serve needs some libraries: pip install 'setsearch[web]'") from error
+        import setsearch
+
+        with setsearch.open(db, read_only=read_only) as index:
+            index.info()
+        listening = bind(host, port)
+        tell_missing_core()
+        address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
+        rules = Rules(token or None, read_only, tuple(cors or ()), hosts, pace.timeout)
+        with listening:
+            _answer(db, rules, listening, pace, address, open_page)
     say("stopped")
 
 
@@ -110,28 +123,10 @@ def _end(number: int, frame: object) -> None:
     os._exit(0)
 
 
-def _serve(db: Path, told: tuple[Any, ...], place: tuple[str, int], pace: SimpleNamespace, open_page: bool) -> None:
-    """Answer at a host and port, by rules, until a signal comes, which may be a KeyboardInterrupt."""
-    try:
-        from setsearch.web import Rules
-        from setsearch.web.server import bind
-    except ImportError as error:
-        raise UsageError("the command serve needs some libraries: pip install 'setsearch[web]'") from error
-    import setsearch
-
-    with setsearch.open(db, read_only=told[1]) as index:
-        index.info()
-    listening = bind(*place)
-    host, port = place[0], listening.getsockname()[1]
-    tell_missing_core()
-    with listening:
-        _answer(db, Rules(*told), listening, pace, f"http://{f'[{host}]' if ':' in host else host}:{port}/", open_page)
-
-
 def _answer(
     db: Path, rules: "Rules", listening: "socket", pace: SimpleNamespace, address: str, open_page: bool
 ) -> None:
-    """Answer requests at a socket, and keep fresh what is derived."""
+    """Answer requests at a socket, and keep fresh what is derived, until a signal comes: perhaps KeyboardInterrupt."""
     from setsearch.pool import keep_fresh, watch_damage
     from setsearch.web.server import Workers, get_ready, make_server, serve_alone
 
