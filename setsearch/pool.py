@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import setsearch
-from setsearch.errors import Cancelled, CorruptIndex, DatabaseError, LockedDatabase, ReadOnlyDatabase, SetsearchError
+from setsearch.errors import (
+    Cancelled,
+    CorruptIndex,
+    DatabaseError,
+    Fault,
+    LockedDatabase,
+    ReadOnlyDatabase,
+    SetsearchError,
+)
 from setsearch.index import Index
 from setsearch.sqlite.connections import TIME_LIMIT
 from setsearch.sqlite.limits import Cancellation
@@ -93,8 +101,11 @@ def watch_damage(place: str | Path, tell: Callable[[str], object]) -> threading.
 
     def look() -> None:
         while True:
-            for problem in _problems(place):
-                tell(f"{place} is damaged: {problem}; `setsearch check` may repair it")
+            try:
+                for problem in _problems(place):
+                    tell(f"{place} is damaged: {problem}; `setsearch check` may repair it")
+            except Fault as error:
+                tell(str(error))
             time.sleep(BETWEEN_CHECKS)
 
     thread = threading.Thread(target=look, name="setsearch-check", daemon=True)
@@ -134,6 +145,8 @@ def _problems(place: str | Path) -> list[str]:
             return index.check() if postings <= MOST_CHECKED else []
     except CorruptIndex as error:
         return [str(error)]
+    except Fault:
+        raise
     except SetsearchError:
         return []  # no index yet, or locked: those who ask are told
 

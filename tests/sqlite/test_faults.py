@@ -1,9 +1,13 @@
 """Mistakes of ours are told as such, and damage as damage."""
 
+import queue
+
 import pytest
+from patience import patience
 
 import setsearch
 from setsearch.errors import CorruptIndex, Fault
+from setsearch.pool import watch_damage
 
 
 @pytest.fixture
@@ -35,11 +39,14 @@ def test_what_reads_stored_values_tells_damage(index, monkeypatch):
         index.items("documents").expand(["d1"])
 
 
-def test_a_check_tells_mistakes_and_damage_apart(index, monkeypatch):
+def test_checks_and_servers_tell_mistakes_and_damage_apart(tmp_path, index, monkeypatch):
     with monkeypatch.context() as own:
         own.setattr("setsearch.indexing.check.load_analyzer", within("text/analyzer.py", "own"))
         with pytest.raises(Fault, match=r"IndexError.*text/analyzer.py:1\)"):
             index.check()
+        told = queue.Queue()
+        watch_damage(tmp_path / "a.db", told.put)
+        assert told.get(timeout=patience(30)).startswith("a fault of setsearch (IndexError")
     monkeypatch.setattr("setsearch.indexing.check.check_records", within("storage/records.py", "own"))
     assert index.check() == ["stored data cannot be read (list index out of range)"]
 
