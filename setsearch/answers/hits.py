@@ -49,7 +49,7 @@ def wanted_of(fields: Fields, request: ExpandRequest, defaults: Defaults) -> Wan
     chooses = request.among is not None or request.filter or given.get("keep_seeds")
     weighs = bool(given.get("explain") or given.get("snippets") or request.exclude)
     asks = given.get("cut") and not given.get("about")
-    depth = 0 if has_more or chooses else max(_depth(fields, request, _shown(request)), LEADERS)
+    depth = 0 if has_more or chooses else max(_depth(fields, request, _shown(request), _waits(request)), LEADERS)
     return Wanted(depth, weighs, few(defaults) if asks else (0.0, 0.0))
 
 
@@ -58,9 +58,14 @@ def _shown(request: ExpandRequest) -> int:
     return min(2 * request.k + FOLDED, NO_LIMIT) if request.drops else request.k
 
 
-def _depth(fields: Fields, request: ExpandRequest, shown: int) -> int:
+def _waits(request: ExpandRequest) -> bool:
+    """Whether the line may wait for the hits: it is drawn only as sharply as they need it."""
+    return request.options.get("cut") == "mark" and not request.options.get("about")
+
+
+def _depth(fields: Fields, request: ExpandRequest, shown: int, waits: bool) -> int:
     """How many of the best items are looked for; the line needs more of them."""
-    return max(shown, _leading(fields, request)) if request.options.get("cut") else shown
+    return max(shown, _leading(fields, request)) if request.options.get("cut") and not waits else max(shown, LEADERS)
 
 
 def _leading(fields: Fields, request: ExpandRequest) -> int:
@@ -86,7 +91,8 @@ def best_hits(
     while True:
         lists = []
         for place, weights in enumerate(groups):
-            ids, scores = weights.best(excluded, _depth(fields, request, wanted), fields, among)
+            waits = _waits(request) and len(groups) == 1 and weights.known is not None  # more is soon found
+            ids, scores = weights.best(excluded, _depth(fields, request, wanted, waits), fields, among)
             if not len(ids):
                 raise NothingToRank(nothing_left(fields.items, among))
             scores, leaves = scores + weights.constant, request.options.get("cut") == "keep"
@@ -99,16 +105,20 @@ def best_hits(
                     asked = fields, weights, leaders, excluded, defaults
                     is_told = weights.decided[1] if weights.decided else not cannot_tell and tells(*asked)
                     told[place] = bool(request.options.get("about")) or is_told
-                belongs = _marks(fields, weights, ids, scores, leaders, request, told[place] is True, len(groups))
-            rows = map(Row, ids.tolist(), scores.tolist(), belongs, [place] * len(ids))
-            lists.append([row for row in rows if row.belongs or not leaves][:wanted])
+                if not waits:
+                    belongs = _marks(fields, weights, ids, scores, leaders, request, told[place] is True, len(groups))
+            found = map(Row, ids.tolist(), scores.tolist(), belongs, [place] * len(ids))
+            lists.append([row for row in found if row.belongs or not leaves][:wanted])
         is_all = all(len(own) < wanted for own in lists)
         ranked, of_groups = _in_turn(fields, lists, request)
         same = _hits_among(fields, [row.id for row in ranked[:wanted]], request)
         if of_groups:
             same = {id: list(dict.fromkeys([*own, *of_groups.get(id, ())])) for id, own in same.items()}
         if len(same) >= request.k or is_all:
-            hits = make_hits(fields, groups, [row for row in ranked if row.id in same][: request.k], request, same)
+            rows = [row for row in ranked if row.id in same][: request.k]
+            if waits and told[0]:
+                rows = _marked(fields, weights, rows, leaders, excluded)
+            hits = make_hits(fields, groups, rows, request, same)
             several = any(weights.examples.count > 1 for weights in groups)
             if (cannot_tell or several) and all(is_told is False for is_told in told):
                 hits.untold = by_documents_note(fields) if cannot_tell else SHARE_LITTLE
@@ -135,6 +145,19 @@ def _marks(
             return [*weights.decided[0][ids].tolist()]
         return [*belonging(fields, weights, scores, leaders).tolist()]
     return [None] * len(scores)
+
+
+def _marked(
+    fields: Fields, weights: SeedWeights, rows: Sequence[Row], leaders: Floats, excluded: Sequence[int]
+) -> list[Row]:
+    """The rows of hits, by some of the best scores, with what says whether they belong."""
+
+    def more() -> Floats:
+        """The scores by which the line is drawn."""
+        return weights.best_scores(excluded, n_leading(fields)) + weights.constant
+
+    belongs = belonging(fields, weights, np.array([row.score for row in rows]), leaders, more)
+    return [row._replace(belongs=mark) for row, mark in zip(rows, belongs.tolist(), strict=True)]
 
 
 def _in_turn(

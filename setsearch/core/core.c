@@ -595,6 +595,7 @@ typedef struct {
     part_t *parts;           /* one a field */
     int64_t *examples;       /* the seeds, and room for what joins */
     double *shares;          /* their weights */
+    double least;            /* no item has a smaller score */
     int64_t n_examples, together; /* whether they surely are one set: 1; -1 if they surely do not share little; 0: unknown */
 } memory_t;
 
@@ -744,6 +745,13 @@ static int weigh(const field_t *field, const question_t *question, int64_t most,
         sums[own->weights[j] < 0] += fabs(own->weights[j]);
     }
     return 0;
+}
+
+/* What an item has of a field at least: no value is above 1. */
+static double least_of_field(const weighed_t *own) {
+    double least = 0;
+    for (int64_t j = 0; j < own->count; j++) least += own->weights[j] < 0 ? own->weights[j] : 0;
+    return least;
 }
 
 /* What a second pass may cost; the strongest features of the first one, which always count (search/passes.py). */
@@ -1031,7 +1039,7 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     const int64_t n_seeds = memory->n_examples;
     best_t best;
     *above = UNSURE;
-    memory->together = 0;
+    memory->together = 0, memory->least = 0;
     for (int64_t f = 0; f < n_fields; f++) limits[f] = NO_LIMIT;
     if (asked->once) {
         const int same = have_copies(&fields->by_item, question, memory);
@@ -1057,6 +1065,7 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     const int are_few = n_seeds >= FEWEST_DIVIDED && n_seeds <= MOST_DIVIDED;
     const int may_be_groups = !asked->sums && n_fields == 1 && question->alike && are_few;
     const int leaves_out = question->unlike > 0 || may_be_groups;
+    for (int64_t f = 0; f < n_fields; f++) memory->least += least_of_field(weighed + f);
     for (int64_t e = 0; e < n_seeds; e++) left_out[e] = leaves_out ? 0.0 : NAN;
     for (int64_t f = 0; leaves_out && f < n_fields; f++)
         leave_out(fields + f, question, memory, weighed + f, n_seeds, left_out);
@@ -1174,8 +1183,8 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
    `ids` and `shares` have the seeds of all questions, ascending, and their weights; the excluded ids, which ascend, follow
    the seeds of each. An answer is in two rows of numbers. In `ints`: how many best items there are, or why there is no
    answer; how many joined; how many others are above the middle seed; whether the seeds are one set; a number of
-   features a field, 0 unless these are told; the best items; what joined; the features of each field. In `reals`: the scores of
-   the seeds that are left out, and of the best items; and c_j, s_j and v_j of each field. `limits` has room for a number
+   features a field, 0 unless these are told; the best items; what joined; the features of each field. In `reals`: the
+   least score that an item may have; the scores of the seeds that are left out, and of the best items; and c_j, s_j and v_j of each field. `limits` has room for a number
    a field, `room` is that for best items. */
 ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, int64_t count,
                                   const int64_t *ids, const double *shares, memory_t *memory, weighed_t *weighed,
@@ -1189,18 +1198,18 @@ ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64
         const ids_t without = {ids + asked->n_seeds, asked->n_excluded};
         const int64_t told = asked->weighs ? n_features : 0, joining = asked->question.joining;
         int64_t *const features = ints + HEAD, *const best = features + n_fields;
-        double *const scores = reals + asked->n_seeds;
+        double *const left_out = reals + 1, *const scores = left_out + asked->n_seeds;
         if (ints_end - best < room + joining + told || reals_end - scores < room + 3 * told) break;
         memcpy(memory->examples, ids, (size_t)asked->n_seeds * sizeof *ids);
         memcpy(memory->shares, shares, (size_t)asked->n_seeds * sizeof *shares);
         memory->n_examples = asked->n_seeds;
-        const int64_t found = answer(fields, n_fields, n, asked, &without, memory, weighed, limits, reals, ints + 2, best,
-                                     scores, room);
+        const int64_t found = answer(fields, n_fields, n, asked, &without, memory, weighed, limits, left_out, ints + 2,
+                                     best, scores, room);
         if (found == DAMAGED) return DAMAGED;
         const int64_t listed = found < 0 || asked->sums ? 0 : found;
         ints[0] = found < 0 ? found : listed;
         ints[1] = found < 0 ? 0 : memory->n_examples - asked->n_seeds;
-        ints[3] = memory->together;
+        ints[3] = memory->together, reals[0] = memory->least;
         memcpy(best + listed, memory->examples + asked->n_seeds, (size_t)ints[1] * sizeof *ids);
         reals = scores + listed;
         int64_t *next = best + listed + ints[1];

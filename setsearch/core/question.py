@@ -50,6 +50,7 @@ class _Memory(c.Structure):
     _fields_ = (
         ("pruning", _Pruning),
         *((name, _POINTER) for name in ("block", "places", "costs", "parts", "examples", "shares")),
+        ("least", c.c_double),
         ("n_examples", _SIZE),
         ("together", _SIZE),
     )
@@ -125,6 +126,7 @@ class Answer(NamedTuple):
     the seeds if each is left out, but for their last bits, where they may be asked for; `above`: how many others are
     above the middle one, if it was asked and all the best ones are; if they are more than few, perhaps not all of
     them. `together`: the seeds surely fall into no groups; `share_much`: they do not share little.
+    `least`: no item has a smaller score.
     """
 
     ids: Ints
@@ -135,6 +137,7 @@ class Answer(NamedTuple):
     weighed: tuple[Weighed, ...]
     together: bool = False
     share_much: bool = False
+    least: float = -math.inf
 
 
 class Copies(NamedTuple):
@@ -190,7 +193,7 @@ class _Scratch:
         self._parts = parts
         places, costs = self._empty(sum(n_features) + 1, np.int64), self._empty(largest, np.int64)
         lists = self._empty(BLOCK), places, costs, c.addressof(parts), *examples
-        self.memory = _Memory(pruning, *lists, 0, 0)
+        self.memory = _Memory(pruning, *lists, 0, 0, 0)
         self.limits = np.empty(len(n_features), np.int64)
         self.weighed = (_Weighed * len(n_features))()
         for place, size in enumerate(n_features):
@@ -291,10 +294,11 @@ def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterat
         count, n_joined, above, together, *n_features = ints[at : at + 4 + n_fields].tolist()
         at += 4 + n_fields
         if count < 0:
-            real += n_seeds
+            real += 1 + n_seeds
             yield Copies() if count == COPIES else None
             continue
         ids, joined = ints[at : at + count].copy(), ints[at + count : at + count + n_joined].copy()
+        least, real = float(reals[real]), real + 1
         left_out, scores = reals[real : real + n_seeds].copy(), reals[real + n_seeds : real + n_seeds + count].copy()
         at, real, weighed = at + count + n_joined, real + n_seeds + count, []
         for size in n_features if own.weighs else ():
@@ -304,7 +308,7 @@ def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterat
             at, real = at + size, real + 3 * size
         is_known, is_left_out = count > 0 and above >= 0, n_seeds > 0 and not math.isnan(left_out[0])
         of_seeds = left_out if is_left_out else None, above if is_known else None
-        yield Answer(ids, scores, joined, *of_seeds, tuple(weighed), together > 0, together < 0)
+        yield Answer(ids, scores, joined, *of_seeds, tuple(weighed), together > 0, together < 0, least)
 
 
 def _numbers(ids: Array, values: Array | None, starts: Ints, ends: Ints) -> tuple[int, ...]:

@@ -41,8 +41,21 @@ NEARLY = 1e-9  # relative: logarithms of the core and of numpy differ by less
 FLOOR, DEEPEST = 3, 300  # times sqrt(n), and at most: the place of the item with the score that others have by chance
 
 
-def belonging(fields: Fields, weights: SeedWeights, scores: Floats, leaders: Floats) -> npt.NDArray[np.bool_]:
-    """Which scores are above the threshold, `(n,)`; `leaders` are the `n_leading` best ones, or all, best first."""
+def belonging(
+    fields: Fields, weights: SeedWeights, scores: Floats, leaders: Floats, more: Callable[[], Floats] | None = None
+) -> npt.NDArray[np.bool_]:
+    """Which scores are above the threshold, `(n,)`; `leaders` are the `n_leading` best ones, or all, best first.
+
+    They may be fewer, LEADERS at least, where `more` finds all: then these are asked for only if they decide.
+    """
+    if more is not None and weights.known is not None and len(leaders) < n_leading(fields):
+        floors = weights.known.least / weights.scale + weights.constant, float(leaders[-1])
+        low, high = (_line(fields, weights, leaders, floor, exactly=False) for floor in floors)
+        margin = NEARLY * max(abs(low), abs(high), 1.0)
+        above: npt.NDArray[np.bool_] = scores > high + margin
+        if (above | (scores < low - margin)).all():
+            return above
+        leaders = more()
     return _above(scores, partial(threshold, fields, weights, leaders))
 
 
@@ -57,7 +70,11 @@ def _above(scores: Floats, find: Callable[..., float]) -> npt.NDArray[np.bool_]:
 
 def threshold(fields: Fields, weights: SeedWeights, scores: Floats, exactly: bool = True) -> float:
     """tau: items with a larger score belong. `scores` are the `n_leading` best ones, or all, best first."""
-    floor = floor_of(fields, scores)
+    return _line(fields, weights, scores, floor_of(fields, scores), exactly)
+
+
+def _line(fields: Fields, weights: SeedWeights, scores: Floats, floor: float, exactly: bool) -> float:
+    """tau for a floor: it grows with it. `scores` are the best ones."""
     if _finds_seeds(weights) and not weights.negative:
         return floor + SEEDS_SHARE * (median(leave_one_out_scores(fields, weights, exactly)) - floor)
     share = min(LEADERS_SHARE + LEADERS_GROWTH * (max(weights.examples.total, 1.0) - 1), LEADERS_LIMIT)

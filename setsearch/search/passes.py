@@ -23,7 +23,7 @@ from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Model, Seeds
 from setsearch.models.defaults import Defaults, Rejection
 from setsearch.options import ModelOptions
-from setsearch.scoring.best import is_core
+from setsearch.scoring.best import Best, is_core
 from setsearch.scoring.smoothing import Smoothing
 from setsearch.search.examples import Examples, once_each
 from setsearch.search.folding import COPIES as ALIKE
@@ -156,7 +156,11 @@ def weights_at_once(
     answer = yield asked
     if answer is None or isinstance(answer, Copies):
         return answer
-    known = Known(without, wanted.k, (answer.ids, answer.scores)) if wanted.k else None
+
+    def deeper(k: int) -> Best | None:
+        """More of the best items; None where numpy must be asked."""
+        (more,) = question.ask_all([asked._replace(numbers=numbers._replace(k=min(k, n_items)), weighs=False)])
+        return (more.ids, more.scores) if isinstance(more, Answer) else None
 
     def join() -> Examples:
         """The seeds, and the items that joined."""
@@ -174,6 +178,7 @@ def weights_at_once(
         told = zip(fields.all, answer.weighed, strict=True)
         found["rounded"] = tuple([Rounded(field, own.features, own.weights, model.rule) for field, own in told])
     joined = join if joins else None
+    known = Known(without, wanted.k, (answer.ids, answer.scores), deeper, answer.least) if wanted.k else None
     return SeedWeights(model, examples, weigh, base, 0.0, join=joined, summed=sums, known=known, **found)
 
 

@@ -132,12 +132,15 @@ class Neighborhood(NamedTuple):
 class Known(NamedTuple):
     """What was found with weights: the k best items of all but the `excluded`, which ascend, and all that equal one.
 
-    Equal ones are in no order: names are read only for those who want it.
+    Equal ones are in no order: names are read only for those who want it. `deeper`: what finds more, or None. No item
+    has a smaller score than the `least`.
     """
 
     excluded: list[int]
     k: int
     best: Best
+    deeper: Callable[[int], Best | None]
+    least: float
 
 
 @dataclass(frozen=True)
@@ -241,9 +244,11 @@ class SeedWeights:
     def best(self, excluded: Sequence[int], k: int, names: Names, among: Ints | None = None) -> Best:
         """As `scoring.best.best`; scores are without the constant."""
         known = self.known
-        if among is None and known is not None and known.k >= k and known.excluded == sorted({*excluded}):
-            ids, sums = sort_best(*known.best, k, names)
-            return ids, sums / self.scale
+        if among is None and known is not None and known.excluded == sorted({*excluded}):
+            found = known.best if known.k >= k else known.deeper(k)
+            if found is not None:
+                ids, sums = sort_best(*found, k, names)
+                return ids, sums / self.scale
         summed, lists = (self.base.items, self.lists) if self.summed is None else (self.summed, ())
         ids, sums = best(summed, lists, excluded, k, names, among)
         return ids, sums / self.scale

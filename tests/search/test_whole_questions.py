@@ -9,6 +9,7 @@ from samples import KERNELS, with_kernels
 from test_passes import collection, texts
 
 import setsearch
+from setsearch.core import question
 from setsearch.core.question import now
 from setsearch.memory.field import Field
 from setsearch.search import passes as feedback
@@ -75,6 +76,20 @@ def test_hits_are_those_of_numpy(reading, options, least, monkeypatch):
 def test_whatever_else_is_asked(reading, more):
     for seeds in (["i1"], ["i1", "i4", "i7"], {"i1": 2, "i4": 0.5}):
         require_equal(lambda seeds=seeds: reading.expand(seeds, 3, **more))
+
+
+@pytest.mark.skipif("core" not in KERNELS, reason="no core")
+def test_the_line_looks_at_as_many_items_as_its_hits_need(reading, monkeypatch):
+    """The scores that draw the line are only found where the first ones do not decide; numpy always has them."""
+    asked, at_once, sharply = [], question.ask_all, 0
+    monkeypatch.setattr(question, "ask_all", lambda own: asked.extend(one.numbers.k for one in own) or at_once(own))
+    for number in range(0, 240, 12):
+        asked.clear()
+        seeds = [f"i{number + other}" for other in range(1 + number % 4)]
+        require_equal(lambda seeds=seeds: reading.expand(seeds, 12, cut="mark", groups=1))
+        assert asked in ([12], [12, 3 * 24])
+        sharply += len(asked) > 1
+    assert 0 < sharply < 20
 
 
 @pytest.mark.parametrize("count", [6, 12])
