@@ -85,7 +85,7 @@ def test_the_line_looks_at_as_many_items_as_its_hits_need(reading, monkeypatch):
     monkeypatch.setattr(question, "ask_all", lambda own: asked.extend(one.numbers.k for one in own) or at_once(own))
     for number in range(0, 240, 12):
         asked.clear()
-        seeds = [f"i{number + other}" for other in range(1 + number % 4)]
+        seeds = [f"i{number + other}" for other in range(1 + number // 12 % 4)]
         require_equal(lambda seeds=seeds: reading.expand(seeds, 12, cut="mark", groups=1))
         assert asked in ([12], [12, 3 * 24])
         sharply += len(asked) > 1
