@@ -7,13 +7,14 @@ How alike two examples are is the cosine of their values x, where each feature c
 Two groups are those with the least mean s between them less the mean s within them, of two examples at least if there
 are four. Of more groups, each comes from the group that can be divided best.
 
-Documents are divided without being asked if three things hold. The best hits of all examples together are like one of
-the groups: sum over hits of the smaller mean s with a group < .2 sum of the larger. The examples do not share little:
-no more than a quarter of 256 items score above the middle seed that is left out. And to each group the 50 best hits of
-the other one, at most a twentieth of the items, are strangers, for those of parts of one large set find one another:
-the mean of -ln(their rank among all other items, as a share) is that of items drawn at random or less, but for a
-standard deviation of these, and less than half of what it is between two halves of a group. The first costs little,
-and the core finds where it, or the second one, surely does not hold. Each group is then looked at likewise.
+Documents are divided without being asked if four things hold. The examples of a group are alike: the mean s within the
+groups is above .04. The best hits of all examples together are like one of the groups: sum over hits of the smaller
+mean s with a group < .2 sum of the larger. The examples do not share little: no more than a quarter of 256 items score
+above the middle seed that is left out. And to each group the 50 best hits of the other one, at most a twentieth of the
+items, are strangers, for those of parts of one large set find one another: the mean of -ln(their rank among all other
+items, as a share) is that of items drawn at random or less, but for a standard deviation of these, and less than half
+of what it is between two halves of a group. The first two cost little, and the core finds where the second, or the
+third one, surely does not hold. Each group is then looked at likewise.
 """
 
 import math
@@ -47,6 +48,7 @@ HITS = 50  # of a group, which are strangers to the other one
 FEW_HITS = 1 / 20  # of the items, which are fewer in a small collection
 STRANGE = 1 / 2  # of the nearness of the halves of a group
 ONE_SIDED = 0.2
+LEAST_ALIKE = 0.04  # the mean s within the groups
 LEAST_ITEMS = 100  # of a collection in which ranks tell something
 
 
@@ -64,7 +66,9 @@ def find_groups(fields: Fields, weights: SeedWeights, excluded: Sequence[int], a
     leaders = sorted(weights.best(excluded, LEADERS, fields)[0].tolist())
     own = np.searchsorted(every := np.array(sorted([*examples.ids, *leaders])), examples.ids)
     alike = likeness(fields, replace(examples, ids=every.tolist()), weights.model)
-    one = divide(alike[np.ix_(own, own)])
+    one = divide(among := alike[np.ix_(own, own)])
+    if not _within(among, one[None])[0] > LEAST_ALIKE:
+        return [weights]
     hits = np.delete(alike[own], own, axis=1)
     both = np.array([hits[one].mean(axis=0), hits[~one].mean(axis=0)])
     if not both.min(axis=0).sum() < ONE_SIDED * both.max(axis=0).sum():
@@ -198,14 +202,23 @@ def _best(alike: Floats, masks: Masks) -> tuple[float, npt.NDArray[np.bool_]]:
 
 def _apartness(alike: Floats, masks: Masks) -> Floats:
     """The mean s between the groups of each division less that within them; infinite for a group that is too small."""
-    n, one, other = len(alike), masks.astype(float), (~masks).astype(float)
-    outside = alike * (1 - np.eye(n))
+    one, other = masks.astype(float), (~masks).astype(float)
     sizes = np.array([one.sum(axis=1), other.sum(axis=1)])
-    between = np.einsum("ij,ij->i", one @ outside, other) / np.maximum(sizes.prod(axis=0), 1)
-    within = np.einsum("ij,ij->i", one @ outside, one) + np.einsum("ij,ij->i", other @ outside, other)
-    apart: Floats = between - within / np.maximum((sizes * (sizes - 1)).sum(axis=0), 1)
-    apart[sizes.min(axis=0) < (2 if n >= FEWEST else 1)] = np.inf
+    between = np.einsum("ij,ij->i", one @ alike, other) / np.maximum(sizes.prod(axis=0), 1)
+    apart: Floats = between - _within(alike, masks)
+    apart[sizes.min(axis=0) < (2 if len(alike) >= FEWEST else 1)] = np.inf
     return apart
+
+
+def _within(alike: Floats, masks: Masks) -> Floats:
+    """The mean s within the groups of each division."""
+    outside = alike * (1 - np.eye(len(alike)))
+    sums, pairs = np.zeros(len(masks)), np.zeros(len(masks))
+    for own in (masks.astype(float), (~masks).astype(float)):
+        size = own.sum(axis=1)
+        sums, pairs = sums + np.einsum("ij,ij->i", own @ outside, own), pairs + size * (size - 1)
+    within: Floats = sums / np.maximum(pairs, 1)
+    return within
 
 
 def _in_order(examples: Examples) -> Examples:

@@ -227,6 +227,8 @@ def divided(data, reading, every, seeds, leaders):
     leaders = [item for item in leaders if item not in every][:5]
     alike = likeness(data, [*seeds, *leaders])
     one, other = farthest(alike, seeds)
+    if not mean(alike[a, b] for own in (one, other) for a in own for b in own if a != b) > 0.04:
+        return {frozenset(seeds)}
     both = [[mean(alike[hit, seed] for seed in own) for own in (one, other)] for hit in leaders]
     if not sum(map(min, both)) < 0.2 * sum(map(max, both)):
         return {frozenset(seeds)}
@@ -279,6 +281,15 @@ def test_groups_are_found_by_their_definition(built, number):
     assert answers[0] == answers[-1] and answers[0].groups == answers[-1].groups
     found = {frozenset(group) for group in answers[0].groups} or {frozenset(seeds)}
     assert found == expected
+
+
+def test_examples_of_four_kinds_are_not_divided(built, kernel):
+    """Their hits are strangers, too."""
+    _, reading = built
+    rng = random.Random(3)
+    for _ in range(60):
+        seeds = [f"d{KINDS * rng.randrange(ITEMS // KINDS) + own}" for own in rng.sample(range(KINDS), 4)]
+        assert not reading.expand(seeds, 1).groups
 
 
 def test_the_core_finds_that_there_are_no_groups(built):
