@@ -50,7 +50,7 @@ def demo():
     music = Tag.objects.create(name="music")
     violin.tags.add(music)
     zither.tags.add(music)
-    print("by tags:", ", ".join(entry.title for entry in Entry.objects.like(violin, k=1, by="tag_id")))
+    print("by tags:", ", ".join(entry.title for entry in Entry.objects.like(violin, k=1, by="tag")))
     print("after a write:", ", ".join(entry.title for entry in Entry.objects.like(violin.pk, cello.pk, k=5)))
     print("by Haystack:", ", ".join(hit.title for hit in SearchQuerySet().more_like_this(violin)[:5]))
     filtered = SearchQuerySet().filter(content="musical").more_like_this(violin)

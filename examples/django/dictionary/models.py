@@ -17,10 +17,12 @@ class SetManager(models.Manager):
     def track(self):
         """Index the table, note its changes from now on, and derive; `python manage.py setsearch` does it.
 
-        What rows have in other tables (ManyToManyField) counts beside their texts, and is followed, too.
+        What rows have in other tables (ManyToManyField) counts by its column `name`, and is followed, too.
         """
-        own = self.model._meta
-        tags = [f"{f.m2m_db_table()}.{f.m2m_column_name()}={f.m2m_reverse_name()}" for f in own.many_to_many]
+        own, tags = self.model._meta, []
+        for field in own.many_to_many:
+            rows, other = f"{field.m2m_db_table()}.{field.m2m_column_name()}", field.related_model._meta
+            tags.append(f"{rows}={field.m2m_reverse_name()},{other.db_table}.{other.pk.column}=name")
         roles = setsearch.Columns(id=own.pk.column, title="title", text=("title", "text"), tags=tags)
         index = self.index()
         return index.add_table(self.model._meta.db_table, roles, track=True) + index.refresh("now")
@@ -35,9 +37,9 @@ class SetManager(models.Manager):
 
 
 class Tag(models.Model):
-    """What entries are about. Its name is its key, so that reasons name it."""
+    """What entries are about."""
 
-    name = models.TextField(primary_key=True)
+    name = models.TextField(unique=True)
 
 
 class Entry(models.Model):
