@@ -2,33 +2,44 @@
 
     python benchmarks/sets.py DATA
 
-DATA as for relevance.py; classes of words that overlap are left out. Draws of three and ten seeds of all classes of a
-collection. MAP beside the rivals over MAP of each set alone, by rules of which the first is the product's; what the
-rivals have is left out of the candidates in both. The share that is right after growing to 33 members, in a group that
-is exclusive and in one that is not. Growth with the promised share .9: how much is right, in how many draws that is
-kept, and how much of the classes is found, with constants that were fitted on the other collections. Writes
-results/sets.json. With `--times 1000` only the time that a thousand sets take is measured.
+DATA as for relevance.py; classes that overlap are left out. Beside it families of the glosses of sample_corpus, among
+all glosses and among few. Draws of three and ten seeds of all classes of a collection. MAP beside the rivals over MAP
+of each set alone, by rules of which the first is the product's; what the rivals have is left out of the candidates in
+both. The share that is right after growing to 33 members, in a group that is exclusive and in one that is not. Growth
+with the promised share .9: how much is right, in how many draws that is kept, and how much of the classes is found,
+with constants that were fitted on the other collections. Writes results/sets.json. With `--times 1000` only the time
+that a thousand sets take is measured.
 """
 
 import argparse
 import json
 import random
+import re
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from rejections import opened
+from rejections import how, opened
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+import setsearch
 from setsearch.answers.saved import coupling, growing
 from setsearch.answers.saved.groups import Groups
 from setsearch.index import Index
 
 RESULTS = Path(__file__).parent / "results" / "sets.json"
-COLLECTIONS = {"MED": "med/sets.json", "countries": "factbook/sets.json", "entries": "wordnet_entries/sets.json"}
+CORPUS = Path(__file__).parent.parent / "sample_corpus" / "wordnet.jsonl"
+COLLECTIONS = {
+    **{"MED": "med/sets.json", "countries": "factbook/sets.json", "entries": "wordnet_entries/sets.json"},
+    **{"CACM": "cacm/sets.json", "Cranfield": "cranfield/sets.json"},
+}
+GLOSSES = {"glosses": None, "few glosses": 500}  # how many beside the families
+FAMILIES, SMALLEST, LARGEST = 30, 15, 150
 WORDS = {"words": "words/gcide.jsonl.gz"}
 MEMBERS, IN_A_GROUP = 13, 20  # of the sets whose time is measured
 LEAST, SEEDS, DRAWS, MOST_IN_TWO = 12, (3, 10), 5, 0.1
@@ -52,6 +63,31 @@ def classes_of(reading: Any, sets: Classes) -> Classes:
         ):
             chosen[name] = kept[name]
     return chosen
+
+
+@contextmanager
+def glosses(among: int | None) -> Iterator[tuple[Index, Any, Classes]]:
+    """Glosses of WordNet without their words, and families: what is a kind of something, at any distance."""
+    texts, kinds, families = {}, dict[str, list[str]](), dict[str, list[str]]()
+    for row in map(json.loads, CORPUS.open()):
+        texts[row["id"]] = row["text"].split("\n", 1)[0].split(": ", 1)[-1]
+        for found in re.findall(r"(?m)^A kind of: (.*)\.$", row["text"]):
+            for kind in found.split(", "):
+                kinds.setdefault(kind, []).append(row["id"])
+    used, names = set[str](), sorted(kinds)
+    random.Random(0).shuffle(names)
+    for name in names:
+        own, left = set[str](), [name]
+        while left:
+            new = {*kinds.get(left.pop(), ())} - own
+            own, left = own | new, left + sorted(new)
+        if SMALLEST <= len(own) <= LARGEST and not used & own and len(families) < FAMILIES:
+            families[name], used = sorted(own), used | own
+    rest = sorted(texts.keys() - used)
+    kept = used.union(rest if among is None else random.Random(1).sample(rest, among))
+    with TemporaryDirectory() as place, setsearch.open(f"{place}/a.db", create=True, **how(Path("sets.json"))) as index:
+        index.add([(name, text) for name, text in texts.items() if name in kept])
+        yield index, index.items("documents"), families
 
 
 def draws(classes: Classes, count: int) -> Iterator[Classes]:
@@ -130,60 +166,85 @@ def grown(index: Index, reading: Any, classes: Classes, seeds: Classes, exclusiv
 
 
 def unbraked(index: Index, reading: Any, classes: Classes) -> tuple[dict[str, float], Any]:
-    """The shares right after growing by 30 members without a brake, and (1, v, v0, right) of what joined."""
-    rows: list[tuple[float, float, float, bool]] = []
+    """The shares right after growing three seeds by 30 members without a brake; and (v, v0, ln u0 / n, right) of what
+    joined them, and ten seeds, of as much weight.
+    """
     tell = growing._told
+    rows: dict[int, list[tuple[float, float, float, bool]]] = {count: [] for count in SEEDS}
 
-    def note(together: Any, first: Any, name: str, ids: Any, number: int) -> Iterator[Any]:
-        place = together.names.index(name)
-        v, v0 = growing._beside(together, place), growing._beside(first, place)
-        for own in tell(together, first, name, ids, number):
-            with reading.fields() as fields:
-                id = fields.resolve(own.item)
-            rows.append((1.0, v[id], v0[id], own.item in classes[name]))
-            yield own
+    def noting(found: list[Any]) -> Any:
+        def note(together: Any, first: Any, name: str, ids: Any, number: int) -> Iterator[Any]:
+            place = together.names.index(name)
+            v, v0 = growing._beside(together, place), growing._beside(first, place)
+            odds = growing.unit_for_each(first, place)
+            for own in tell(together, first, name, ids, number):
+                with reading.fields() as fields:
+                    id = fields.resolve(own.item)
+                found.append((v[id], v0[id], odds, own.item in classes[name]))
+                yield own
+
+        return note
 
     shares: dict[str, list[float]] = {"alone": [], "together": []}
-    for seeds in draws(classes, 3):
-        for way, exclusive in (("alone", False), ("together", True)):
-            growing._told = note if exclusive else tell
+    for count, way, exclusive in ((3, "alone", False), (3, "together", True), (10, "", True)):
+        for seeds in draws(classes, count):
+            growing._told = noting(rows[count]) if exclusive else tell
             found = grown(index, reading, classes, seeds, exclusive, rounds=6, each=5, precision=1e-9)
             growing._told = tell
             wanted = sum(min(30, len(own) - len(seeds[name])) for name, own in classes.items())
-            shares[way].append(sum(right for _, right in found) / wanted)
-    return {way: float(np.mean(own)) for way, own in shares.items()}, np.array(rows, float)
+            shares.get(way, []).append(sum(right for _, right in found) / wanted)
+    weighted = [np.column_stack([own, np.full(len(own), 1 / len(own))]) for own in rows.values()]
+    return {way: float(np.mean(own)) for way, own in shares.items()}, np.vstack(weighted)
 
 
-def fitted(samples: list[Any]) -> tuple[float, ...]:
-    """The constants of growing.CHANCE, each collection with the same weight."""
-    rows = np.vstack(samples)
-    weight = np.concatenate([np.full(len(own), 1 / len(own)) for own in samples])
-    sign, x = 2 * rows[:, 3] - 1, rows[:, :3].clip(-3, 3)
+def fitted(samples: Mapping[str, Any]) -> tuple[float, ...]:
+    """The constants of growing.CHANCE, each collection with the same weight, glosses as one."""
+    of_glosses = sum(name in GLOSSES for name in samples)
+    weight = np.concatenate(
+        [own[:, 4] / (of_glosses if name in GLOSSES else 1) for name, own in samples.items() if name not in WORDS]
+    )
+    rows = np.vstack([own for name, own in samples.items() if name not in WORDS])
+    sign, x = 2 * rows[:, 3] - 1, np.column_stack([np.ones(len(rows)), rows[:, :2].clip(-3, 3)])
 
     def loss(b: Any) -> float:
-        return float((weight * np.logaddexp(0, -sign * (x @ b))).sum() + 0.001 * (b[1:] ** 2).sum())
+        return float((weight * np.logaddexp(0, -sign * (x @ b + rows[:, 2]))).sum() + 0.001 * (b[1:] ** 2).sum())
 
     return tuple(round(float(own), 2) for own in minimize(loss, np.zeros(3)).x)
 
 
-def promised(index: Index, reading: Any, classes: Classes, chance: tuple[float, ...]) -> dict[str, Any]:
-    """Growth with a promise and some constants."""
+def looked_at(index: Index, classes: Classes, joined: list[Any]) -> list[Any]:
+    """What joins once somebody has rejected what is wrong, and accepted the rest."""
+    for name in classes:
+        own = index.set(name)
+        own.reject(*[row.item for row, is_right in joined if row.set == name and not is_right])
+        own.save()
+    more = index.grow(group="g", rounds=20, each=5, precision=PROMISED, accept=True)
+    return [(own, own.item in classes[own.set]) for own in more]
+
+
+def promised(index: Index, reading: Any, classes: Classes, chance: tuple[float, ...], count: int) -> dict[str, Any]:
+    """Growth of so many seeds with a promise and some constants: at once, and after a look at the first two rounds."""
     kept, growing.CHANCE = growing.CHANCE, chance
-    shares, found_of, counts = [], [], []
-    for seeds in draws(classes, 3):
-        found = grown(index, reading, classes, seeds, True, rounds=20, each=5, precision=PROMISED)
-        right = sum(is_right for _, is_right in found)
-        shares.append(right / max(len(found), 1))
-        counts.append(len(found))
-        found_of.append(right / sum(len(own) - len(seeds[name]) for name, own in classes.items()))
+    found: dict[str, Any] = {"constants": chance}
+    for way, rounds in (("at once", 20), ("after a look", 2)):
+        right, joined, found_of = [], [], []
+        for seeds in draws(classes, count):
+            rows = first = grown(index, reading, classes, seeds, True, rounds=rounds, each=5, precision=PROMISED)
+            if way != "at once":
+                rows = looked_at(index, classes, first)
+            right.append(sum(is_right for _, is_right in rows))
+            joined.append(len(rows))
+            wanted = sum(len(own) - len(seeds[name]) for name, own in classes.items())
+            of_first = 0 if rows is first else sum(is_right for _, is_right in first)
+            found_of.append((right[-1] + of_first) / wanted)
+        found[way] = {
+            "right": sum(right) / max(sum(joined), 1),
+            "draws that keep it": float(np.mean([a >= PROMISED * b for a, b in zip(right, joined, strict=True)])),
+            "found": float(np.mean(found_of)),
+            "joined": float(np.mean(joined)),
+        }
     growing.CHANCE = kept
-    return {
-        "constants": chance,
-        "right": float(np.mean(shares)),
-        "draws that keep it": float(np.mean([share >= PROMISED for share in shares])),
-        "found": float(np.mean(found_of)),
-        "joined": float(np.mean(counts)),
-    }
+    return found
 
 
 def save_many(index: Index, reading: Any, count: int) -> list[str]:
@@ -235,21 +296,27 @@ def main() -> None:
     results: dict[str, Any] = {"collections": {}}
     samples: dict[str, Any] = {}
     paths = {name: data / path for name, path in (COLLECTIONS | WORDS).items() if (data / path).exists()}
-    for name, path in paths.items():
-        with opened(path) as (index, reading, sets):
+
+    def collection(name: str) -> Any:
+        return glosses(GLOSSES[name]) if name in GLOSSES else opened(paths[name])
+
+    names = [*paths, *GLOSSES]
+    for name in names:
+        with collection(name) as (index, reading, sets):
             classes = classes_of(reading, sets)
             own = {"classes": len(classes), "MAP": ranking(reading, classes)}
             own["right of 30"], samples[name] = unbraked(index, reading, classes)
         results["collections"][name] = own
         print(name, json.dumps(own), flush=True)
-    for name, path in paths.items():
-        others = [rows for other, rows in samples.items() if other != name and other not in WORDS]
-        with opened(path) as (index, reading, sets):
-            results["collections"][name]["promised"] = promised(
-                index, reading, classes_of(reading, sets), fitted(others)
-            )
-        print(name, json.dumps(results["collections"][name]["promised"]), flush=True)
-    results["constants"] = fitted([rows for name, rows in samples.items() if name not in WORDS])
+    for name in names:
+        kin = GLOSSES if name in GLOSSES else [name]
+        chance = fitted({other: rows for other, rows in samples.items() if other not in kin})
+        with collection(name) as (index, reading, sets):
+            classes = classes_of(reading, sets)
+            own = {str(count): promised(index, reading, classes, chance, count) for count in SEEDS}
+        results["collections"][name]["promised"] = own
+        print(name, json.dumps(own), flush=True)
+    results["constants"] = fitted(samples)
     print("constants of all", results["constants"])
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 

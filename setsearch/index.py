@@ -399,6 +399,7 @@ class Index:
         rounds: int = 10,
         each: int = 5,
         precision: float = 0.9,
+        accept: bool = False,
         progress: Progress | None = None,
     ) -> "list[Grown]":
         """Grow saved sets side by side, by at most `each` items a round, up to the round `rounds`; returns what joined.
@@ -408,6 +409,7 @@ class Index:
         An item joins the set that it fits best, if so many of a round's items are right, as it is estimated, that the
         share `precision` is kept (answers/saved/growing.py). What is doubtful comes to the inbox. Each round is one
         transaction: after an interruption the next call goes on. `progress` gets and yields what each round adds.
+        `accept`: what joined before, and was not rejected, is right; the estimate learns from both.
 
         Raises UnknownSet, InvalidParameter.
         """
@@ -416,7 +418,7 @@ class Index:
         chosen, items = chosen_sets(self._database, self.sets(), names, group)
         with suppress(ReadOnlyDatabase):
             self.refresh()
-        return grow(self._database, self.items(items), chosen, rounds, each, precision, progress_of(progress))
+        return grow(self._database, self.items(items), chosen, rounds, each, precision, accept, progress_of(progress))
 
     def inbox(self, names: Names | None = None) -> "Inbox":
         """What came or changed since saved sets were looked at, and belongs to them; first, synced tables are applied.

@@ -19,6 +19,7 @@ from test_set_groups import definition
 
 import setsearch
 from setsearch import errors
+from setsearch.answers.saved import growing
 from setsearch.cli.commands import grow
 
 
@@ -62,7 +63,8 @@ def first_round(index, names, each, precision):
         for item, (beside, _, better) in rows[name].items():
             if item not in taken and better is None:
                 v = (beside - floor) / unit
-                candidates.append((-1 / (1 + math.exp(2.45 - (3.5 + 2.3) * v)), item))
+                odds = math.exp(5.95 + (1.43 + 2.85) * v) * unit / max(len(score), 262)
+                candidates.append((-odds / (1 + odds), item))
         candidates.sort()
         count = max(
             (n for n in range(1, each + 1) if -sum(chance for chance, _ in candidates[:n]) >= precision * n), default=0
@@ -139,6 +141,65 @@ def test_what_a_person_says_stays():
         assert index.set("cats").grown() == kept.grown() != [], "saving a whole set is no word about its members"
 
 
+@examples(50)
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=30))
+def test_odds_are_the_most_likely_ones(said):
+    def loss(d):
+        """Minus the logarithm of the likelihood of d."""
+        odds = [math.log(min(max(p, 1e-9), 1 - 1e-9) / (1 - min(max(p, 1e-9), 1 - 1e-9))) + d for p, _ in said]
+        own = zip(odds, said, strict=True)
+        return d * d / 2 + sum(math.log1p(math.exp(-z if right else z)) for z, (_, right) in own)
+
+    d = growing._most_likely(said)
+    assert loss(d) <= min(loss(d - 1e-4), loss(d + 1e-4))
+
+
+@pytest.mark.parametrize("are_right", [True, False])
+def test_a_chance_learns_from_what_people_say_of_the_sets_of_a_group(are_right):
+    with made() as index:
+        index.delete_set("music")
+        index.keep_set("music", [f"music{n}" for n in range(3)], items="documents")  # in no group
+        first = index.grow(group="kinds", rounds=1, each=2, precision=0.8)
+        for own in first:
+            marked = index.set(own.set)
+            (marked.accept if are_right else marked.reject)(own.item)
+            marked.save()
+        d = growing._most_likely([(own.chance, are_right) for own in first])
+        with index._database.read() as cursor:
+            found = growing.odds_of(cursor, ["cats", "music", "sea"])
+        assert found == pytest.approx({"cats": d / 2 if are_right else d, "music": 0, "sea": d / 2 if are_right else d})
+        assert (d > 0.01) == are_right
+        names = [name for name in sorted(TOPICS) if name != "music"]
+        joined = {(own.set, own.item): own.chance for own in index.grow(names, rounds=1, each=6, precision=0.5)}
+        assert {(name, own.item): own.chance for name in names for own in index.set(name).grown()} == joined
+        with index._database.read() as cursor:
+            rows = "select name, item, chance from setsearch_member where round is not null and accepted = 1"
+            stored = {(name, item): chance for name, item, chance in cursor.execute(rows)}
+        assert joined.keys() == stored.keys() and len(joined) > 4
+        for key, chance in stored.items():
+            odds = chance / (1 - chance) * math.exp(found["cats"])
+            assert joined[key] == pytest.approx(odds / (1 + odds), abs=1e-9)
+
+
+def test_what_joined_is_accepted_at_once():
+    with made() as index, made() as other:
+        joined = index.grow(group="kinds", rounds=2, each=2, precision=0.6)
+        other.grow(group="kinds", rounds=2, each=2, precision=0.6)
+        wrong = joined[0]
+        for own in (index, other):
+            marked = own.set(wrong.set)
+            marked.reject(wrong.item)
+            marked.save()
+        for row in joined[1:]:
+            marked = other.set(row.set)
+            marked.accept(row.item)
+            marked.save()
+        more = index.grow(group="kinds", rounds=1, each=2, precision=0.6, accept=True)
+        assert more == other.grow(group="kinds", rounds=1, each=2, precision=0.6) != []
+        assert members(index) == members(other)
+        assert index.check() == []
+
+
 def test_somebody_changes_a_set_while_it_grows():
     with made() as index:
         changes = []
@@ -156,8 +217,6 @@ def test_somebody_changes_a_set_while_it_grows():
         index.grow(group="kinds", rounds=8, each=2, precision=0.6, progress=change)
         assert changes[0] in index.set("sea").rejected
     with made() as index:
-        from setsearch.answers.saved import growing
-
         plan = growing.Plan(sorted(TOPICS), 3, 2, 0.6)
         reading = index.items("documents")
         found = reading.answer({}, lambda fields_by: growing._round(reading, plan, 1, fields_by))
@@ -307,6 +366,9 @@ def test_the_command(classes, run, failed):
     failed(run("grow", "a.db", "--group", "nothing"), 1, "no set is in a group 'nothing'")
     failed(run("grow", "a.db", "--group", ""), 1, "no set is in a group '' (there is kinds)")
     failed(run("grow", "a.db", "cats1", "--group", "kinds"), 2, "leave the options of a dialogue out")
+    failed(run("grow", "a.db", "cats1", "--accept"), 2, "--accept is for --sets and --group")
+    code, out, err = run("grow", "a.db", "--group", "kinds", "--rounds", "1", "--accept", "--precision", ".5")
+    assert code == 0 and {row["round"] for row in json.loads(out)} == {1}
     assert sorted(json.loads(run("set", "list", "a.db", "--json")[1])[0]) == [
         "accepted",
         "group",

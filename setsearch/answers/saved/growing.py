@@ -1,17 +1,25 @@
 """Saved sets that grow by themselves, side by side, with brakes.
 
 A round asks all sets with the members that they have (coupling.py). A candidate is an item that fits a set best; the
-chance that it is right is estimated by
+odds that it is right are estimated by
 
-    1 / (1 + exp(-(a + b v + c v0)))        v = h - 1/2 max(0, h_o)
+    exp(a + b v + c v0) u0 / n        v = h - 1/2 max(0, h_o)
 
-where h and h_o are its heights in the set and in its best rival, and v0 is the same for the members that a person gave:
-so a set does not drift from these. a, b and c are fitted on collections with classes (benchmarks/LOG.md). The best
-candidates join as long as their mean chance is the promised share or more; otherwise the set stops. Of the others,
-those that are right more often than not are doubtful: the inbox has them. All depends on what is stored alone, so a run
-that was interrupted goes on as if nothing had happened.
+where h and h_o are its heights in the set and in its best rival. v0 is the same for the members that did not come by
+growing, so that a set does not drift from these, and u0 their unit (top - floor, in nats). n is the number of items, at
+least FEWEST: the more there are, the more are as like the set by chance. a, b and c are fitted on collections with
+classes (benchmarks/LOG.md). How hard a collection is nobody knows from examples alone: what people said of items with a
+chance p, in a set or in its group, multiplies the odds by exp(d), where
+
+    d = sum(1 if it is right else 0 - 1 / (1 + exp(-d) (1 - p) / p))        the most likely one, if d is normal (0, 1)
+
+of which half counts above 0, for what came first was easy. The best candidates join as long as their mean chance is the
+promised share or more; otherwise the set stops. Of the others, those that are right more often than not are doubtful:
+the inbox has them. All depends on what is stored alone, so a run that was interrupted goes on as if nothing had
+happened.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, product
@@ -25,7 +33,7 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import wording
 from setsearch.answers.results import rest_of
 from setsearch.answers.saved.coupling import OTHERS, Together, ask_together
-from setsearch.answers.saved.groups import Marks, marks_of_sets, read_group, read_groups, wanted_sets
+from setsearch.answers.saved.groups import IS_MEMBER, Marks, marks_of_sets, read_group, read_groups, wanted_sets
 from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, UsageError
 from setsearch.memory.readings import FieldsBy
@@ -33,7 +41,10 @@ from setsearch.options import Counted, Progress
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.integrity import sealed_members
 
-CHANCE = (-2.45, 3.5, 2.3)  # a, b, c
+CHANCE = (5.95, 1.43, 2.85)  # a, b, c
+FEWEST = 262  # items, those of the smallest collection of these
+EASY = 0.5  # of a d above 0
+STEPS, NEARLY = 50, 1e-9  # towards d, at most; what is no step, nor a chance
 DOUBTFUL = 0.5  # the least chance of what comes to the inbox
 PUT_OFF = 2  # a mark of what is no member
 
@@ -41,7 +52,7 @@ PUT_OFF = 2  # a mark of what is no member
 class Grown(NamedTuple):
     """An item that joined a set in a `round`: its score in nats, the chance that it is right, what tells most.
 
-    `over` is the best other set, if the item fits one.
+    `over` is the best other set, if the item fits one. What is stored is the chance without what people said.
     """
 
     set: str
@@ -54,11 +65,12 @@ class Grown(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What a round found: what joins, what is doubtful, and the marks of which this is true."""
+    """What a round found: what joins, what is doubtful, the marks of which this is true, and d of each set."""
 
     joining: list[Grown]
     doubtful: list[Grown]
     marks: Mapping[str, Marks]
+    odds: Mapping[str, float]
 
 
 class Plan(NamedTuple):
@@ -77,14 +89,65 @@ def grow(
     rounds: int,
     each: int,
     precision: float,
+    accept: bool,
     progress: Progress,
 ) -> list[Grown]:
     """As `Index.grow`, of sets of one reading."""
     if not isinstance(precision, int | float) or not 0 < precision < 1:
         raise InvalidParameter(f"precision is a share above 0 and below 1, such as .9, not {precision!r}")
     plan = Plan(names, _whole("rounds", rounds), _whole("each", each), float(precision))
+    if accept:
+        _accept_joined(database, plan.names)
     rounds_left = Counted(_rounds(reading, database, plan), lambda: max(plan.rounds - _last_round(database, plan), 0))
     return [own for joined in progress(rounds_left) for own in joined]
+
+
+def _accept_joined(database: Database, names: Sequence[str]) -> None:
+    """Somebody has looked at what joined."""
+    with database.write() as cursor:
+        for name in names:
+            with sealed_members(cursor, name):
+                joined = "name = ? and round is not null and accepted = 1"
+                cursor.execute(f"update setsearch_member set round = null where {joined}", (name,))
+
+
+def odds_of(cursor: Cursor, names: Iterable[str]) -> dict[str, float]:
+    """d of some sets, by what people said of items of their groups."""
+    groups = read_groups(cursor)
+    rows = cursor.execute(
+        "select name, chance, accepted from setsearch_member "
+        f"where round is null and chance is not null and {IS_MEMBER} order by chance, accepted"
+    ).fetchall()
+    said: dict[tuple[str, bool], list[tuple[float, int]]] = {}
+    for name, chance, accepted in rows:
+        said.setdefault((groups.of.get(name, name), name in groups.of), []).append((chance, accepted))
+    found = {of: _careful(_most_likely(own)) for of, own in said.items()}
+    return {name: found.get((groups.of.get(name, name), name in groups.of), 0.0) for name in names}
+
+
+def _most_likely(said: Sequence[tuple[float, int]]) -> float:
+    """d by chances, and whether they came true; by Newton's method."""
+    logits, wanted, d = _logits(np.array([own for own, _ in said])), float(sum(right for _, right in said)), 0.0
+    for _ in range(STEPS):
+        p = _chances(logits + d)
+        step = float(wanted - p.sum() - d) / float((p * (1 - p)).sum() + 1)
+        d += max(min(step, 1.0), -1.0)
+        if abs(step) < NEARLY:
+            break
+    return d
+
+
+def _careful(d: float) -> float:
+    return d * EASY if d > 0 else d
+
+
+def _logits(chances: Floats) -> Floats:
+    own = chances.clip(NEARLY, 1 - NEARLY)
+    return np.asarray(np.log(own / (1 - own)))
+
+
+def _chances(logits: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-logits.clip(-50, 50))))
 
 
 def _last_round(database: Database, plan: Plan) -> int:
@@ -123,8 +186,14 @@ def grown_members(database: Database, names: Sequence[str], doubtful: bool = Fal
             "where round is not null and accepted = ? order by round, name, chance desc, item",
             (PUT_OFF if doubtful else 1,),
         ).fetchall()
-    wanted = {*names}
-    return [Grown(*row) for row in rows if row[0] in wanted]
+        odds = odds_of(cursor, names)
+    return [_with_odds(Grown(*row), odds) for row in rows if row[0] in odds]
+
+
+def _with_odds(own: Grown, odds: Mapping[str, float]) -> Grown:
+    """What is stored of an item, with the chance by what people said."""
+    d = odds[own.set]
+    return own._replace(chance=float(_chances(_logits(np.array([own.chance])) + d)[0])) if d else own
 
 
 def forget_doubtful(cursor: Cursor, names: Iterable[str]) -> None:
@@ -146,7 +215,7 @@ def _rounds(reading: Reading, database: Database, plan: Plan) -> Iterator[list[G
         if _store(database, reading, plan, found):
             if not found.joining:
                 return
-            yield found.joining
+            yield [_with_odds(own, found.odds) for own in found.joining]
 
 
 def _store(database: Database, reading: Reading, plan: Plan, found: Round) -> bool:
@@ -172,7 +241,7 @@ def _round(reading: Reading, plan: Plan, number: int, fields_by: FieldsBy) -> Ro
     cursor = reading.candidates(fields_by)[-1].cursor
     stored, groups = marks_of_sets(cursor, reading.name), read_groups(cursor)
     asked = {name: stored[name] for name in groups.asked_with(plan.names) if name in stored}
-    rows = cursor.execute("select name, item from setsearch_member where round is not null and accepted = 1")
+    rows = cursor.execute("select name, item from setsearch_member where chance is not null and accepted = 1")
     grown = {*rows.fetchall()}
     given = {
         name: (tuple(item for item in marks[0] if (name, item) not in grown), marks[1]) for name, marks in asked.items()
@@ -180,21 +249,26 @@ def _round(reading: Reading, plan: Plan, number: int, fields_by: FieldsBy) -> Ro
     together = ask_together(reading, fields_by, asked, groups)
     first = together if given == asked else ask_together(reading, fields_by, given, groups)
     first = first if first.names == together.names else together  # sets that lack any such member are as they are
-    joining, doubtful = list[Grown](), list[Grown]()
+    joining, doubtful, odds = list[Grown](), list[Grown](), odds_of(cursor, plan.names)
     for name in plan.names:
         if name in together.names:
-            best, rest = _candidates(together, first, name, plan)
+            best, rest = _candidates(together, first, name, plan, odds[name])
             joining += _told(together, first, name, best, number)
             doubtful += _told(together, first, name, rest, number)
-    return Round(joining, doubtful, stored)
+    return Round(joining, doubtful, stored, odds)
 
 
-def chances(together: Together, first: Together, place: int) -> Floats:
+def chances(together: Together, first: Together, place: int, d: float = 0.0) -> Floats:
     """The chance of each item to be right in a set, `(n_ids,)`."""
     constant, now, before = CHANCE
-    logits = constant + now * _beside(together, place) + before * _beside(first, place)
-    own: Floats = 1 / (1 + np.exp(-logits.clip(-50, 50)))
-    return own
+    constant += unit_for_each(first, place) + d
+    return _chances(constant + now * _beside(together, place) + before * _beside(first, place))
+
+
+def unit_for_each(first: Together, place: int) -> float:
+    """ln(u0 / n) of a set."""
+    given = first.standings[place]
+    return math.log(max(given.weighed.unit, np.finfo(float).tiny) / max(given.fields.items.size, FEWEST))
 
 
 def _beside(together: Together, place: int) -> Floats:
@@ -203,7 +277,7 @@ def _beside(together: Together, place: int) -> Floats:
     return own
 
 
-def _candidates(together: Together, first: Together, name: str, plan: Plan) -> tuple[list[int], list[int]]:
+def _candidates(together: Together, first: Together, name: str, plan: Plan, d: float) -> tuple[list[int], list[int]]:
     """The items that join a set, and those that are doubtful, the best first."""
     place = together.names.index(name)
     standing = together.standings[place]
@@ -212,7 +286,7 @@ def _candidates(together: Together, first: Together, name: str, plan: Plan) -> t
     free = together.coupled.fits[place] & np.isfinite(together.scores[place])
     free[standing.excluded] = False
     ids = np.flatnonzero(free)
-    chance = chances(together, first, place)[ids]
+    chance = chances(together, first, place, d)[ids]
     if len(ids) > 2 * plan.each:
         best = chance >= np.partition(chance, -2 * plan.each)[-2 * plan.each]
         ids, chance = ids[best], chance[best]

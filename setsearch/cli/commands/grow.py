@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from setsearch.answers.answer import Hits
-from setsearch.cli.help import option
+from setsearch.cli.help import flag, option
 from setsearch.cli.notes import tell_gone, tell_notes
 from setsearch.cli.options import Collection, Items, OptionalSeeds, question_options, with_options
 from setsearch.cli.output import Show, bars, format_options, say
@@ -43,6 +43,7 @@ def alone_options(
     rounds: Annotated[int, option("N", "Up to this round.", min=1)] = 10,
     each: Annotated[int, option("N", "How many items may join a set in a round.", min=1)] = 5,
     precision: Annotated[float, option("SHARE", "The share of what joins that must be right, as estimated.")] = 0.9,
+    accept: Annotated[bool, flag("--accept", "First accept what joined before, but for what was rejected.")] = False,
     until: Annotated[str | None, option("TIME", "Begin no other round when a clock shows this (07:30).")] = None,
 ) -> SimpleNamespace:
     """How sets grow by themselves."""
@@ -52,6 +53,7 @@ def alone_options(
 def _grow_alone(db: Collection, items: str | None, alone: SimpleNamespace, show: Show) -> None:
     """Grow the sets of a group, or of a file, and show what joined."""
     until = None if alone.until is None else _next_time(alone.until)
+    again = "the same command" + " without --accept" * alone.accept
     with db.open() as index:
         group = Path(alone.sets).stem if alone.group is None else alone.group
         if alone.sets is not None:
@@ -69,15 +71,20 @@ def _grow_alone(db: Collection, items: str | None, alone: SimpleNamespace, show:
                 say(f"round {rows[0].round} of {alone.rounds}: {what}")
                 yield rows
                 if until is not None and datetime.now() >= until:
-                    say(f"it is {alone.until}; the same command goes on")
+                    say(f"it is {alone.until}; {again} goes on")
                     return
 
         try:
             joined = index.grow(
-                group=group, rounds=alone.rounds, each=alone.each, precision=alone.precision, progress=tell
+                group=group,
+                rounds=alone.rounds,
+                each=alone.each,
+                precision=alone.precision,
+                accept=alone.accept,
+                progress=tell,
             )
         except KeyboardInterrupt as error:
-            raise Interrupted("stopped; the rounds that were told are kept, and the same command goes on") from error
+            raise Interrupted(f"stopped; the rounds that were told are kept, and {again} goes on") from error
         last = max((own.round for name in sets for own in index.set(name).grown()), default=0)
     show([row._asdict() for row in joined])
     if last >= alone.rounds:
@@ -150,6 +157,8 @@ def grow(
             raise UsageError("--sets and --group grow saved sets by themselves; leave the options of a dialogue out")
         _grow_alone(db, items, alone, show)
         return
+    if alone.accept:
+        raise UsageError("--accept is for --sets and --group; leave it out")
     if not seeds and set is None:
         raise UsageError("no examples: give SEED..., or --set NAME")
     with db.open() as index:
