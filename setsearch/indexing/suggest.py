@@ -106,13 +106,30 @@ def _is_virtual(cursor: sqlite3.Cursor, table: str) -> bool:
 
 
 def _links(cursor: sqlite3.Cursor, table: str, tables: Sequence[str]) -> list[_Link]:
-    """The foreign keys of a table; of one that declares none, the columns that are named after another table."""
+    """The foreign keys of a table; of one that declares none, the columns that are named after another table.
+
+    One without "_id" has ids of that table.
+    """
     rows = cursor.execute(f"pragma main.foreign_key_list({quote(table)})").fetchall()
     if rows:
         return [_Link(row[3], row[2], row[4]) for row in rows]
     known = {form: name for name in tables for form in _singulars(name.lower())}
-    stems = {name: found[1].lower() for name in table_columns(cursor, table) if (found := id_name(name))}
-    return [_Link(name, known[stem]) for name, stem in stems.items() if known.get(stem, table) != table]
+    found = []
+    for name in table_columns(cursor, table):
+        stem = id_name(name)
+        other = known.get((stem[1] if stem else name).lower(), table)
+        if other != table and (stem or _has_ids(cursor, table, name, other)):
+            found.append(_Link(name, other))
+    return found
+
+
+def _has_ids(cursor: sqlite3.Cursor, table: str, column: str, other: str) -> bool:
+    """Whether some values of a column are ids of another table."""
+    values, primary = {*_values(cursor, table, column)}, primary_key(cursor, other)
+    if not values or len(primary) != 1:
+        return False
+    exists = f"select 1 from {main_table(other)} where {quote(primary[0])} = ?"
+    return all(cursor.execute(exists, (value,)).fetchone() for value in values)
 
 
 def _names_of(cursor: sqlite3.Cursor, link: _Link, table: str) -> str | None:

@@ -152,3 +152,25 @@ def test_ids_stay_where_rows_have_the_same_name_or_a_column_has_the_name_of_the_
     code, out, _ = run("index", "app.db", "--suggest")
     books = "--id id --text body --tags person_id --tags shelf_id --tags shelf --track"
     assert code == 0 and f"setsearch index app.db --table books {books} --collection books" in out.splitlines()
+
+
+def test_a_column_with_the_name_of_a_table_refers_to_it_if_it_has_its_ids(tmp_path, run):
+    connection = sqlite3.connect(tmp_path / "app.db")
+    connection.executescript(
+        """
+        create table articles (id integer primary key, body text, kind text);
+        create table kinds (id integer primary key, name text);
+        create table tagged (article integer, tag integer);
+        create table tags (id integer primary key, name text);
+        """
+    )
+    connection.executemany("insert into tags values (?, ?)", [(n, f"tag {n}") for n in range(5)])
+    connection.executemany("insert into kinds values (?, ?)", [(n, f"k{n}") for n in range(3)])
+    for n in range(20):
+        connection.execute("insert into articles values (?, ?, ?)", (n, f"a text of article {n}", f"k{n % 3}"))
+        connection.execute("insert into tagged values (?, ?)", (n, n % 5))
+    connection.commit()
+    connection.close()
+    code, out, _ = run("index", "app.db", "--suggest")
+    articles = "--id id --text body --tags kind --tags tagged.article=tag,tags.id=name --track --collection articles"
+    assert code == 0 and f"setsearch index app.db --table articles {articles}" in out.splitlines()
