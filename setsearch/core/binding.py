@@ -37,7 +37,7 @@ _SIGNATURES = {
     "setsearch_fold": "PSPSSPP RSS PP",
     "setsearch_values": "PSS PPSSPPSS PPPPP S PPPP",
     "setsearch_squares": "SPPPP SSS PPPP SP",
-    "setsearch_nearest": "PSS PS PP SR PP PP",
+    "setsearch_nearest": "PSS PS PPS SR PPP PP",
     "setsearch_sort": "SPPPP",
     "setsearch_turn": "SPPPS PPPP",
     "setsearch_unpack": "PSSSSISP",
@@ -153,20 +153,24 @@ def fold(items: Ints, source: ListArrays, alike: float, least: int, back: int) -
     return same
 
 
-def nearest(words: Ints, parts: Sequence[Part], lengths: Ints, kept: Array | None, unit: float, rows: Rows) -> None:
+def nearest(
+    words: Ints, parts: Sequence[Part], lengths: Ints, kept: Array | None, once: bool, unit: float, rows: Rows
+) -> None:
     """Fill the rows of some words: ids and similarities of the nearest, `(n_words, k)` each.
 
     `parts` have the lists of all these words, `lengths` `(n_parts, n)` how many each has. They are also put into the
-    rows of the others that are `kept`, a mask. Raises LostArrays.
+    rows of the others that are `kept`, a mask; with `once`, each is compared with those behind it alone. Raises
+    LostArrays.
     """
     structures_of, structures, n_lists = _parts(parts)
     (n, k), lengths = rows[0].shape, np.ascontiguousarray(lengths, np.int64)
     require(all(own.flags.c_contiguous and own.dtype == np.int64 for own in rows), "rows that the core cannot write")
     require(kept is None or (kept.dtype == bool and len(kept) == n), "a mask that the core cannot read")
     mask = None if kept is None else address(kept)
-    lists = structures, len(structures_of), address(lengths), mask
-    scratch = _scratch("places", n_lists, np.int64), _scratch("sums", BLOCK, np.float64)
-    check(library().setsearch_nearest(address(words), len(words), n, *lists, k, unit, *map(address, (*scratch, *rows))))
+    lists = structures, len(structures_of), address(lengths), mask, once
+    scratch = _scratch("places", n_lists, np.int64), _scratch("sums", BLOCK), _scratch("scores", n)
+    arrays = (*map(address, (*scratch, *rows)),)
+    check(library().setsearch_nearest(address(words), len(words), n, *lists, k, unit, *arrays))
 
 
 def squares(

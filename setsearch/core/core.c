@@ -1273,8 +1273,14 @@ ENTRY int64_t setsearch_squares(int64_t n_items, const int64_t *starts, const in
     return 0;
 }
 
-/* Put a word into a row of `k` ids and similarities, the most similar first, equal ones by id; zeros are empty places. */
-static void put_into_row(int64_t id, int64_t similarity, int64_t k, int64_t *ids, int64_t *similarities) {
+/* What a score must reach to come into a row of `k` similarities, perhaps. */
+static double least_of_row(int64_t k, const int64_t *similarities) {
+    return similarities[k - 1] ? (double)similarities[k - 1] - 0.5 : 0.5;
+}
+
+/* Put a word into a row of ids and similarities, the most similar first, equal ones by id; zeros are empty places. What the
+   next one must reach. */
+static double put_into_row(int64_t id, int64_t similarity, int64_t k, int64_t *ids, int64_t *similarities) {
     int64_t place = k;
     for (; place; place--) {
         const int64_t other = similarities[place - 1];
@@ -1282,15 +1288,44 @@ static void put_into_row(int64_t id, int64_t similarity, int64_t k, int64_t *ids
         if (place < k) ids[place] = ids[place - 1], similarities[place] = other;
     }
     if (place < k) ids[place] = id, similarities[place] = similarity;
+    return least_of_row(k, similarities);
+}
+
+/* Set the place where each list goes on to its start or, with `once`, behind a word. Whether all lists are inside their
+   arrays; of their ids nothing is looked at that is not added. */
+static int begin_rows(int64_t word, int64_t once, const part_t *parts, int64_t n_parts, int64_t *places) {
+    for (const part_t *part = parts; part < parts + n_parts; part++) {
+        for (int64_t j = 0; j < part->n_lists; j++, places++) {
+            int64_t end = part->ends[j];
+            *places = part->starts[j];
+            if (*places < 0 || end < *places || end > part->size) return 0;
+            while (once && *places < end) {
+                const int64_t middle = *places + (end - *places) / 2;
+                if (part->ids[middle] <= word) *places = middle + 1;
+                else end = middle;
+            }
+        }
+    }
+    return 1;
+}
+
+/* Whether all lists were added up to their ends: one that was not has an id that is no word, or does not ascend. */
+static int are_done(const part_t *parts, int64_t n_parts, const int64_t *places) {
+    int64_t left = 0;
+    for (const part_t *part = parts; part < parts + n_parts; part++)
+        for (int64_t j = 0; j < part->n_lists; j++) left |= part->ends[j] ^ *places++;
+    return !left;
 }
 
 /* The k nearest of `n` words to each of `count` words (memory/neighbors.py), into their rows of `ids` and `similarities`, in
    whole units; zeros follow where fewer are similar. `parts` have the lists of all these words, and `lengths`, a row for
    each part, how many of them each word has. Each word is also put into the rows of others that are in `kept`, if that is
-   not NULL. Scratch memory: `places`, one number a list; `sums`, BLOCK. */
+   not NULL; with `once`, of those behind it, which it is compared with alone: so of all words, ascending, each pair is
+   looked at once. Scratch memory: `places`, one number a list; `sums`, BLOCK; `least`, n. */
 ENTRY int64_t setsearch_nearest(const int64_t *words, int64_t count, int64_t n, part_t *parts, int64_t n_parts,
-                                const int64_t *lengths, const uint8_t *kept, int64_t k, double unit, int64_t *places,
-                                double *sums, int64_t *ids, int64_t *similarities) {
+                                const int64_t *lengths, const uint8_t *kept, int64_t once, int64_t k, double unit,
+                                int64_t *places, double *sums, double *least, int64_t *ids, int64_t *similarities) {
+    for (int64_t i = 0; i < n; i++) least[i] = kept && kept[i] ? least_of_row(k, similarities + k * i) : INFINITY;
     for (int64_t i = 0; i < count; i++) {
         if (words[i] < 0 || words[i] >= n) return DAMAGED;
         for (int64_t p = 0; p < n_parts; p++) {
@@ -1299,28 +1334,26 @@ ENTRY int64_t setsearch_nearest(const int64_t *words, int64_t count, int64_t n, 
         }
     }
     for (int64_t i = 0; i < count; i++) {
-        const int64_t word = words[i], own = k * word;
+        const int64_t word = words[i];
         for (int64_t p = 0; p < n_parts; p++) parts[p].n_lists = lengths[p * count + i];
-        if (begin_parts(parts, n_parts, n, places)) return DAMAGED;
-        for (int64_t from = 0; from < n; from += BLOCK) {
+        least[word] = least_of_row(k, similarities + k * word);
+        if (!begin_rows(word, once, parts, n_parts, places)) return DAMAGED;
+        for (int64_t from = once ? word + 1 : 0; from < n; from += BLOCK) {
             const int64_t size = n - from < BLOCK ? n - from : BLOCK;
             memset(sums, 0, (size_t)size * sizeof *sums);
             if (add_parts(sums, from, size, parts, n_parts, places)) return DAMAGED;
             if (word - from >= 0 && word - from < size) sums[word - from] = 0;
-            double least = (double)similarities[own + k - 1] + 0.5;
             for (int64_t b = 0; b < size; b++) {
-                const int is_kept = kept && kept[from + b];
-                if (!(sums[b] * unit >= (is_kept ? 0.5 : least))) continue;
-                const int64_t similarity = (int64_t)whole((sums[b] < 1.0 ? sums[b] : 1.0) * unit);
-                if (similarity > similarities[own + k - 1]) {
-                    put_into_row(from + b, similarity, k, ids + own, similarities + own);
-                    least = (double)similarities[own + k - 1] + 0.5;
-                }
-                const int64_t other = k * (from + b);
-                if (is_kept && similarity && similarity >= similarities[other + k - 1])
-                    put_into_row(word, similarity, k, ids + other, similarities + other);
+                const double score = sums[b] * unit;
+                if (score < least[word] && score < least[from + b]) continue;
+                const int64_t similarity = (int64_t)whole(score < unit ? score : unit), other = from + b;
+                if (!similarity) continue;
+                least[word] = put_into_row(other, similarity, k, ids + k * word, similarities + k * word);
+                if (kept && kept[other])
+                    least[other] = put_into_row(word, similarity, k, ids + k * other, similarities + k * other);
             }
         }
+        if (!are_done(parts, n_parts, places)) return DAMAGED;
         for (int64_t p = 0; p < n_parts; p++) {
             parts[p].starts += parts[p].n_lists;
             parts[p].ends += parts[p].n_lists;

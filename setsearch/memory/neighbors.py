@@ -17,7 +17,7 @@ import json
 import math
 import sqlite3
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
@@ -45,6 +45,8 @@ NAMES = "nearest words", "similarities"  # of the stored arrays
 MARKS = "marks of words"  # likewise; earlier versions have none
 RULE = ValueRule("soft-twice-mean", weighted=True, slope=1.0)  # what w_aj / sqrt(k(a, a)) is
 BITS_OF_SIZE, BITS_OF_DF = 6, 3  # that count, of n and CF, and of df_j
+Mask = npt.NDArray[np.bool_]
+
 LARGEST_SHARE = 1 / 4  # of the words whose marks changed, up to which the others keep theirs
 
 
@@ -148,16 +150,11 @@ def nearest_words(
             marks = np.concatenate([_marks(parts, [part.row(own) for part in parts]) for own in _steps(missing)])
             missing = _carried(earlier, words, marks, parts, rows)
 
-        def fill(own: Ints) -> Ints:
-            """The neighbors of some words; their marks."""
-            found = [part.row(own) for part in parts]
-            _fill(own, [part.weighted(*of_part) for part, of_part in zip(parts, found, strict=True)], None, rows)
-            return _marks(parts, found)
-
-        steps = _steps(missing)
-        for number, own in enumerate(side_by_side(fill, steps)):
-            marks[steps[number]] = own
-            tell((number + 1) / len(steps))
+        once = len(missing) == n_words and is_core()  # numpy would put few words into many rows slowly
+        filled = _fill_all(missing, parts, np.ones(n_words, bool) if once else None, once, rows)
+        for number, (step, own) in enumerate(filled, 1):
+            marks[step] = own
+            tell(min(number * WORDS_OF_STEP / len(missing), 1.0))
     return {NAMES[0]: rows[0].reshape(-1), NAMES[1]: rows[1].reshape(-1), MARKS: marks}
 
 
@@ -221,8 +218,8 @@ def _carried(earlier: Earlier, words: Sequence[str], marks: Ints, parts: Sequenc
     own = new[stays]
     ids[own] = np.take_along_axis(np.where(is_kept, new[old_ids], 0), to_front, 1)
     similarities[own] = np.take_along_axis(np.where(is_kept, old, 0), to_front, 1)
-    for step in _steps(np.flatnonzero(~same)):
-        _fill(step, [part.weighted(*part.row(step)) for part in parts], same, rows)
+    for _ in _fill_all(np.flatnonzero(~same), parts, same, False, rows):
+        pass
     last, last_old = similarities[own, -1], old[:, -1]
     is_behind = (last < last_old) | ((last == last_old) & (2 * ids[own, -1] > order[old_ids[:, -1]]))
     incomplete = np.sort(own[is_known[:, -1] & (is_kept != is_known).any(axis=1) & is_behind])
@@ -230,13 +227,30 @@ def _carried(earlier: Earlier, words: Sequence[str], marks: Ints, parts: Sequenc
     return incomplete
 
 
-def _fill(
-    words: Ints, parts: Sequence[tuple[WeightedLists, Ints]], kept: npt.NDArray[np.bool_] | None, rows: Rows
-) -> None:
-    """Put the most similar words of some words into their rows, and these words into the rows of those to be kept."""
+def _fill_all(
+    words: Ints, parts: Sequence[_Part], kept: Mask | None, once: bool, rows: Rows
+) -> Iterator[tuple[Ints, Ints]]:
+    """Fill the rows of some words as `_fill` does, in steps: yields the words of each, and their marks."""
+
+    def prepare(own: Ints) -> tuple[list[tuple[WeightedLists, Ints]], Ints]:
+        """The lists of some words, and their marks."""
+        found = [part.row(own) for part in parts]
+        return [part.weighted(*row) for part, row in zip(parts, found, strict=True)], _marks(parts, found)
+
+    steps = _steps(words)
+    for step, (lists, marks) in zip(steps, side_by_side(prepare, steps), strict=True):
+        _fill(step, lists, kept, once, rows)
+        yield step, marks
+
+
+def _fill(words: Ints, parts: Sequence[tuple[WeightedLists, Ints]], kept: Mask | None, once: bool, rows: Rows) -> None:
+    """Put the most similar words of some words into their rows, and these words into the rows of those to be kept.
+
+    With `once`, which the core knows, each is compared with the words behind it alone.
+    """
     if is_core():
         lengths = np.stack([own for _, own in parts])
-        binding.nearest(words, lists_of([lists for lists, _ in parts]), lengths, kept, UNIT, rows)
+        binding.nearest(words, lists_of([lists for lists, _ in parts]), lengths, kept, once, UNIT, rows)
         return
     ends = [offsets(lengths).tolist() for _, lengths in parts]
     n_words = len(rows[0])

@@ -14,6 +14,7 @@ import setsearch
 from setsearch import errors
 from setsearch.memory import neighbors
 from setsearch.memory.neighbors import NEAREST, UNIT
+from setsearch.scoring import best
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.storage.generations import CONTEXTS as CONTEXTS_OF_TEXTS
 from setsearch.storage.generations import find_generation
@@ -165,13 +166,38 @@ def test_any_kernel_fills_the_same_rows(n):
             known = np.sort(rng.choice(n, (n, min(n, NEAREST) - 1)), axis=1)
             similarities = np.broadcast_to(UNIT >> np.arange(7, 7 + known.shape[1]), known.shape)
             found[:, kept, : known.shape[1]] = np.stack([known, similarities])[:, kept]
-        neighbors._fill(words, parts, kept, tuple(found))
+        neighbors._fill(words, parts, kept, False, tuple(found))
         return found.tolist()
 
     for mask in (None, kept):
         answers = with_kernels(lambda mask=mask: rows(mask))
         assert answers[0] == answers[-1]
         assert n == 3 or any(map(any, answers[0][1]))
+
+
+@pytest.mark.parametrize("n", [3, 200])
+def test_the_core_compares_each_pair_once(n):
+    """The rows are those that each word has by itself, as numpy finds them."""
+    rng = np.random.default_rng(n)
+    features = [np.sort(rng.choice(n, rng.integers(1, min(n, 40)), replace=False)) for _ in range(30)]
+    values = [rng.integers(1, 4, len(own)) / 64 for own in features]
+    ends = np.cumsum([len(own) for own in features])
+    ids = np.concatenate(features).astype(np.int32)
+    postings = PostingArrays(ids, np.append(0, ends[:-1]), ends, np.concatenate(values))
+    own = [np.array([f for f, ids in enumerate(features) if word in ids], np.int64) for word in range(n)]
+    weights = [values[f][np.searchsorted(features[f], word)] for word in range(n) for f in own[word].tolist()]
+    lists = np.concatenate(own)
+    chosen = postings._replace(starts=postings.starts[lists], ends=postings.ends[lists])
+    part = WeightedLists(chosen, np.array(weights)), np.array([len(lists) for lists in own])
+
+    def rows():
+        found, are_all = np.zeros((2, n, NEAREST), np.int64), best.is_core()
+        neighbors._fill(np.arange(n), [part], np.ones(n, bool) if are_all else None, are_all, tuple(found))
+        return found.tolist()
+
+    answers = with_kernels(rows)
+    assert answers[0] == answers[-1]
+    assert any(map(any, answers[0][1]))
 
 
 def arrays_of(path):

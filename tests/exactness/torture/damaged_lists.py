@@ -237,7 +237,7 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
         lambda: question.ask_all([asked, asked._replace(once=True), asked]),
         lambda: question.ask_all([asked._replace(fields=asked.fields * 2, sums=np.empty(n))]),
         lambda: binding.fold(np.arange(n), (items[0], None, *items[2:4]), 0.9, 2, 5),
-        lambda: binding.nearest(words, [lists], np.array([[n_features - 1, 1]]), kept, 65536.0, rows),
+        lambda: binding.nearest(words, [lists], np.array([[n_features - 1, 1]]), kept, bool(k % 2), 65536.0, rows),
         lambda: binding.values(np.arange(n_features), tuple(source), False, statistics, np.log1p(np.arange(4))),
     ):
         try:
