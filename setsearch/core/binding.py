@@ -39,6 +39,8 @@ _SIGNATURES = {
     "setsearch_squares": "SPPPP SSS PPPP SP",
     "setsearch_nearest": "PSS PS PPS SR PPP PP",
     "setsearch_sort": "SPPPP",
+    "setsearch_rank": "SPPSS PPP",
+    "setsearch_count": "SPSS PPPPP",
     "setsearch_turn": "SPPPS PPPP",
     "setsearch_unpack": "PSSSSISP",
     "setsearch_pieces": "PSPS PPPP",

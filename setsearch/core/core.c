@@ -1390,6 +1390,38 @@ ENTRY int64_t setsearch_sort(int64_t n, uint64_t *numbers, int32_t *with, uint64
     return 0;
 }
 
+/* Pairs of a key and an item, sorted by keys: those of keys that occur `least` times or more, each as one number, the rank of
+   the key among these and `bits` bits of the item; and these keys. How many keys, and in `count` how many pairs, there are. */
+ENTRY int64_t setsearch_rank(int64_t n, const int64_t *keys, const int32_t *items, int64_t least, int64_t bits,
+                             int64_t *restrict cells, int64_t *restrict ranked, int64_t *count) {
+    int64_t n_ranked = 0, kept = 0;
+    for (int64_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && keys[end] == keys[i];) end++;
+        if (end - i < least) continue;
+        for (int64_t j = i; j < end; j++) cells[kept++] = n_ranked << bits | items[j];
+        ranked[n_ranked++] = keys[i];
+    }
+    *count = kept;
+    return n_ranked;
+}
+
+/* Sorted cells, each a key and `bits` bits of an item, as entries (rank of the key, item, how often the cell occurs) of the
+   keys that have `least` items or more; and these keys. How many keys, and in `count` how many entries, there are. */
+ENTRY int64_t setsearch_count(int64_t n, const int64_t *cells, int64_t least, int64_t bits, int32_t *restrict lists,
+                              int32_t *restrict ids, int32_t *restrict counts, int64_t *restrict keys, int64_t *count) {
+    int64_t n_keys = 0, begin = 0, kept = 0; /* entries of the key that is looked at begin there */
+    for (int64_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && cells[end] == cells[i];) end++;
+        lists[kept] = (int32_t)n_keys, ids[kept] = (int32_t)(cells[i] & ((INT64_C(1) << bits) - 1)), counts[kept++] = (int32_t)(end - i);
+        if (end < n && cells[end] >> bits == cells[i] >> bits) continue;
+        if (kept - begin < least) kept = begin;
+        else keys[n_keys++] = cells[i] >> bits;
+        begin = kept;
+    }
+    *count = kept;
+    return n_keys;
+}
+
 /* Entries (list, id, count) in the order of their ids, equal ones as they come, into three other arrays. Scratch memory:
    `places`, `n_ids` + 1 zeros. */
 ENTRY int64_t setsearch_turn(int64_t size, const int32_t *lists, const int32_t *ids, const int32_t *counts, int64_t n_ids,

@@ -31,12 +31,11 @@ from setsearch.arrays import (
     offsets,
     pack,
     positions,
-    ranks_of,
     repeat,
     run_lengths,
     run_starts,
 )
-from setsearch.core.indexing import sort
+from setsearch.core.indexing import count_cells, rank_keys, sort
 from setsearch.core.threads import give_back, side_by_side
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.token_stream import (
@@ -230,25 +229,13 @@ def _count(keys: Ints, items: Ids, least_df: int) -> ContextField:
     original = None
     if keys.max(initial=0) >> 63 - BITS:  # too long to pack with an item: replace keys by their ranks
         sort(keys, items)
-        begin = run_starts(keys)
-        times = run_lengths(begin, len(keys))
-        possible = times >= least_df
-        selected = repeat(possible, times)
-        original, items = keys[begin[possible]], items[selected]
-        keys = repeat(ranks_of(possible), times)[selected]
-    cells = pack(keys, items, BITS)
+        cells, original = rank_keys(keys, items, least_df, BITS)
+    else:
+        cells = pack(keys, items, BITS)
+    del keys, items
     sort(cells)
-    first = run_starts(cells)
-    counts, cells = run_lengths(first, len(cells)), cells[first]
-    keys = cells >> BITS
-    begin = run_starts(keys)
-    df = run_lengths(begin, len(keys))
-    enough = df >= least_df
-    selected = repeat(enough, df)
-    number = repeat(ranks_of(enough), df)[selected]
-    entries = Entries(number, cells[selected] & (1 << BITS) - 1, counts[selected]).narrow()
-    kept_keys = keys[begin[enough]]
-    return ContextField(entries, kept_keys if original is None else original[kept_keys])
+    entries, kept = count_cells(cells, least_df, BITS)
+    return ContextField(entries, kept if original is None else original[kept])
 
 
 def _concatenate(parts: Sequence[ContextField]) -> ContextField:
