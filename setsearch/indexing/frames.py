@@ -39,9 +39,9 @@ class FrameItems:
         self.whole = _is_whole(frame, id), bool(named) and _is_whole(frame, self.roles.features)
 
     def __iter__(self) -> Iterator[Any]:
-        reader = SourceReader(self.roles, RowReader(), cells=self._cells)
         rows = self._progress(Counted(frame_rows(self._frame), lambda: len(self._frame)))
-        return reader.numbers_of(rows) if self.roles.of_numbers else reader.items_of(rows)
+        reader = SourceReader(self.roles, RowReader(), cells=self._cells).given(rows)
+        return reader.read_numbers([]) if self.roles.of_numbers else reader.of_rows()
 
 
 def _collected(frame: Any) -> Any:

@@ -83,7 +83,11 @@ class Intake:
         if spec is not None:
             self._set_analyzer(cursor, relation, spec, empty)
             return relation
-        self._check_analyzer(relation)
+        if relation.analyzer is not None and not self._settings.analyzer.agrees(relation.analyzer):
+            raise UsageError(
+                f"{self._database} was analyzed by {relation.analyzer!r}, not by {self._settings.analyzer.spec!r}; "
+                "leave that out, or index into another `collection`"
+            )
         self._set_contexts(cursor, relation, empty)
         self._set_encoder(cursor, relation, empty)
         return relation
@@ -183,15 +187,6 @@ class Intake:
         cursor.execute("update setsearch_relation set contexts = ? where id = ?", (contexts, relation.id))
         relation.is_altered = True
         forget_contexts(cursor, relation.id)
-
-    def _check_analyzer(self, relation: Relation) -> None:
-        """Raise UsageError for a collection with another analyzer than the present setting."""
-        spec = self._settings.analyzer.spec
-        if relation.analyzer is not None and not self._settings.analyzer.agrees(relation.analyzer):
-            raise UsageError(
-                f"{self._database} was analyzed by {relation.analyzer!r}, not by {spec!r}; leave that out, "
-                "or index into another `collection`"
-            )
 
 
 def _completed(cursor: sqlite3.Cursor, relation: Relation, item: Writable) -> tuple[Writable, Record | None]:

@@ -120,17 +120,13 @@ class SourceReader:
             lost = "" if self.cells.keep is None else f" that meets {self.cells.keep!r:.60}"
             raise SourceError(f"nothing to index in {', '.join(paths) or self.rows.table}: no document, no row{lost}")
 
-    def items_of(self, rows: Iterable[Row]) -> Iterator[SourceItem]:
-        """The items of rows that come from elsewhere."""
-        return replace(self, rows=GivenRows(rows)).of_rows()  # type: ignore[arg-type]
+    def given(self, rows: Iterable[Row]) -> "SourceReader":
+        """What reads rows that come from elsewhere."""
+        return replace(self, rows=GivenRows(rows))  # type: ignore[arg-type]
 
     def of_rows(self) -> Iterator[SourceItem]:
         """The items of the table."""
         return (item for item in self.items([]) if not isinstance(item, Group))
-
-    def numbers_of(self, rows: Iterable[Row]) -> Iterator[tuple[str, list[float], str | None]]:
-        """Items with numbers, of rows that come from elsewhere."""
-        return replace(self, rows=GivenRows(rows)).read_numbers([])  # type: ignore[arg-type]
 
     def items(self, paths: list[str]) -> Iterator[SourceItem | Group]:
         """All items of all sources, possibly none. References come last, each with all its copies."""

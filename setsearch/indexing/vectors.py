@@ -19,7 +19,6 @@ from setsearch.storage.relation import Relation
 from setsearch.storage.vectors import (
     ENCODER,
     OWN,
-    Bytes,
     VectorSource,
     delete_vectors,
     digest,
@@ -117,7 +116,7 @@ def encode_texts(database: Database, find: Find, encoder: Encoder, progress: Pro
         with database.read() as cursor:
             texts = {name: text for name, text in _texts(cursor, find(cursor), ids) if text.strip()}
         if texts:
-            vectors = _encoded(encoder, list(texts), list(texts.values()))
+            vectors = quantized(list(texts), encoder(list(texts.values())))
             with database.write() as cursor:
                 relation = find(cursor)
                 present = dict(_texts(cursor, relation, ids))  # somebody may have written meanwhile
@@ -139,7 +138,7 @@ def encode_words(database: Database, find: Find, encoder: Encoder, words: Sequen
         with database.write() as cursor:
             delete_vectors(cursor, find(cursor).features, [(name, None) for name in others])
     for names in _groups(progress([word for word in words if word not in encoded])):
-        vectors = _encoded(encoder, names, names)
+        vectors = quantized(names, encoder(names))
         with database.write() as cursor:
             source = VectorSource(ENCODER, None, encoder.name)
             write_vectors(cursor, find(cursor).features, source, (names, vectors, [None] * len(names)))
@@ -157,7 +156,3 @@ def _texts(cursor: sqlite3.Cursor, relation: Relation, ids: Sequence[int]) -> li
     names = relation.items.stored(cursor, ids)
     texts = read_texts(cursor, relation, np.array(ids, np.int64))
     return sorted((names[id][0], text) for id, text in texts if id in names)
-
-
-def _encoded(encoder: Encoder, names: Sequence[str], texts: Sequence[str]) -> Bytes:
-    return quantized(names, encoder(texts))

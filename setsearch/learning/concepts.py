@@ -76,7 +76,9 @@ def learn_concepts(
         shared, weights = shared[weights > 0], weights[weights > 0]
         whole = field.features.size if prior is None else math.fsum(prior.values())  # of all hypotheses
         lists = field.postings(shared, PRESENCE)
-        p = _posterior(weights, lists.lengths, len(ids), size_principle)
+        log_joint = np.log(weights) - (len(ids) * np.log(lists.lengths) if size_principle else 0.0)
+        joint = np.exp(log_joint - log_joint.max())
+        p: Floats = joint / joint.sum()
         scores = np.zeros(field.items.next_id)
         accumulate(scores, WeightedLists(lists, to_lattice(p)))
         members = np.flatnonzero(scores)
@@ -99,11 +101,3 @@ def _typical(own: Ints, scores: Floats, items: Descriptions) -> str | None:
     named = ", ".join(display_name(*items[id]) for id in best)
     more = f" and {len(own) - NAMED:,} more" if len(own) > NAMED else ""
     return f"also has {named}{more}" if best else None
-
-
-def _posterior(prior: Floats, sizes: Ints, n_seeds: int, size_principle: bool) -> Floats:
-    """p(h | D) of hypotheses that hold all seeds, `(n,)`, from p(h) > 0 and |h|."""
-    log_joint = np.log(prior) - (n_seeds * np.log(sizes) if size_principle else 0.0)
-    joint = np.exp(log_joint - log_joint.max())
-    posterior: Floats = joint / joint.sum()
-    return posterior

@@ -80,7 +80,8 @@ class RowReader:
             path, ending = Path(source), file_ending(Path(source))
             is_other = ending not in (*ROW_FILES, JSON)
             if is_other and first_row(path)[0] is None:
-                raise SourceError(without_rows(path))
+                has_none = f"{path} has no rows; give {', '.join((JSON, *ROW_FILES))}, or a table of an SQLite database"
+                raise SourceError(has_none if path.exists() else unreadable(path))
             with open_file(path, self.amount) as file:
                 if ending in ARROW_FILES:
                     from setsearch.indexing.rows.arrow import arrow_rows
@@ -331,13 +332,6 @@ def _first_cells(text: str) -> Mapping[str, str] | None:
     first = (rest.partition("\n")[0] if first.lower().startswith(("sep=", '"sep=')) else first).rstrip("\r")
     names = cells_of(first, delimiter_of(first, ","))
     return dict.fromkeys(names, "") if 2 <= len({*names}) == len(names) and all(names) else None
-
-
-def without_rows(path: Path) -> str:
-    """Why a path has no rows."""
-    if not path.exists():
-        return unreadable(path)
-    return f"{path} has no rows; give {', '.join((JSON, *ROW_FILES))}, or a table of an SQLite database"
 
 
 def unreadable(path: Path) -> str:
