@@ -41,7 +41,9 @@ def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: st
         _write(Path(folder), index.items(names[0]))
         contexts = _write_contexts(Path(folder), index.items(names[1]))
         try:
-            _upload(spark, folder, staging)
+            _, local = located(spark, f"file://{folder}")
+            system, path = located(spark, staging)
+            system.copyFromLocalFile(False, True, local, path)  # to a place that all workers can read
             kinds = {what: spark.read.parquet(f"{staging}/{what}") for what in ("items", "features")}
             cells = spark.read.schema(CELLS).parquet(f"{staging}/cells")
             source = Cells(kinds["items"], cells, names, relation.analyzer, kinds["features"], shown)
@@ -110,13 +112,6 @@ def _entries(spark: SparkSession, layout: Layout, chosen: DataFrame, all_: bool)
 def _items(rows: DataFrame) -> Iterator[tuple[str, dict[str, int], str | None]]:
     for row in rows.toLocalIterator():
         yield row.name, {pair.of: pair["count"] for pair in row.pairs or ()}, row.title
-
-
-def _upload(spark: SparkSession, folder: str, target: str) -> None:
-    """Copy a local folder to a place that all workers can read."""
-    _, source = located(spark, f"file://{folder}")
-    system, path = located(spark, target)
-    system.copyFromLocalFile(False, True, source, path)
 
 
 def _write(folder: Path, reading: Reading) -> None:
