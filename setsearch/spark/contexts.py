@@ -115,7 +115,7 @@ def _count_words(tokens: DataFrame) -> Words:
 
 def _merge_phrases(tokens: DataFrame, words: Words, place: str) -> DataFrame | None:
     """The tokens with phrases merged; None if there are none."""
-    parts = parts_of_phrases(words.names, words.counts, words.n_tokens)
+    parts = parts_of_phrases(words.counts, words.n_tokens)
     pairs = tokens.mapInArrow(_on_streams(partial(_count_pairs, parts), words.names), "pair bigint, count bigint")
     summed = pairs.groupBy("pair").agg(F.sum("count").alias("count")).filter(F.col("count") >= PHRASE_COUNT)
     found = summed.orderBy("pair").toArrow()

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from setsearch.arrays import Ids, Ints, bincount, offsets, pack, positions, ranks_of, repeat, run_lengths, run_starts
 from setsearch.core.indexing import sort
 from setsearch.text.extras import TermIds
-from setsearch.text.function_words import ENOUGH, function_words, likely_language
 from setsearch.text.pieces import PieceNumbers, simple_characters
 from setsearch.text.tokenizer import TOKENIZED_TOGETHER
 from setsearch.text.words import MARKS_OF_LISTS, MARKS_OF_SENTENCES, OLD, Words
@@ -27,7 +26,7 @@ MARKS = ("", ".", ",")  # the texts of the three
 CONJUNCTIONS, ARTICLES = ("and", "or", "nor"), ("a", "an", "the")  # parts of lists; never RARE
 MOST_WORDS = 1 << 20  # distinct words of a stream; less frequent ones become RARE
 PHRASE_COUNT, PHRASE_NPMI = 15, 0.45
-FREQUENT_SHARE, FREQUENT_COUNT = 1 / 300, 100  # a function word above both, such as "of", is part of no phrase
+FREQUENT_SHARE, FREQUENT_COUNT = 1 / 300, 100  # a word above both, such as "of", is part of no phrase
 
 
 @dataclass(frozen=True)
@@ -133,14 +132,12 @@ def token_stream(texts: Tokens, phrases: bool) -> TokenStream:
     """The stream of some documents; with `phrases`, pairs of words are merged twice, so that these have up to four.
 
     A pair is a phrase if it occurs 15 times, its normalized pointwise mutual information (NPMI, Bouma 2009),
-    ln(p_ab / (p_a p_b)) / -ln p_ab, is above 0.45, and neither word is a function word that makes up more than a
-    300th of the text.
+    ln(p_ab / (p_a p_b)) / -ln p_ab, is above 0.45, and neither word makes up more than a 300th of the text.
     """
     stream = separate(texts)
     for _ in range(2 * phrases):
         counts, n_tokens = stream.counts, len(stream.tokens)
-        parts = parts_of_phrases(stream.names, counts, n_tokens)
-        chosen = choose_phrases(count_pairs(stream, parts), counts, n_tokens)
+        chosen = choose_phrases(count_pairs(stream, parts_of_phrases(counts, n_tokens)), counts, n_tokens)
         stream = merge_pairs(stream, chosen) if len(chosen) else stream
     order = word_order(stream.names, stream.counts)
     number = np.zeros(len(stream.names), np.int32)
@@ -180,22 +177,13 @@ def _selected(stream: TokenStream, kept: npt.NDArray[np.bool_]) -> TokenStream:
 
 
 def most_frequent(n_tokens: int) -> float:
-    """The largest count of a word that is surely no function word."""
+    """The largest count of a word that is not a function word."""
     return max(n_tokens * FREQUENT_SHARE, FREQUENT_COUNT)
 
 
-def parts_of_phrases(names: Sequence[str], counts: Ints, n_tokens: int) -> npt.NDArray[np.bool_]:
-    """Which tokens may be a part of a phrase, `(n_names,)`, given how often each occurs.
-
-    A frequent word may if it names something, as "therapy" among abstracts about therapies: if it is not on the list
-    of function words of the language that the frequent words tell. If they tell none, no frequent word may.
-    """
+def parts_of_phrases(counts: Ints, n_tokens: int) -> npt.NDArray[np.bool_]:
+    """Which tokens may be a part of a phrase, `(n_names,)`, given how often each occurs."""
     eligible = (counts >= PHRASE_COUNT) & (counts <= most_frequent(n_tokens))
-    frequent = np.flatnonzero(counts > most_frequent(n_tokens))
-    words = {names[number] for number in frequent.tolist()}
-    functions = words & function_words(likely_language(words))
-    if len(functions) >= ENOUGH:
-        eligible[frequent] = [names[number] not in functions for number in frequent.tolist()]
     eligible[:FIRST_WORD] = False
     return eligible
 

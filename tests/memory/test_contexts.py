@@ -369,25 +369,6 @@ def test_a_phrase_must_be_frequent_and_strong():
     assert not any(" " in name for name in rare.names)
 
 
-@pytest.mark.parametrize(
-    ("small", "phrases"),
-    [
-        (["the", "of", "and"], {"hormone therapy"}),
-        (["der", "und", "ist"], {"hormone therapy"}),
-        (["zu", "xa", "yi"], set()),
-    ],
-)
-def test_a_frequent_word_that_names_something_is_part_of_phrases(small, phrases):
-    """Function words are not, which some of the frequent words tell, nor any frequent word if they do not."""
-    rng = random.Random(2)
-    words = [f"w{n}" for n in range(1500)]
-    parts = [
-        f"{small[0]} {small[1]} {rng.choice(words)} {small[2]} {rng.choice(words)} hormone therapy" for _ in range(400)
-    ]
-    tokens = stream.tokenize([(0, " ".join(parts))], words_of_kind(UNICODE))
-    assert {name for name in stream.token_stream(tokens, phrases=True).names if " " in name} == phrases
-
-
 def test_words_that_are_too_rare_are_asked_of_documents(index):
     index.add([*random_texts(2).items(), ("z", "apple zebra"), ("y", "apple okapi")])
     reading = index.items("terms")
