@@ -7,18 +7,17 @@ The sets to which it belongs come first. Scores are in nats; the order is by how
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from setsearch.answers.contributions import contributions
 from setsearch.answers.reading import Reading
-from setsearch.answers.saved.coupling import Coupled, Flags, Rivalry, Weighed, couple, penalties, weigh_set
+from setsearch.answers.saved.coupling import Coupled, Flags, Given, Rivalry, Weighed, couple, penalties, weigh_each
 from setsearch.answers.saved.set_index import Entries, Look, Parts, looks, open_sets, reasons
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
-from setsearch.core.question import now
-from setsearch.errors import InvalidParameter, UnknownSet
+from setsearch.errors import InvalidParameter, SetsearchError, UnknownSet
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.search.request import positive_integer
@@ -158,10 +157,15 @@ class _Asking:
 
     def _one_by_one(self) -> Iterator[tuple[str, Weighed, float]]:
         """The scores in the other sets, each of which is asked; of those that can rank the item."""
-        for name in self.sets.others:
-            if self._name is None:
-                raise InvalidParameter("a text has no vectors, by which these documents are compared: index it first")
-            fields, weights, _, own, *_ = now(weigh_set(self._reading, self._fields_by, self.sets.marks[name]))
+        if not self.sets.others:
+            return
+        if self._name is None:
+            raise InvalidParameter("a text has no vectors, by which these documents are compared: index it first")
+        given: Iterator[tuple[Given, dict[str, Any]]] = ((self.sets.marks[name], {}) for name in self.sets.others)
+        for name, found in zip(self.sets.others, weigh_each(self._reading, self._fields_by, given), strict=True):
+            if isinstance(found, SetsearchError):
+                raise found
+            fields, weights, _, own, *_ = found
             id = fields.find(self._name)
             if id is None or weights.base.items[id] == -np.inf:
                 continue
