@@ -63,7 +63,7 @@ def first_round(index, names, each, precision):
         for item, (beside, _, better) in rows[name].items():
             if item not in taken and better is None:
                 v = (beside - floor) / unit
-                odds = math.exp(5.95 + (1.43 + 2.85) * v) * unit / max(len(score), 262)
+                odds = math.exp(5.99 + (1.16 + 2.87) * v) * unit / max(len(score), 262)
                 candidates.append((-odds / (1 + odds), item))
         candidates.sort()
         count = max(
@@ -179,6 +179,18 @@ def test_a_chance_learns_from_what_people_say_of_the_sets_of_a_group(are_right):
         for key, chance in stored.items():
             odds = chance / (1 - chance) * math.exp(found["cats"])
             assert joined[key] == pytest.approx(odds / (1 + odds), abs=1e-9)
+
+
+def test_the_number_of_items_counts_as_far_as_it_was_measured(monkeypatch):
+    odds = []
+    for sizes in ((1, 10), (1, 30), (1000, 2000), (1, 10**6)):
+        monkeypatch.setattr(growing, "SIZES", sizes)
+        with made() as index:
+            first = index.grow(["sea"], rounds=1, each=1, precision=1e-6)[0]
+            odds.append(first.chance / (1 - first.chance))
+            with index.items("documents").fields() as fields:
+                size = fields.items.size
+    assert odds == [pytest.approx(odds[3] * size / n, rel=1e-6) for n in (10, 30, 1000, size)]
 
 
 def test_what_joined_is_accepted_at_once():
@@ -326,13 +338,14 @@ def classes(tmp_path):
 
 
 def test_the_command(classes, run, failed):
-    code, out, err = run("grow", "a.db", "--sets", "kinds.csv", "--rounds", "4", "--each", "2", "--items", "documents")
+    how = "--rounds", "4", "--each", "2", "--precision", ".7"
+    code, out, err = run("grow", "a.db", "--sets", "kinds.csv", *how, "--items", "documents")
     assert code == 0 and "round 1 of " in err and "round 4 of " in err
     with made() as index:
-        expected = [own._asdict() for own in index.grow(group="kinds", rounds=4, each=2)]
+        expected = [own._asdict() for own in index.grow(group="kinds", rounds=4, each=2, precision=0.7)]
     assert json.loads(out) == expected
     assert "round 4 is reached; --rounds 8 goes on" in err
-    code, out, err = run("grow", "a.db", "--group", "kinds", "--rounds", "4", "--each", "2")
+    code, out, err = run("grow", "a.db", "--group", "kinds", *how)
     assert (json.loads(out), err.count("\n")) == ([], 1), "nothing joined now"
     assert "round 4 is reached" in err
     failed(run("grow", "a.db", "--group", "kinds", "--items", "terms"), 2, "are of documents, not of terms")

@@ -6,8 +6,8 @@ odds that it is right are estimated by
     exp(a + b v + c v0) u0 / n        v = h - 1/2 max(0, h_o)
 
 where h and h_o are its heights in the set and in its best rival. v0 is the same for the members that did not come by
-growing, so that a set does not drift from these, and u0 their unit (top - floor, in nats). n is the number of items, at
-least FEWEST: the more there are, the more are as like the set by chance. a, b and c are fitted on collections with
+growing, so that a set does not drift from these, and u0 their unit (top - floor, in nats). n is the number of items,
+within SIZES: the more there are, the more are as like the set by chance. a, b and c are fitted on collections with
 classes (benchmarks/LOG.md). How hard a collection is nobody knows from examples alone: what people said of items with a
 chance p, in a set or in its group, multiplies the odds by exp(d), where
 
@@ -41,8 +41,8 @@ from setsearch.options import Counted, Progress
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.integrity import sealed_members
 
-CHANCE = (5.95, 1.43, 2.85)  # a, b, c
-FEWEST = 262  # items, those of the smallest collection of these
+CHANCE = (5.99, 1.16, 2.87)  # a, b, c
+SIZES = 262, 17_610  # items of the smallest and of the largest of these
 EASY = 0.5  # of a d above 0
 STEPS, NEARLY = 50, 1e-9  # towards d, at most; what is no step, nor a chance
 DOUBTFUL = 0.5  # the least chance of what comes to the inbox
@@ -268,7 +268,9 @@ def chances(together: Together, first: Together, place: int, d: float = 0.0) -> 
 def unit_for_each(first: Together, place: int) -> float:
     """ln(u0 / n) of a set."""
     given = first.standings[place]
-    return math.log(max(given.weighed.unit, np.finfo(float).tiny) / max(given.fields.items.size, FEWEST))
+    return math.log(
+        max(given.weighed.unit, np.finfo(float).tiny) / min(max(given.fields.items.size, SIZES[0]), SIZES[1])
+    )
 
 
 def _beside(together: Together, place: int) -> Floats:
