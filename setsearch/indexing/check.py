@@ -47,12 +47,21 @@ UNREADABLE = (CorruptIndex, sqlite3.DatabaseError, TypeError, ValueError, Overfl
 def find_problems(cursor: sqlite3.Cursor, file: Path | None) -> list[str]:
     """One line for each problem; empty for a sound index. `file`: the database, if there may be files beside it.
 
-    Such a file that is damaged is deleted: the next question makes it anew.
+    Such a file that is damaged is deleted: the next question makes it anew. A mistake of ours is raised only if nothing
+    is damaged, which may be its cause.
     """
-    return [
-        *_lines(lambda: _check_tables(cursor)),
-        *_lines(lambda: chain.from_iterable(_check_any(cursor, relation, file) for relation in load_relations(cursor))),
-    ]
+    problems = [*_lines(lambda: _check_tables(cursor))]
+    relations = _lines(
+        lambda: chain.from_iterable(_check_any(cursor, relation, file) for relation in load_relations(cursor))
+    )
+    try:
+        for line in relations:
+            problems.append(line)
+    except WRONG_VALUES as error:
+        if not problems:
+            raise
+        problems.append(f"stored data cannot be read ({error})")
+    return problems
 
 
 def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Mistakes of ours are told as such, and damage as damage."""
 
 import queue
+import sqlite3
 
 import pytest
 from patience import patience
@@ -44,7 +45,14 @@ def test_checks_and_servers_tell_mistakes_and_damage_apart(tmp_path, index, monk
         own.setattr("setsearch.indexing.check.load_analyzer", within("text/analyzer.py", "own"))
         with pytest.raises(Fault, match=r"IndexError.*text/analyzer.py:1\)"):
             index.check()
-        told = queue.Queue()
+        connection = sqlite3.connect(tmp_path / "a.db")
+        connection.execute("update setsearch_relation set revision = revision + 1")
+        connection.commit()
+        changed, told = index.check(), queue.Queue()
+        assert "changed from outside" in changed[0] and changed[-1].startswith("stored data cannot be read")
+        connection.execute("update setsearch_relation set revision = revision - 1")
+        connection.commit()
+        connection.close()
         watch_damage(tmp_path / "a.db", told.put)
         assert told.get(timeout=patience(30)).startswith("a fault of setsearch (IndexError")
     monkeypatch.setattr("setsearch.indexing.check.check_records", within("storage/records.py", "own"))
