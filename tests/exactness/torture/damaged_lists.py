@@ -197,7 +197,7 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     has = rng.random((n, n_features)) < rng.choice([0.05, 0.5, 1])
     lists, items = lists_of(has.T, rng), lists_of(has, rng)[:4]
     excluded, k = np.sort(rng.choice(n, min(n, 2), replace=False)), int(rng.integers(1, n + 1))
-    seeds, joining = np.arange(min(n, 2)), int(rng.integers(0, 2)) * min(n, 3)
+    seeds, joining = np.arange(min(n, int(rng.choice([2, 5])))), int(rng.integers(0, 2)) * min(n, 3)
     alike = float(rng.choice([0.0, 0.5]))
     numbers = Numbers(
         n,
@@ -237,6 +237,7 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
         lambda: question.ask_all([asked, asked._replace(once=True), asked]),
         lambda: question.ask_all([asked._replace(fields=asked.fields * 2, sums=np.empty(n))]),
         lambda: binding.fold(np.arange(n), (items[0], None, *items[2:4]), 0.9, 2, 5),
+        lambda: binding.ranks(np.ones(n), np.arange(3.0), source[1][:2].astype(np.int64)),
         lambda: binding.nearest(words, [lists], np.array([[n_features - 1, 1]]), kept, bool(k % 2), 65536.0, rows),
         lambda: binding.values(np.arange(n_features), tuple(source), False, statistics, np.log1p(np.arange(4))),
     ):
