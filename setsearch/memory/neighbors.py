@@ -102,11 +102,16 @@ class NearestWords:
         return self._neighbors
 
     def _checked(self, ids: Ints, similarities: Ints) -> Neighbors:
-        is_sound = len(ids) == len(similarities) == self._size * NEAREST
-        is_sound = is_sound and ids.min(initial=0) >= 0 and ids.max(initial=0) < max(self._size, 1)
-        if not is_sound or similarities.min(initial=0) < 0 or similarities.max(initial=0) > UNIT:
-            raise LostArrays("the stored neighbors of words", self._generation)
+        _check(self._size, ids, similarities, self._generation)
         return neighbors_of(ids.reshape(-1, NEAREST), similarities.reshape(-1, NEAREST))
+
+
+def _check(size: int, ids: Array, similarities: Array, generation: int | None) -> None:
+    """Raise LostArrays for arrays that cannot be those of so many words."""
+    is_sound = len(ids) == len(similarities) == size * NEAREST and ids.dtype.kind == similarities.dtype.kind == "i"
+    is_sound = is_sound and ids.min(initial=0) >= 0 and ids.max(initial=0) < max(size, 1)
+    if not is_sound or similarities.min(initial=0) < 0 or similarities.max(initial=0) > UNIT:
+        raise LostArrays("the stored neighbors of words", generation)
 
 
 def read_earlier(cursor: sqlite3.Cursor, generation: Generation) -> Earlier | None:
@@ -114,11 +119,10 @@ def read_earlier(cursor: sqlite3.Cursor, generation: Generation) -> Earlier | No
     try:
         words = json.loads(array_text(read_array(cursor, generation, "items")))
         ids, similarities, marks = (read_array(cursor, generation, name) for name in (*NAMES, MARKS))
-    except (LostArrays, ValueError):
-        return None
-    size = len(words) * NEAREST
-    sound = len(marks) == len(words) and len(ids) == len(similarities) == size and sorted(words) == words
-    if not sound or not 0 <= ids.min(initial=0) <= ids.max(initial=0) < max(len(words), 1):
+        if sorted({*words}) != words or len(marks) != len(words):
+            return None
+        _check(len(words), ids, similarities, generation.id)
+    except (LostArrays, ValueError, TypeError):
         return None
     return Earlier(words, ids.reshape(-1, NEAREST), similarities.reshape(-1, NEAREST), marks)
 

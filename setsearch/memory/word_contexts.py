@@ -141,7 +141,10 @@ def read_sizes(cursor: sqlite3.Cursor, generation: Generation) -> tuple[list[str
     """The words that have contexts, sorted, and the number of features of each field. Raises LostArrays."""
     sizes, words = (array_text(read_array(cursor, generation, name)) for name in ("sizes", "items"))
     try:
-        return [*json.loads(words)], dict(json.loads(sizes))
+        names, of_fields = [*json.loads(words)], dict(json.loads(sizes))
+        if {*map(type, names)} <= {str} and {*map(type, of_fields.values())} <= {int}:
+            return names, of_fields
+        raise LostArrays("the stored contexts", generation.id)
     except (ValueError, TypeError) as error:
         raise LostArrays("the stored contexts", generation.id) from error
 

@@ -16,8 +16,9 @@ from setsearch.memory import neighbors
 from setsearch.memory.neighbors import NEAREST, UNIT
 from setsearch.scoring import best
 from setsearch.scoring.postings import PostingArrays, WeightedLists
+from setsearch.storage import generations
 from setsearch.storage.generations import CONTEXTS as CONTEXTS_OF_TEXTS
-from setsearch.storage.generations import find_generation
+from setsearch.storage.generations import find_generation, read_array, text_array
 
 SETS = (["apple"], ["lion", "tiger"], ["red", "green", "blue"], {"lion": 2, "pear": 0.5, "wolf": 0})
 
@@ -244,6 +245,47 @@ def test_rows_that_a_write_does_not_change_are_carried(tmp_path, monkeypatch, se
             assert rows_of(after) == rows_of(arrays_of(tmp_path / f"{step}.db")), step
     assert stayed > 20
     assert lost > 20
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(
+            (name, value)
+            for name in ("nearest words", "similarities", "marks of words")
+            for value in (-1, 2**31, 2**62)
+        ),
+        ("nearest words", None),
+        ("marks of words", None),
+        *(("items", text) for text in ("7", '{"a": 1}', '[1, "a"]', '["b", "a"]', "[[]]", "no")),
+    ],
+)
+def test_what_a_stranger_wrote_is_not_carried(tmp_path, name, value):
+    """Under right checksums: of other numbers, of another length, of no words; the rows are derived anew."""
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True, contexts="on") as index:
+        index.add(random_texts(1).items())
+        index.refresh("now")
+    expected, connection = rows_of(arrays_of(path)), sqlite3.connect(path)
+    cursor = connection.cursor()
+    generation = find_generation(cursor, 1, CONTEXTS_OF_TEXTS)
+    array = read_array(cursor, generation, name)
+    new = (
+        text_array(value)
+        if isinstance(value, str)
+        else array[:-1]
+        if value is None
+        else np.where(array > 0, value, array)
+    )
+    for slice_, data in generations._packed(generation.id, name, new):
+        statement = "update setsearch_array set data = ? where generation = ? and name = ? and slice = ?"
+        cursor.execute(statement, (data, generation.id, name, slice_))
+    connection.commit()
+    connection.close()
+    with setsearch.open(path) as index:
+        index.add([("one more", "quagga")])
+        index.refresh("now")
+    assert rows_of(arrays_of(path)) == expected
 
 
 def spread_texts(seed, n):
