@@ -256,7 +256,7 @@ def _numbers(names: Iterable[str]) -> Ints:
 
 def _store_forms(draft: Draft, relation: Relation, forms: dict[str, str]) -> None:
     """Store the shown forms of stems as their titles, some in each transaction."""
-    rows = [(form, relation.features.id, term, form) for term, form in forms.items()]
+    rows = [(form, relation.features.id, term, form) for term, form in sorted(forms.items())]  # as the index is
     for start in range(0, len(rows), TITLES_OF_WRITE):
         draft.execute(
             "update setsearch_name set title = ? where kind = ? and name = ? and title is not ?",
