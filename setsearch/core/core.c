@@ -44,7 +44,7 @@ enum {
     STRETCH = 16,   /* scores that are compared with the least of the best together */
     BINS = 512,     /* of weights */
     DEEPER = 4,     /* times as many items are looked at if some are nearly the same as others */
-    FEW_HALVES = 24, RARE = 128 /* of weights of examples; items */
+    FEW_QUARTERS = 24, RARE = 128 /* of weights of examples; items */
 };
 
 static const double VALUE_LATTICE = 4194304.0; /* 2^22 */
@@ -632,12 +632,12 @@ static double factor(const question_t *question, double exponent, double total, 
    examples have them: factors of these are worked out once. */
 static void find_units(const question_t *question, double total, weighed_t *own, int by_stored, const field_t *field) {
     const double exponent = exponent_of(question, question->given);
-    double known[FEW_HALVES][RARE] = {{0}}; /* by 2 c_j and d */
+    double known[FEW_QUARTERS][RARE] = {{0}}; /* by 4 c_j and d */
     for (int64_t j = 0; j < own->count; j++) {
         const int64_t df = by_stored ? field->stored[own->features[j]] : own->ends[j] - own->starts[j];
-        const double having = own->having[j], halves = 2 * having;
-        const int is_common = df < RARE && halves < FEW_HALVES && halves == floor(halves);
-        double once, *of_feature = is_common ? &known[(int)halves][df] : &once;
+        const double having = own->having[j], quarters = 4 * having;
+        const int is_common = df < RARE && quarters < FEW_QUARTERS && quarters == floor(quarters);
+        double once, *of_feature = is_common ? &known[(int)quarters][df] : &once;
         if (!is_common || *of_feature == 0)
             *of_feature = factor(question, exponent, total, having, df > 1 ? (double)df : 1.0);
         own->weights[j] = own->sums[j] / total * *of_feature * VALUE_LATTICE;

@@ -1,12 +1,13 @@
 """One pass or two, by numpy or by the compiled core, and what counts beside features.
 
 Few seeds, five at most, say little. In a second pass (pseudo-relevance feedback) the items that score best, of n / 25
-at most, become seeds of weight 1/2 until there are ten, and the weights are made again; under a budget (models/lift.py)
-10 // N join N seeds, three to five or none. A document that is nearly the same as a seed, or as one that joined, does
-not join: it says nothing new. The second pass reads as much as the first one times `feedback`, 5,000
-postings at least: the strongest features whose lists together are as long, without lists that are longer by themselves;
-and in any case the 20 strongest features of the seeds. Under a budget a list counts as long as it costs. Strength is
-estimated with the document frequencies of the stored counts, so that only the lists that count get values.
+at most, become seeds until there are ten, of weight 1/2, or 1/4 where there are three seeds, and the weights are made
+again; under a budget (models/lift.py) 10 // N of weight 1/2 join N seeds, three to five or none. A document that is
+nearly the same as a seed, or as one that joined, does not join: it says nothing new. The second pass reads as much as
+the first one times `feedback`, 5,000 postings at least: the strongest features whose lists together are as long,
+without lists that are longer by themselves; and in any case the 20 strongest features of the seeds. Under a budget a
+list counts as long as it costs. Strength is estimated with the document frequencies of the stored counts, so that only
+the lists that count get values.
 
 The core does what seed_weights, second_pass and best do one after another, to the bit, for seeds that the index holds.
 """
@@ -42,7 +43,7 @@ from setsearch.search.weights import (
 EXAMPLES = 10  # seeds and what joins them
 FEWEST = 2  # that may join
 WITH_BUDGET = 3, 5  # at least and at most so many: each has thousands of features
-WEIGHT = 0.5  # of an item that joins
+WEIGHT, SMALLER_WEIGHT, ENOUGH = 0.5, 0.25, 3  # of an item that joins; and one that joins so many seeds
 SHARE = 25  # of so many items one may join
 DEEPER, DEEPEST = 4, 64  # times as many items are looked at where some are nearly the same as others, and at most
 LEAST = 5000  # postings that a second pass may always read
@@ -57,6 +58,11 @@ def joining(model: Lift, total: float, n_items: int) -> int:
     missing = EXAMPLES / max(total, 1.0) if model.budget else EXAMPLES - total
     count = min(int(missing), most, n_items // SHARE)
     return count if count >= fewest and total <= EXAMPLES / 2 else 0
+
+
+def weight_of_joining(model: Lift, total: float) -> float:
+    """The weight of an item that joins seeds whose weights add up to N."""
+    return WEIGHT if model.budget or total < ENOUGH else SMALLER_WEIGHT
 
 
 def own_features(features: Ints, weights: Floats) -> Ints:
@@ -104,7 +110,7 @@ def second_pass(fields: Fields, first: SeedWeights, ids: Sequence[int], feedback
         features, weights = own.seeds.features[counting], own.lists.weights[counting]
         cost = int(own.field.stored_lengths(features).sum()) + more * len(features)
         limits.append(Limit(max(int(feedback * cost), LEAST), own_features(features, weights), more))
-    joined = first.examples.joined_by(ids, WEIGHT)
+    joined = first.examples.joined_by(ids, weight_of_joining(first.model, first.examples.total))
     second = seed_weights(fields, joined, first.model, limits)
     return second.having(examples=first.examples, join=lambda: joined)
 
@@ -145,9 +151,8 @@ def weights_at_once(
         return None
     n_items, total, alike = fields.items.size, examples.total, ALIKE if fields.are_documents else 0.0
     limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items), LEAST_WORDS, DEEPEST
-    numbers = Numbers(
-        n_items, total, model.strength, model.rarity, model.budget, feedback, WEIGHT, alike, *wanted.few, *limits
-    )
+    of_model = model.strength, model.rarity, model.budget, feedback, weight_of_joining(model, total)
+    numbers = Numbers(n_items, total, *of_model, alike, *wanted.few, *limits)
     lists = [field.core_field(model.rule) for field in fields.all]
     base, without = fields.base(model, total), sorted({*excluded, *examples.seeds})
     sums = None if wanted.k else np.empty(len(base.items))
@@ -164,7 +169,7 @@ def weights_at_once(
 
     def join() -> Examples:
         """The seeds, and the items that joined."""
-        return examples.joined_by(answer.joined.tolist(), WEIGHT)
+        return examples.joined_by(answer.joined.tolist(), numbers.weight)
 
     def weigh() -> tuple[FieldWeights, ...]:
         """The weights of all fields, as seed_weights makes them."""

@@ -213,7 +213,7 @@ def feedback_scores(
         return one_pass
     stored = {feature: len(items) for feature, items in transpose(data).items()}
     most = max(int(feedback * sum(stored[f] for f in {f for seed in seeds for f in values[seed]})), least)
-    joined = dict.fromkeys(seeds, 1.0) | dict.fromkeys(best, 0.5)
+    joined = dict.fromkeys(seeds, 1.0) | dict.fromkeys(best, 0.25 if len(seeds) >= 3 else 0.5)
     estimates = lift_weights(values, joined, 2.0, stored, RARITY, len(seeds))
     of_seeds = lift_weights(values, seeds, 2.0, None, RARITY)
     least_own = sorted(of_seeds.values(), reverse=True)[: own or None][-1]

@@ -218,7 +218,8 @@ def test_the_cut_equals_its_definition(built, count, step):
     if count > 1:
         values = soft_values(data, 0.8, "soft-twice-mean")
         first = ranking(lift_scores(data, seeds, 2.0, 0.8, rarity=RARITY), seeds)
-        joined = {item: 0.5 for item, _ in first[: min(10 - count, len(data) // 25)]} if count < 6 else {}
+        joining = first[: min(10 - count, len(data) // 25)] if count < 6 else []
+        joined = dict.fromkeys([item for item, _ in joining], 0.25 if count >= 3 else 0.5)
         left_out = []
         for seed in seeds:
             others = {other: 1.0 for other in seeds if other != seed} | joined
