@@ -2,21 +2,19 @@
 
 from collections import Counter
 from itertools import product
-from pathlib import Path
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
 from laws import examples
-from processes import in_fresh_process
 from samples import NamesByRank, random_data, with_kernels
 from starlette.testclient import TestClient
 
 import setsearch
 from setsearch.arrays import Entries, to_lattice
 from setsearch.core import binding, indexing, question
-from setsearch.core.threads import _trim, give_back, side_by_side
+from setsearch.core.threads import side_by_side
 from setsearch.errors import InvalidParameter, LostArrays
 from setsearch.lists import transposed
 from setsearch.scoring import best as kernels
@@ -41,31 +39,6 @@ def test_threads_are_a_few_items_ahead(monkeypatch, told):
     assert len(begun) <= 3 + told
     assert [*results] == [item * item for item in range(3, 50)]
     assert sorted(begun) == [*range(50)]
-
-
-def resident():
-    """The memory of this process, in MB."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    (size,) = [line.split()[1] for line in lines if line.startswith("VmRSS:")]
-    return int(size) / 1e3
-
-
-def given_back():
-    """How much memory a process gives back of 128 MB in many arrays, of which one behind all others stays."""
-    arrays = [np.ones(8000) for _ in range(2000)]
-    kept, before = arrays.pop(), resident()
-    arrays.clear()
-    freed = resident()
-    give_back()
-    assert kept.all()
-    return before - freed, freed - resident()
-
-
-@pytest.mark.skipif(_trim() is None or not Path("/proc/self/status").exists(), reason="memory as glibc has it")
-def test_memory_that_is_free_is_given_back():
-    by_itself, told = in_fresh_process(given_back)
-    assert by_itself < 64
-    assert told > 100
 
 
 def random_lists(rng, n, digits):
