@@ -288,6 +288,6 @@ def identities(numbers: Iterable[Ints]) -> Ints:
     """A number for each feature, given those of what it consists of, `(n_features,)` each: equal if all are equal."""
     found: Any = np.uint64(1)
     for own in numbers:
-        found = (found ^ own.view(np.uint64)) * HASH
+        found = (found ^ own.astype(np.int64).view(np.uint64)) * HASH
         found = found ^ found >> np.uint64(29)
     return cast(Ints, found.view(np.int64))
