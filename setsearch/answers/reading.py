@@ -16,7 +16,7 @@ from setsearch.answers.results import Asked, Explanation, Found, SetFeature, Sta
 from setsearch.answers.tables import ReadingTable
 from setsearch.answers.word_notes import word_notes
 from setsearch.arrays import Floats, only
-from setsearch.core.question import Asking, now
+from setsearch.core.question import Asking, now, one_after_another
 from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, SetsearchError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy, Fresh, parse_fresh
@@ -388,9 +388,8 @@ class Reading(ReadingTable, ManySets):
             return weights
 
         if count is not None and count > 1:
-            examples, asked = self._once_each(fields, request.model, examples), []
-            for part in make_groups(fields, examples, model, count):
-                asked.append((yield from ask(part)))
+            examples = self._once_each(fields, request.model, examples)
+            asked = yield from one_after_another(map(ask, make_groups(fields, examples, model, count)))
             return asked, find_rejected(fields, examples, request.exclude)
         weights, rejected = yield from self._weights(fields, examples, request, wanted)
         if count is None and self.defaults.divided and weights.examples.count >= FEWEST:

@@ -3,7 +3,7 @@
 import ctypes as c
 import math
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from operator import ge
 from struct import Struct
@@ -277,6 +277,14 @@ def now(asking: Asking[T]) -> T:
             outcome: T = end.value
             return outcome
         (answer,) = ask_all([asked])
+
+
+def one_after_another(askings: Iterable[Asking[T]]) -> Asking[list[T]]:
+    """The outcomes of several questions, as one question."""
+    outcomes = []
+    for asking in askings:
+        outcomes.append((yield from asking))
+    return outcomes
 
 
 def _packed(own: Question) -> bytes:

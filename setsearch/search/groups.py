@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Floats
-from setsearch.core.question import Asking
+from setsearch.core.question import Asking, one_after_another
 from setsearch.errors import NoSeeds
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
@@ -111,18 +111,14 @@ def _strangers(
             found -= float(np.mean(np.log(middle_ranks(sums, sums[hits], marked) / (places + 1)))) / 2
         return found
 
-    asked = []
-    for part in parts:
-        asked.append((yield from ask(part)))
+    asked = yield from one_after_another(map(ask, parts))
     at_random = math.log(places + 1) - math.lgamma(places + 1) / places  # 1, if there are many items
     if not (between := nearness(asked)) < at_random + 1 / math.sqrt(2 * k):
         return []
     within = 0.0
     for part in parts:
-        halves = []
-        for first in (0, 1):
-            halves.append((yield from ask(part.part(np.arange(first, part.count, 2)))))
-        within += nearness(halves) / 2
+        halves = [part.part(np.arange(first, part.count, 2)) for first in (0, 1)]
+        within += nearness((yield from one_after_another(map(ask, halves)))) / 2
     return asked if between < STRANGE * within else []
 
 
