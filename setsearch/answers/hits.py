@@ -86,12 +86,12 @@ def best_hits(
     If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
     """
     groups = _by_names(fields, groups)
+    waits = _waits(request) and len(groups) == 1 and groups[0].known is not None  # more is soon found
     among, wanted = fields.allowed(request.among, request.filter), _shown(request)
     told: list[bool | None] = [None] * len(groups)  # whether the seeds of each tell what belongs, once they were asked
     while True:
         lists = []
         for place, weights in enumerate(groups):
-            waits = _waits(request) and len(groups) == 1 and weights.known is not None  # more is soon found
             ids, scores = weights.best(excluded, _depth(fields, request, wanted, waits), fields, among)
             if not len(ids):
                 raise NothingToRank(nothing_left(fields.items, among))

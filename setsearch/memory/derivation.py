@@ -6,7 +6,6 @@ writes in short ones, and publishes with one row: no question waits for it, and 
 
 import json
 import sqlite3
-import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -54,7 +53,7 @@ from setsearch.text.contexts import (
     parts_of_keys,
     words_of_titles,
 )
-from setsearch.text.shown_forms import changed_forms, stem_numbers
+from setsearch.text.shown_forms import changed_forms, numbers_of, stem_numbers
 from setsearch.text.token_stream import (
     Tokens,
     arrange,
@@ -230,7 +229,7 @@ def _fields(
     pairs = ContextPairs(stream, items, [name for _, name, _ in texts.documents], titles)
     arrays["documents"] = json.dumps(texts.documents, ensure_ascii=False)
     texts.documents.clear()
-    numbers, features = _numbers(stream.names), dict[str, Ints]()
+    numbers, features = numbers_of(stream.names), dict[str, Ints]()
     for number, (name, field) in enumerate(context_fields(pairs)):
         at(ARRANGED + number / len(FIELDS) * (COUNTED - ARRANGED))
         lists[f"contexts {name}"] = both_ways(field.cells, n_words, len(field.keys))
@@ -246,12 +245,6 @@ def _fields(
     arrays["words"] = json.dumps(stream.names, ensure_ascii=False)
     arrays["sizes"] = json.dumps({name: len(by_feature) for name, (_, by_feature) in lists.items()})
     return arrays, lists, features
-
-
-def _numbers(names: Iterable[str]) -> Ints:
-    """What stands for words in the identities of contexts, whatever their numbers are."""
-    encoded = map(str.encode, names)
-    return np.array([zlib.crc32(own) << 31 ^ zlib.adler32(own) for own in encoded], np.int64)
 
 
 def _store_forms(draft: Draft, relation: Relation, forms: dict[str, str]) -> None:

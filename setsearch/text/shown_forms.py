@@ -1,6 +1,6 @@
 """The forms of words in which stems are shown: the most frequent one, of equally frequent ones the first by name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 
 import numpy as np
@@ -11,10 +11,15 @@ from setsearch.text.token_stream import FIRST_WORD, Tokens
 Stem = Callable[[str], str]
 
 
+def numbers_of(names: Iterable[str]) -> Ints:
+    """A number for each text, equal where texts are, whatever others there are."""
+    digests = [blake2b(name.encode(), digest_size=8).digest() for name in names]
+    return np.frombuffer(b"".join(digests), np.int64)
+
+
 def stem_numbers(names: Sequence[str], stem: Stem, known: Ints) -> Ints:
     """A number for each word, equal where stems are; `known` are those of the first words."""
-    new = (blake2b(stem(name).encode(), digest_size=8).digest() for name in names[len(known) :])
-    return np.append(known, np.frombuffer(b"".join(new), np.int64))
+    return np.append(known, numbers_of(map(stem, names[len(known) :])))
 
 
 def changed_forms(before: Tokens | None, written: Tokens, after: Tokens, stems: Ints, stem: Stem) -> dict[str, str]:
