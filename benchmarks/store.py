@@ -86,11 +86,8 @@ def sets_of(index: setsearch.Index, texts: Texts, seed: int) -> dict[str, Iterat
     return {items: iter(Questions(index, texts, items, seed)) for items in ("documents", "terms")}
 
 
-def ask(path: Path, texts: Texts, barrier: Any, queue: Any, seed: int) -> None:
-    """One process that asks: the memory that it takes once all of them have asked."""
-    with setsearch.open(path) as index:
-        asked = {items: [*islice(sets, SETS)] for items, sets in sets_of(index, texts, seed).items()}
-    del texts
+def ask(path: Path, asked: dict[str, list[list[str]]], barrier: Any, queue: Any) -> None:
+    """One process that asks, and has nothing else: the memory that it takes once all of them have asked."""
     index = setsearch.open(path)
     barrier.wait()
     before = share()
@@ -108,7 +105,10 @@ def memory(path: Path, texts: Texts, count: int) -> Answers:
     """The memory of some processes that ask at the same time."""
     context = multiprocessing.get_context("spawn")
     barrier, queue = context.Barrier(count), context.Queue()
-    workers = [context.Process(target=ask, args=(path, texts, barrier, queue, seed)) for seed in range(count)]
+    with setsearch.open(path) as index:
+        drawn = [sets_of(index, texts, seed) for seed in range(count)]
+        asked = [{items: [*islice(sets, SETS)] for items, sets in kinds.items()} for kinds in drawn]
+    workers = [context.Process(target=ask, args=(path, own, barrier, queue)) for own in asked]
     for worker in workers:
         worker.start()
     found = [queue.get() for _ in workers]
