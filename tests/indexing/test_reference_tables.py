@@ -310,7 +310,7 @@ def test_copies_of_one_form_give_all_their_tags():
 
 
 def test_no_column_has_two_roles():
-    columns = [column for tags in TAGS[TABLE].values() for column in tags.removeprefix("+").split()]
+    columns = [column for tags in TAGS[TABLE].values() for column in tags.names]
     assert len(columns) == len(set(columns)) and all(column == column.lower() for column in columns)
 
 

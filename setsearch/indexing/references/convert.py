@@ -65,13 +65,13 @@ def merged(copies: Sequence[Reference]) -> Reference:
 
 def _completed(best: Reference, other: Reference) -> Reference:
     lacking = [role for role in TAGS[best.form] if not best.values(role) and role != "key"]
-    if any(plain_tag(best.form)(tag) in TAGS[best.form]["abstract"].split() for tag, _ in best.fields):
+    if any(plain_tag(best.form)(tag) in TAGS[best.form]["abstract"].names for tag, _ in best.fields):
         lacking = [role for role in lacking if role != "abstract"]
     if best.pages[1]:
         lacking = [role for role in lacking if role != "last_page"]
     added = _fields(other, best.form, lacking)
     if other.form == best.form:  # tags that say nothing in other forms
-        plain, roles = plain_tag(best.form), (tags.removeprefix("+").split() for tags in TAGS[best.form].values())
+        plain, roles = plain_tag(best.form), (tags.names for tags in TAGS[best.form].values())
         known = {plain(tag) for tag, _ in best.fields}.union(*roles)
         added += tuple(field for field in other.fields if plain(field[0]) not in known)
     return replace(best, fields=_with_abstract(best, other) + added)
@@ -79,7 +79,7 @@ def _completed(best: Reference, other: Reference) -> Reference:
 
 def _with_abstract(best: Reference, other: Reference) -> tuple[tuple[str, str], ...]:
     """The fields of a record; that of an abstract which is cut, or says that there is none, has the other one."""
-    plain, tags = plain_tag(best.form), TAGS[best.form]["abstract"].split()
+    plain, tags = plain_tag(best.form), TAGS[best.form]["abstract"].names
     own, others = (plain_title(" ".join(one.values("abstract"))) for one in (best, other))
     places = [place for place, (tag, _) in enumerate(best.fields) if plain(tag) in tags]
     if not places or len(others) <= len(own) or not others.startswith(own):
@@ -122,13 +122,13 @@ def tags_beside(reference: Reference, others: Container[str], form: str = "") ->
     present = {plain(tag) for tag, value in reference.fields if value.strip()}
     taken = {_TYPE_TAG.get(reference.form, ""), *(_TYPE_COLUMNS if reference.form == TABLE else ())}
     for role, tags in own.items():
-        names = [name for name in tags.removeprefix("+").split() if name in present]
+        names = [name for name in tags.names if name in present]
         if (
             role in others
             or (form, role) in {(BIBTEX, "key"), *_ELSEWHERE}
             or (role == "last_page" and "first_page" in others)
         ):
-            taken.update(names if tags.startswith("+") else names[:1])
+            taken.update(names if tags.all else names[:1])
     return [tag for tag, value in reference.fields if value.strip() and plain(tag) not in taken]
 
 
@@ -136,7 +136,7 @@ def _fields(reference: Reference, form: str, roles: Sequence[str]) -> tuple[tupl
     """What a reference says in these roles, as fields of a form."""
     found: list[tuple[str, str]] = []
     for role in roles:
-        values, tag = _values(reference, role, form), TAGS[form][role].removeprefix("+").split()[0]
+        values, tag = _values(reference, role, form), TAGS[form][role].names[0]
         if form == PUBMED and role == "doi":
             values = [f"{value} [doi]" for value in values]
         if form == BIBTEX and values:

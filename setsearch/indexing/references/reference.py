@@ -7,7 +7,7 @@ from functools import cached_property
 from html import unescape
 from typing import Any
 
-from setsearch.indexing.references.tags import BIBTEX, FORMS, PUBMED, REFER, RIS, ROLES, TABLE, WOS, plain_tag
+from setsearch.indexing.references.tags import BIBTEX, FORMS, PUBMED, REFER, RIS, TABLE, TAGS, WOS, plain_tag
 from setsearch.text.identifiers import any_doi, is_doi, plain_doi, plain_title
 from setsearch.text.latex import latex_text
 
@@ -55,7 +55,7 @@ class Reference:
         self.__dict__.pop("_by_tag", None)
 
     def _values(self, role: str) -> list[str]:
-        has_all, names = ROLES[self.form].get(role, (False, ()))
+        names, has_all = TAGS[self.form].get(role, ((), False))
         found: dict[str, None] = {}
         for name in names:
             if name in self._by_tag:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from setsearch.indexing.references.reference import SEVERAL, Reference
+from setsearch.indexing.references.reference import Reference
 from setsearch.indexing.references.tags import TABLE, TAGS, WOS, plain_column
 
 NAMING = ("abstract", "doi", "pmid")  # roles, one of which a table of references has beside titles
@@ -14,7 +14,7 @@ _WHOLE = ("literal", "name", "display_name", "author")  # of an object, what nam
 def are_reference_columns(values: Mapping[str, Any]) -> bool:
     """Whether a row has the columns of references: a title, and an abstract, a DOI or a number in PubMed; no text."""
     names = {plain_column(name) for name, _ in _flat(values)}
-    title, *others = (set(TAGS[TABLE][role].split()) for role in ("title", *NAMING))
+    title, *others = ({*TAGS[TABLE][role].names} for role in ("title", *NAMING))
     return "text" not in names and bool(names & title) and any(names & other for other in others)
 
 
@@ -57,9 +57,12 @@ def read_wos_table(text: str) -> Iterator[Reference]:
     """The records of a tab-delimited file of Web of Science, whose columns are its tags. Cells have no quotes."""
     lines = text.lstrip("\ufeff").splitlines()
     tags = [tag.strip() for tag in lines[0].split("\t")]
-    several = {tag for role in SEVERAL[:1] for tag in TAGS[WOS][role].split()}
     for number, line in enumerate(lines[1:], 2):
         cells = [(tag, cell.strip()) for tag, cell in zip(tags, line.split("\t"), strict=False)]
-        fields = tuple((tag, cell.replace(_MORE, "\n") if tag in several else cell) for tag, cell in cells if cell)
+        fields = tuple(
+            (tag, cell.replace(_MORE, "\n") if tag in TAGS[WOS]["author"].names else cell)
+            for tag, cell in cells
+            if cell
+        )
         if fields:
             yield Reference(WOS, fields, line=number)

@@ -13,63 +13,26 @@ from setsearch.indexing.references.tags import PUBMED, REFER
 
 RECORDS = ("record", "PubmedArticle", "PubmedBookArticle")
 AT_ONCE = 1 << 16  # characters
-# Where EndNote has what; the first path of a tag that is there counts, all values of it.
-ENDNOTE = (
-    ("A", "contributors/authors/author"),
-    ("E", "contributors/secondary-authors/author"),
-    ("Y", "contributors/tertiary-authors/author"),
-    ("?", "contributors/subsidiary-authors/author"),
-    ("T", "titles/title"),
-    ("Q", "titles/translated-title"),
-    ("!", "titles/short-title"),
-    ("J", "periodical/full-title titles/secondary-title alt-periodical/full-title"),
-    ("B", "titles/secondary-title"),
-    ("S", "titles/tertiary-title"),
-    ("V", "volume"),
-    ("N", "number"),
-    ("P", "pages"),
-    ("D", "dates/year"),
-    ("8", "dates/pub-dates/date"),
-    ("C", "pub-location"),
-    ("I", "publisher"),
-    ("7", "edition"),
-    ("@", "isbn"),
-    ("R", "electronic-resource-num"),
-    ("M", "accession-num"),
-    ("F", "label"),
-    ("K", "keywords/keyword"),
-    ("X", "abstract"),
-    ("Z", "notes"),
-    ("<", "research-notes"),
-    ("G", "language"),
-    ("9", "work-type"),
-    ("+", "auth-address"),
-    ("U", "urls/related-urls/url"),
-    (">", "urls/pdf-urls/url"),
-    ("W", "remote-database-provider"),
-    ("~", "remote-database-name"),
-    ("1", "custom1"),
-    ("2", "custom2"),
-    ("3", "custom3"),
-    ("4", "custom4"),
-)
-MEDLINE = (
-    ("PMID", "PMID"),
-    ("TI", "Article/ArticleTitle ArticleTitle Book/BookTitle"),
-    ("TT", "Article/VernacularTitle VernacularTitle"),
-    ("LA", "Article/Language Language"),
-    ("JT", "Article/Journal/Title"),
-    ("TA", "MedlineJournalInfo/MedlineTA Article/Journal/ISOAbbreviation"),
-    ("BTI", "Book/BookTitle"),
-    ("PB", "Book/Publisher/PublisherName"),
-    ("IS", "Article/Journal/ISSN"),
-    ("VI", "Article/Journal/JournalIssue/Volume"),
-    ("IP", "Article/Journal/JournalIssue/Issue"),
-    ("PG", "Article/Pagination/MedlinePgn Pagination/MedlinePgn"),
-    ("PT", "Article/PublicationTypeList/PublicationType PublicationType"),
-    ("OT", "KeywordList/Keyword"),
-    ("RN", "ChemicalList/Chemical/NameOfSubstance"),
-)
+# Where is what: tags and paths. The first path of a tag that is there counts, all values of it.
+ENDNOTE = """
+A contributors/authors/author; E contributors/secondary-authors/author; Y contributors/tertiary-authors/author;
+? contributors/subsidiary-authors/author; T titles/title; Q titles/translated-title; ! titles/short-title;
+J periodical/full-title|titles/secondary-title|alt-periodical/full-title; B titles/secondary-title;
+S titles/tertiary-title; V volume; N number; P pages; D dates/year; 8 dates/pub-dates/date; C pub-location;
+I publisher; 7 edition; @ isbn; R electronic-resource-num; M accession-num; F label; K keywords/keyword;
+X abstract; Z notes; < research-notes; G language; 9 work-type; + auth-address; U urls/related-urls/url;
+> urls/pdf-urls/url; W remote-database-provider; ~ remote-database-name; 1 custom1; 2 custom2; 3 custom3;
+4 custom4
+"""
+MEDLINE = """
+PMID PMID; TI Article/ArticleTitle|ArticleTitle|Book/BookTitle; TT Article/VernacularTitle|VernacularTitle;
+LA Article/Language|Language; JT Article/Journal/Title;
+TA MedlineJournalInfo/MedlineTA|Article/Journal/ISOAbbreviation; BTI Book/BookTitle;
+PB Book/Publisher/PublisherName; IS Article/Journal/ISSN; VI Article/Journal/JournalIssue/Volume;
+IP Article/Journal/JournalIssue/Issue; PG Article/Pagination/MedlinePgn|Pagination/MedlinePgn;
+PT Article/PublicationTypeList/PublicationType|PublicationType; OT KeywordList/Keyword;
+RN ChemicalList/Chemical/NameOfSubstance
+"""
 _not_xml = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -134,12 +97,12 @@ def _pubmed(record: Element) -> Reference:
     return Reference(PUBMED, tuple(field for field in fields if field[1]))
 
 
-def _fields(record: Element, table: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
+def _fields(record: Element, table: str) -> list[tuple[str, str]]:
     """What a table of tags and paths finds in a record."""
     found = []
-    for tag, paths in table:
-        values = next((own for path in paths.split() if (own := [*map(_said, record.findall(path))]) and any(own)), [])
-        found += [(tag, value) for value in values if value]
+    for tag, _, paths in (own.strip().partition(" ") for own in table.split(";")):
+        each = ([*map(_said, record.findall(path))] for path in paths.split("|"))
+        found += [(tag, value) for value in next(filter(any, each), []) if value]
     return found
 
 
