@@ -1,11 +1,9 @@
 """Files that are read in a process apart, under a limit of time and of memory: hostile ones harm nobody else."""
 
 import pickle
-import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any, NamedTuple
@@ -19,7 +17,6 @@ from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.rows.workbooks import Sheet, read_workbook
 
 SECONDS, MEGABYTES = 60.0, 2048
-_length = struct.Struct("<Q")
 
 
 class Job(NamedTuple):
@@ -62,9 +59,9 @@ class Reader:
         timer.start()
         try:
             _send(process.stdin, job)
-            outcome: Outcome = _receive(process.stdout)
+            outcome: Outcome = pickle.load(process.stdout)
             return outcome
-        except (OSError, EOFError):
+        except (OSError, EOFError, pickle.UnpicklingError):
             self.close()
             what = f"{self.seconds:g} s" if not timer.is_alive() else f"{self.megabytes} MB"
             raise TooMuch(f"{job.name} takes more than {what} to read; leave it out") from None
@@ -94,10 +91,10 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-def read_parts(job: Job, warn: Callable[[str], None], decided: dict[str, list[str]]) -> Outcome:
+def read_parts(job: Job) -> Outcome:
     """What a format makes of a file, with the error at which it ended."""
-    rows = RowReader(job.errors, warn, encoding=job.encoding, decided=decided)
-
+    warnings = list[str]()
+    rows = RowReader(job.errors, warnings.append, encoding=job.encoding)
     form = form_of(job.data, job.ending)
 
     def decode(own: bytes) -> str:
@@ -114,7 +111,7 @@ def read_parts(job: Job, warn: Callable[[str], None], decided: dict[str, list[st
             parts.append(part)  # what came before an error counts
     except (Exception, RecursionError) as raised:
         error = raised
-    return Outcome(parts, error, [], decided)
+    return Outcome(parts, error, warnings, rows.decided)
 
 
 def main(megabytes: int) -> None:
@@ -124,14 +121,13 @@ def main(megabytes: int) -> None:
     sys.stdout = sys.stderr  # what libraries print
     while True:
         try:
-            job = _receive(source)
+            job = pickle.load(source)
         except (EOFError, OSError, KeyboardInterrupt):
             return
-        warnings = list[str]()
-        outcome = read_parts(job, warnings.append, {})
+        outcome = read_parts(job)
         if isinstance(outcome.error, MemoryError):
             return
-        _send(target, outcome._replace(error=_plain(outcome.error), warnings=warnings))
+        _send(target, outcome._replace(error=_plain(outcome.error)))
 
 
 def _plain(error: Exception | None) -> Exception | None:
@@ -154,18 +150,5 @@ def _limit_memory(megabytes: int) -> None:
 
 
 def _send(pipe: IO[bytes], value: Any) -> None:
-    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    pipe.write(_length.pack(len(data)))
-    pipe.write(data)
+    pickle.dump(value, pipe, pickle.HIGHEST_PROTOCOL)
     pipe.flush()
-
-
-def _receive(pipe: IO[bytes]) -> Any:
-    head = pipe.read(_length.size)
-    if len(head) < _length.size:
-        raise EOFError
-    (size,) = _length.unpack(head)
-    data = pipe.read(size)
-    if len(data) < size:
-        raise EOFError
-    return pickle.loads(data)

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
@@ -56,27 +56,9 @@ class FileReader:
     workbooks: list[str] = field(default_factory=list)  # files whose sheets became one document
     textless: list[str] = field(default_factory=list)  # where references without a text are
 
-    def within(self, archive: Path, rows: RowReader) -> "FileReader":
-        """What reads the files of an archive, all if it is wanted itself, and has nothing to tell so far."""
-        own = FileReader(rows, () if self._is_wanted(archive) else self.globs, apart=self.apart)
-        own.references, own.unread = self.references, self.unread
-        return own
-
-    def adopt(self, other: "FileReader", told: Callable[[str], str]) -> None:
-        """Take what another one has to tell, where `told` changes names."""
-        for why, names in other.left_out.items():
-            self.left_out.setdefault(why, []).extend(map(told, names))
-        for mine, theirs in (
-            (self.empty, other.empty),
-            (self.cut, other.cut),
-            (self.workbooks, other.workbooks),
-            (self.textless, other.textless),
-        ):
-            mine.extend(map(told, theirs))
-
     def files(self, folder: Path) -> list[Path]:
         """The files of a folder, without hidden ones, in the order of their paths. Raises SourceError if none is."""
-        found = sorted(path for path in self._walk(folder) if self._is_wanted(path.relative_to(folder)))
+        found = sorted(path for path in self._walk(folder) if self.is_wanted(path.relative_to(folder)))
         if not found:
             wanted = f" like {' or '.join(self.globs)}" if self.globs else ""
             raise SourceError(f"{folder} holds no file{wanted}; hidden files are left out")
@@ -140,11 +122,11 @@ class FileReader:
 
     def tell_textless(self, copy: Copy) -> None:
         """Note a reference that has no text."""
-        self.textless.append(copy.position)
+        self.textless.append(self.rows.shown(copy.position))
 
     def leave_out(self, path: Path, why: str) -> None:
         """Note that a file gave no document, or one less."""
-        self.left_out.setdefault(why, []).append(str(path))
+        self.left_out.setdefault(why, []).append(self.rows.shown(str(path)))
 
     def documents(self, path: Path, id: str, is_named: bool) -> Iterator[FileItem]:
         """The documents of a file. A file that is no text is an error if it `is_named`, else left out."""
@@ -191,7 +173,7 @@ class FileReader:
             text = None if part is None else self._without_nul(part, path, data)
             if part is None or text is None:
                 continue
-            self.cut += [path] * (part.reference is not None and part.reference.is_cut)
+            self.cut += [self.rows.shown(path)] * (part.reference is not None and part.reference.is_cut)
             if part.reference is not None and text.strip():
                 if self._is_whole(part.reference, path, data):
                     self.references.append(Copy(part.reference, id, number))
@@ -208,7 +190,7 @@ class FileReader:
             own = id if part.key is None else f"{id}#{part.key}"
             times[own] += 1
             own = own if times[own] == 1 else f"{own} ({times[own]})"
-            self.workbooks += [path] * is_workbook(data, ending)
+            self.workbooks += [self.rows.shown(path)] * is_workbook(data, ending)
             yield own, text, (part.title or Path(path).name).replace("\0", " ")
         if not number:
             self.leave_out(Path(path), NOTHING if data.strip() else "empty")
@@ -226,7 +208,8 @@ class FileReader:
             raise SourceError(f"{path} has no sheet with names of columns and rows below them")
         return outcome.parts
 
-    def _is_wanted(self, path: Path) -> bool:
+    def is_wanted(self, path: Path) -> bool:
+        """Whether a file of a folder is one of those that were chosen."""
         name = path.as_posix()
         return not self.globs or any(fnmatch(name, glob) or fnmatch(path.name, glob) for glob in self.globs)
 
@@ -262,13 +245,12 @@ class FileReader:
 
     def _read(self, job: Job) -> Outcome:
         """Read a file, apart if its format can be slow or large."""
-        if form_of(job.data, job.ending) not in RISKY:
-            return read_parts(job, self.rows.warn, self.rows.decided)
-        outcome = self.apart.read(job)
+        is_risky = form_of(job.data, job.ending) in RISKY
+        outcome = self.apart.read(job) if is_risky else read_parts(job)
         for warning in outcome.warnings:
             self.rows.warn(warning)
-        for encoding, names in outcome.decided.items():
-            self.rows.decided.setdefault(encoding, []).extend(names)
+        for encoding in outcome.decided:
+            self.rows.decide(encoding, job.name)
         return outcome
 
     def _without_nul(self, part: Part, path: str, data: bytes) -> str | None:

@@ -40,7 +40,7 @@ class FrameItems:
 
     def __iter__(self) -> Iterator[Any]:
         rows = self._progress(Counted(frame_rows(self._frame), lambda: len(self._frame)))
-        reader = SourceReader(self.roles, RowReader(), cells=self._cells).given(rows)
+        reader = SourceReader(self.roles, RowReader(table="the frame", given=rows), cells=self._cells)
         return reader.read_numbers([]) if self.roles.of_numbers else reader.of_rows()
 
 

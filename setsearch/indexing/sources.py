@@ -41,7 +41,6 @@ from setsearch.indexing.rows.reader import (
     JSON_LINES,
     LOOKED_AT,
     ROW_FILES,
-    GivenRows,
     RowReader,
     file_ending,
     first_object,
@@ -102,9 +101,13 @@ class SourceReader:
 
     @cached_property
     def _for_folders(self) -> "SourceReader":
-        """What reads folders, and tells this one what it found."""
-        own = replace(self, rows=replace(self.rows, errors=self.folder_errors or self.rows.errors))
-        vars(own)["files"] = replace(self.files, rows=own.rows)
+        """What reads folders."""
+        return self._by(replace(self.rows, errors=self.folder_errors or self.rows.errors), self.globs)
+
+    def _by(self, rows: RowReader, globs: tuple[str, ...], is_within: bool = False) -> "SourceReader":
+        """What reads files otherwise, and tells this one what it found."""
+        own = replace(self, rows=rows, is_within=is_within)
+        vars(own)["files"] = replace(self.files, rows=rows, globs=globs)
         return own
 
     def read(self, sources: Iterable[str]) -> Iterator[SourceItem | Group]:
@@ -119,10 +122,6 @@ class SourceReader:
         if is_empty:
             lost = "" if self.cells.keep is None else f" that meets {self.cells.keep!r:.60}"
             raise SourceError(f"nothing to index in {', '.join(paths) or self.rows.table}: no document, no row{lost}")
-
-    def given(self, rows: Iterable[Row]) -> "SourceReader":
-        """What reads rows that come from elsewhere."""
-        return replace(self, rows=GivenRows(rows))  # type: ignore[arg-type]
 
     def of_rows(self) -> Iterator[SourceItem]:
         """The items of the table."""
@@ -299,17 +298,12 @@ class SourceReader:
                 """A message that names the archive, not where it is unpacked."""
                 return message.replace(str(folder), str(archive))
 
-            rows = replace(self.rows, warn=lambda message: self.rows.warn(told(message)), decided={})
-            own = replace(self, rows=rows, is_within=True)
-            vars(own)["files"] = files = self.files.within(archive, rows)
+            rows = replace(self.rows, warn=lambda message: self.rows.warn(told(message)), shown=told)
+            globs = () if self.files.is_wanted(archive) else self.globs
             try:
-                yield from own._folder(folder, prefix)
+                yield from self._by(rows, globs, is_within=True)._folder(folder, prefix)
             except SourceError as error:
                 raise type(error)(told(str(error))) from error
-            finally:
-                self.files.adopt(files, told)
-                for encoding, names in rows.decided.items():
-                    self.rows.decided.setdefault(encoding, []).extend(map(told, names))
 
     def _file_of_folder(self, file: Path, id: str) -> Iterator[SourceItem]:
         if is_archive(file):

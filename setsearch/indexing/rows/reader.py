@@ -58,6 +58,8 @@ class RowReader:
     delimiter: str | None = None  # of CSV files; None: a comma, or what the header has instead
     decided: dict[str, list[str]] = field(default_factory=dict)  # files that were not UTF-8, by the encoding chosen
     amount: Amount = field(default_factory=Amount)  # how much is read
+    shown: Callable[[str], str] = str  # what people call a file: that of an archive is unpacked elsewhere
+    given: Iterable[Row] | None = None  # rows of an application, in place of a table
 
     @cached_property
     def _streams(self) -> dict[str, io.BufferedReader]:
@@ -71,7 +73,9 @@ class RowReader:
 
     def read(self, source: str) -> Generator[Row]:
         """The rows of one source; raises SourceError."""
-        if self.table is not None:
+        if self.given is not None:
+            yield from self.given
+        elif self.table is not None:
             yield from self._table_rows(source, self.table)
         elif is_stream(source):
             yield from self._standard_rows(self.stream(source), stream_name(source))
@@ -98,7 +102,7 @@ class RowReader:
                     yield from reader._json_rows(lines, source)
                     return
                 # JSON is UTF-8, but spreadsheets write what they like.
-                own = lines if reader.encoding else lines_as_utf8(lines, lambda found: self._decide(found, source))
+                own = lines if reader.encoding else lines_as_utf8(lines, lambda found: self.decide(found, source))
                 yield from reader._csv_rows(own, source, DELIMITERS.get(ending, ","))
 
     def _by_bytes(self, file: IO[bytes], name: str) -> tuple["RowReader", IO[bytes]]:
@@ -120,7 +124,7 @@ class RowReader:
         if _is_array(begin):
             yield from reader._array_rows(lines, name)
         elif not first.startswith(b"{") and any(mark.encode() in first for mark in (",", *OTHER_DELIMITERS)):
-            own = lines if reader.encoding else lines_as_utf8(lines, lambda found: self._decide(found, name))
+            own = lines if reader.encoding else lines_as_utf8(lines, lambda found: self.decide(found, name))
             yield from reader._csv_rows(own, name, ",")
         elif b"{" in begin or not first:
             yield from reader._object_rows(lines, name)
@@ -247,15 +251,16 @@ class RowReader:
             except UnicodeDecodeError:
                 found = likely_encoding(data) if b"\0" not in data else None
                 if found is not None:
-                    self._decide(found, name)
+                    self.decide(found, name)
                     return data.decode(found, "replace")
         if has_records and self.errors == "skip":
             with suppress(UnicodeDecodeError, LookupError):
                 return data.decode(self.encoding or "utf-8-sig", "surrogateescape")
         return self.decode(data, name)
 
-    def _decide(self, encoding: str, name: str) -> None:
-        self.decided.setdefault(encoding, []).append(name)
+    def decide(self, encoding: str, name: str) -> None:
+        """Note that a file is not UTF-8."""
+        self.decided.setdefault(encoding, []).append(self.shown(name))
 
     def decode(self, data: bytes, position: str) -> str | None:
         """Bytes to text, UTF-8 unless `encoding` says otherwise; None to skip it."""
@@ -278,19 +283,6 @@ class RowReader:
                 f"{position} is not {self.encoding or 'UTF-8'}: {place} is 0x{data[error.start]:02x}; "
                 "name its `encoding`, or pass `errors=replace` or `errors=skip`"
             ) from error
-
-
-@dataclass(frozen=True)
-class GivenRows:
-    """Rows of an application, read as those of a table."""
-
-    given: Iterable[Row]
-    errors: str = "strict"
-    table: str = "the frame"
-
-    def read(self, source: str) -> Iterator[Row]:
-        """All rows."""
-        yield from self.given
 
 
 def broken_bytes(text: str) -> str | None:
