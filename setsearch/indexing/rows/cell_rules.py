@@ -9,12 +9,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from setsearch.errors import SourceError, UsageError
 from setsearch.indexing.rows.cells import Row, cell_features, cell_text
-from setsearch.storage.conditions import OPERATORS, Condition, parse_condition
+from setsearch.storage.conditions import Condition, parse_condition
 
 
 @dataclass(frozen=True)
@@ -46,12 +43,6 @@ class CellRules:
     def condition(self) -> Condition | None:
         """The condition of `keep`."""
         return None if self.keep is None else parse_condition(self.keep)
-
-    def compare_all(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Which numbers meet the condition; raises ValueError if it compares texts."""
-        assert self.condition is not None
-        kept: npt.NDArray[np.bool_] = np.asarray(OPERATORS[self.condition.sign](values, float(self.condition.wanted)))
-        return kept
 
     def keeps(self, row: Row) -> bool:
         """Whether a row meets the condition; raises SourceError if it lacks the column, or a number."""
