@@ -81,16 +81,11 @@ def follow(
     known = load_source(cursor, relation)
     if relation.items.size and (known is None or (known.kind, known.name) != (source.kind, source.name)):
         raise UsageError(_holds_others(relation, known, source, "use another `collection`"))
-    changes = read(known.state if known is not None and known.columns == source.columns else None)
-    relation.is_altered |= known is None or known.state != changes.state
-    written, gone = _write(
-        Writer(cursor, relation, replace=True, whole=True),
-        intake,
-        changes.items,
-        lambda: relation.items.names(cursor) if changes.gone is None else changes.gone,
-    )
-    save_source(cursor, relation, replace(source, state=changes.state))
-    return Changes(written, gone)
+    read_now = read(known.state if known is not None and known.columns == source.columns else None)
+    relation.is_altered |= known is None or known.state != read_now.state
+    changes = _write(cursor, intake, relation, read_now.items, read_now.gone)
+    save_source(cursor, relation, replace(source, state=read_now.state))
+    return changes
 
 
 def add_source(
@@ -117,19 +112,7 @@ def add_source(
     if source.kind == FTS5:
         spec = FTS5_SPEC + find_tokenizer(find_declaration(cursor, source.name) or "")
     relation = intake.open(cursor, names, empty, spec)
-    return _read_anew(cursor, intake, relation, source, progress)
-
-
-def _read_anew(
-    cursor: sqlite3.Cursor, intake: Intake, relation: Relation, source: SyncedSource, progress: Progress = iter
-) -> Changes:
-    """Read the whole table, and follow it from now on."""
-    drop_source(cursor, relation)
-    changes = _read_all(cursor, intake, relation, source, progress)
-    save_source(cursor, relation, source)
-    if source.tracked:
-        create_triggers(cursor, relation, source)
-    return changes
+    return _Table(cursor, relation, source).read_anew(intake, progress)
 
 
 def sync(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, progress: Progress = iter) -> Changes:
@@ -139,14 +122,15 @@ def sync(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, progress: P
         return Changes()
     if not table_columns(cursor, source.name):
         raise SourceError(_gone(cursor, source))
+    table = _Table(cursor, relation, source)
     if not source.tracked:
-        return _read_all(cursor, intake, relation, source, progress)
+        return table.read_all(intake, progress)
     # The table was created again, without its triggers; or version 0.21 wrote numbers as 1.0, which are 1 now.
-    if not has_triggers(cursor, relation, source) or _has_old_numbers(cursor, relation, source):
-        return _read_anew(cursor, intake, relation, source, progress)
-    changes = _read_changed(cursor, intake, relation, source, progress)
+    if not has_triggers(cursor, relation, source) or table.has_old_numbers():
+        return table.read_anew(intake, progress)
+    changes = table.read_changed(intake, progress)
     forget_changes(cursor, relation)
-    return changes + _delete_vanished(cursor, relation, source)
+    return changes + table.delete_vanished()
 
 
 def needs_sync(cursor: sqlite3.Cursor, relation: Relation) -> bool:
@@ -156,7 +140,7 @@ def needs_sync(cursor: sqlite3.Cursor, relation: Relation) -> bool:
         return False
     if not source.tracked or not has_triggers(cursor, relation, source):
         return True
-    return bool(count_changes(cursor, relation)) or _has_vanished(cursor, relation, source)
+    return bool(count_changes(cursor, relation)) or _Table(cursor, relation, source).has_vanished()
 
 
 def check_source(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
@@ -190,7 +174,7 @@ def read_again(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> bo
     if source is None or source.kind in ENGINES or not table_columns(cursor, source.name):
         return False
     relation.clear(cursor)
-    _read_anew(cursor, intake, relation, source)
+    _Table(cursor, relation, source).read_anew(intake)
     return True
 
 
@@ -235,14 +219,6 @@ def read_source(cursor: sqlite3.Cursor, source: SyncedSource, chosen: str = "") 
     yield from SourceReader(columns, rows, joined=others).of_rows()
 
 
-def _counted(cursor: sqlite3.Cursor, source: SyncedSource) -> Iterable[SourceItem]:
-    """The items of a source; those of a table can be counted, while a view would be worked out twice."""
-    items, count = read_source(cursor, source), f"select count(*) from {main_table(source.name)}"
-    if not is_stored_table(cursor, source.name):
-        return items
-    return Counted(items, lambda: int(_first(cursor, source, count)[0]))
-
-
 def _read_joined(cursor: sqlite3.Cursor, field: Joined, chosen: str) -> dict[str, list[str]]:
     """What another table has of each document, or of those that are chosen; raises SourceError."""
     names: dict[str, list[str]] = {}
@@ -280,14 +256,107 @@ def require_tables(cursor: sqlite3.Cursor, field: Joined, track: bool = False) -
             raise InvalidParameter(f"{step.table} is no table, and has no triggers: leave `track` out")
 
 
-def _note_renamed(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> None:
-    """Note the documents that have what another table names otherwise now."""
-    for number, rows, _ in source.naming:
-        key, name = quote(rows.key), quote(rows.name)
-        cursor.execute(
-            f"insert into setsearch_change (relation, key, again) select {relation.id}, {key}, {key} "
-            f"from {main_table(rows.table)} where {name} {_among(noted_names(relation, number))} on conflict do nothing"
-        )
+@dataclass(frozen=True)
+class _Table:
+    """A relation and the table that it follows."""
+
+    cursor: sqlite3.Cursor
+    relation: Relation
+    source: SyncedSource
+
+    def read_anew(self, intake: Intake, progress: Progress = iter) -> Changes:
+        """Read the whole table, and follow it from now on."""
+        drop_source(self.cursor, self.relation)
+        changes = self.read_all(intake, progress)
+        save_source(self.cursor, self.relation, self.source)
+        if self.source.tracked:
+            create_triggers(self.cursor, self.relation, self.source)
+        return changes
+
+    def read_all(self, intake: Intake, progress: Progress) -> Changes:
+        """Read the whole table. Its rows can be counted, while a view would be worked out twice."""
+        items: Iterable[SourceItem] = read_source(self.cursor, self.source)
+        if is_stored_table(self.cursor, self.source.name):
+            items = Counted(items, lambda: int(self._first("count(*)")[0]))
+        return _write(self.cursor, intake, self.relation, progress(items))
+
+    def read_changed(self, intake: Intake, progress: Progress) -> Changes:
+        """Read the rows that changed."""
+        self._note_renamed()
+        noted = "select key from setsearch_change where relation = ? order by id"
+        keys = [key for (key,) in self.cursor.execute(noted, (self.relation.id,))]
+        if not keys:
+            return Changes()
+        name, key = self.source.name, self.source.key
+        if None in keys and self.source.roles.errors != "skip" and self._first("1", f"where {quote(key)} is null"):
+            cell_id(f"a row of {name}", key, None)  # raises, as reading all would
+        names = set[str]()
+        for own in keys:
+            with suppress(SourceError):  # no id; if there is such a row still, reading it says so
+                names.add(cell_id("a changed row", key, own))
+        read = read_source(self.cursor, self.source, _among(self.relation.id))
+        items = progress(Counted(read, lambda: len({*map(str, keys)})))
+        known = self.relation.items.find(self.cursor, sorted(names))
+        return _write(self.cursor, intake, self.relation, items, known)
+
+    def has_vanished(self) -> bool:
+        """Whether rows are gone without a trigger: "insert or replace" may delete a row by another unique column."""
+        (count,) = self._first(f"count(distinct {quote(self.source.key)})")
+        return bool(count < self.relation.items.size)
+
+    def delete_vanished(self) -> Changes:
+        """Delete the items whose rows are gone without a trigger."""
+        if not self.has_vanished():
+            return Changes()
+        name, key = self.source.name, self.source.key
+        rows = limited_rows(self.cursor, f"reading {name}", f"select {quote(key)} from {main_table(name)}", each=True)
+        existing = {cell_id(f"a row of {name}", key, own) for (own,) in rows}
+        gone = [own for own in self.relation.items.names(self.cursor) if own not in existing]
+        return Changes(0, Writer(self.cursor, self.relation).delete(gone))
+
+    def has_old_numbers(self) -> bool:
+        """Whether items are named by whole numbers with a decimal point, of a column that holds such numbers."""
+        rows = self.cursor.execute(f"pragma main.table_info({quote(self.source.name)})").fetchall()
+        declared = {row[1]: str(row[2]).upper() for row in rows}.get(self.source.key, "")
+        statement = "select 1 from setsearch_name where kind = ? and name glob '*[0-9].0' limit 1"
+        is_real = any(name in declared for name in ("REAL", "FLOA", "DOUB"))
+        return is_real and self.cursor.execute(statement, (self.relation.items.id,)).fetchone() is not None
+
+    def _note_renamed(self) -> None:
+        """Note the documents that have what another table names otherwise now."""
+        for number, rows, _ in self.source.naming:
+            key, among = quote(rows.key), _among(noted_names(self.relation, number))
+            self.cursor.execute(
+                f"insert into setsearch_change (relation, key, again) select {self.relation.id}, {key}, {key} "
+                f"from {main_table(rows.table)} where {quote(rows.name)} {among} on conflict do nothing"
+            )
+
+    def _first(self, columns: str, condition: str = "") -> Any:
+        """The first row of the table that meets a condition, or what all rows have together."""
+        with limited(self.cursor, f"reading {self.source.name}"):
+            statement = f"select {columns} from {main_table(self.source.name)} {condition}"
+            return self.cursor.execute(statement).fetchone()
+
+
+def _write(
+    cursor: sqlite3.Cursor,
+    intake: Intake,
+    relation: Relation,
+    items: Iterable[SourceItem],
+    gone: Iterable[str] | None = None,
+) -> Changes:
+    """Write items, and delete those that are `gone`, or all others, and were not written."""
+    writer, seen = Writer(cursor, relation, replace=True, whole=True), set[str]()
+
+    def _record() -> Iterator[SourceItem]:
+        for item in items:
+            seen.add(item[0])
+            yield item
+
+    intake.write(writer, _record())
+    written = len(writer.changed_items())
+    names = [name for name in (relation.items.names(cursor) if gone is None else gone) if name not in seen]
+    return Changes(written, writer.delete(names) if names else 0)
 
 
 def _among(noted: int) -> str:
@@ -299,91 +368,10 @@ def _among(noted: int) -> str:
     )
 
 
-def _read_all(
-    cursor: sqlite3.Cursor, intake: Intake, relation: Relation, source: SyncedSource, progress: Progress = iter
-) -> Changes:
-    writer = Writer(cursor, relation, replace=True, whole=True)
-    items = progress(_counted(cursor, source))
-    return Changes(*_write(writer, intake, items, lambda: relation.items.names(cursor)))
-
-
-def _read_changed(
-    cursor: sqlite3.Cursor, intake: Intake, relation: Relation, source: SyncedSource, progress: Progress = iter
-) -> Changes:
-    _note_renamed(cursor, relation, source)
-    noted = cursor.execute("select key from setsearch_change where relation = ? order by id", (relation.id,))
-    keys = [key for (key,) in noted]
-    if not keys:
-        return Changes()
-    key = quote(source.key)
-    if (
-        None in keys
-        and source.roles.errors != "skip"
-        and _first(cursor, source, f"select 1 from {main_table(source.name)} where {key} is null")
-    ):
-        cell_id(f"a row of {source.name}", source.key, None)  # raises, as reading all would
-    names = set[str]()
-    for key in keys:
-        with suppress(SourceError):  # no id; if there is such a row still, reading it says so
-            names.add(cell_id("a changed row", source.key, key))
-    writer = Writer(cursor, relation, replace=True, whole=True)
-    items = progress(Counted(read_source(cursor, source, _among(relation.id)), lambda: len({*map(str, keys)})))
-    return Changes(*_write(writer, intake, items, lambda: relation.items.find(cursor, sorted(names))))
-
-
-def _write(
-    writer: Writer, intake: Intake, items: Iterable[SourceItem], gone: Callable[[], Iterable[str]]
-) -> tuple[int, int]:
-    """Write items, and delete those that are `gone` and were not written; returns how many changed, and went."""
-    seen: set[str] = set()
-
-    def _record() -> Iterator[SourceItem]:
-        for item in items:
-            seen.add(item[0])
-            yield item
-
-    intake.write(writer, _record())
-    written = len(writer.changed_items())
-    names = [name for name in gone() if name not in seen]
-    return written, writer.delete(names) if names else 0
-
-
-def _has_old_numbers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> bool:
-    """Whether items are named by whole numbers with a decimal point, of a column that holds such numbers."""
-    rows = cursor.execute(f"pragma main.table_info({quote(source.name)})").fetchall()
-    declared = {row[1]: str(row[2]).upper() for row in rows}.get(source.key, "")
-    if not any(name in declared for name in ("REAL", "FLOA", "DOUB")):
-        return False
-    statement = "select 1 from setsearch_name where kind = ? and name glob '*[0-9].0' limit 1"
-    return cursor.execute(statement, (relation.items.id,)).fetchone() is not None
-
-
 def _holds_others(relation: Relation, known: SyncedSource | None, source: SyncedSource, way_out: str) -> str:
     held = f"{relation.items.size} {relation.items.name}"
     origin = "" if known is None else f" of {known.name}"
     return f"the index holds {held}{origin}, not those of {source.name}; {way_out}"
-
-
-def _has_vanished(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> bool:
-    """Whether rows are gone without a trigger: "insert or replace" may delete a row by another unique column."""
-    (count,) = _first(cursor, source, f"select count(distinct {quote(source.key)}) from {main_table(source.name)}")
-    return bool(count < relation.items.size)
-
-
-def _delete_vanished(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> Changes:
-    if not _has_vanished(cursor, relation, source):
-        return Changes()
-    statement = f"select {quote(source.key)} from {main_table(source.name)}"
-    rows = limited_rows(cursor, f"reading {source.name}", statement, each=True)
-    existing = {cell_id(f"a row of {source.name}", source.key, name) for (name,) in rows}
-    gone = [name for name in relation.items.names(cursor) if name not in existing]
-    return Changes(0, Writer(cursor, relation).delete(gone))
-
-
-def _first(cursor: sqlite3.Cursor, source: SyncedSource, statement: str) -> Any:
-    """The first row of a statement on the table of a source."""
-    with limited(cursor, f"reading {source.name}"):
-        return cursor.execute(statement).fetchone()
 
 
 def _as_declared(columns: Columns, existing: list[str]) -> Columns:

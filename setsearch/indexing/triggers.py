@@ -110,7 +110,7 @@ class _Table:
         """The clause that limits an update trigger to the columns that we read; empty if any column may matter."""
         roles = self._source.roles
         used = {roles.id, *roles.texts, roles.title or "title", *roles.keep, *roles.fields}
-        used |= {roles.items, roles.features, roles.count, roles.group_by}
+        used.update(filter(None, (roles.items, roles.features, roles.count, roles.group_by)))
         if self._source.key not in self._columns or self._is_computed:  # such a column is never updated itself
             return ""
         return " of " + ", ".join(quote(name) for name in self._columns if name in used)
