@@ -61,25 +61,17 @@ def test_one_bad_entry_costs_itself(tmp_path):
     assert [line.split(": ", 1)[0].rpartition(", ")[2] for line in told] == ["entry 1", "entry 2", "entry 4"]
 
 
-def test_one_bad_entry_of_what_wraps_rows_costs_itself(tmp_path):
-    rows = '{"id": 1, "id": 2}, {"id": 3, "n": [NaN]}, {"id": 4}'
-    (tmp_path / "a.json").write_text(f'{{"total": 3, "data": [{rows}]}}')
-    told = []
-    found = list(RowReader("skip", told.append).read(str(tmp_path / "a.json")))
-    assert [dict(row) for _, row in found] == [{"id": 4}]
-    assert [line.rpartition(", ")[2] for line in told] == [
-        "entry 1: broken JSON (the key 'id' comes twice)", "entry 2: broken JSON (NaN is no value of JSON)",
-    ]  # fmt: skip
-    (tmp_path / "a.json").write_text(f'{{"total": 3, "total": 4, "data": [{rows}]}}')
+def test_what_wraps_rows_is_broken_as_a_whole(tmp_path):
+    (tmp_path / "a.json").write_text('{"total": 2, "data": [{"id": 1, "id": 2}, {"id": 4}]}')
     with pytest.raises(errors.SourceError, match=r"a\.json: broken JSON \(the key"):
-        list(RowReader("skip", told.append).read(str(tmp_path / "a.json")))
+        list(RowReader("skip").read(str(tmp_path / "a.json")))
 
 
 def test_a_value_that_never_ends_is_told(monkeypatch):
     monkeypatch.setattr(json_shapes, "LONGEST_VALUE", 1 << 18)
     text = io.StringIO('["' + "x" * (1 << 20))
     with pytest.raises(ValueError, match="a value of more than"):
-        list(values_within(text))
+        list(values_within(text.read))
     assert text.tell() < 1 << 20
 
 

@@ -2,13 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 DEEPEST = 3  # objects around the rows
 CHUNK, LONGEST_VALUE = 1 << 16, 1 << 26  # characters read at once, and of a value of an array
 _broken = re.compile(r"[\udc80-\udcff]")  # bytes that were no text
 _blank = re.compile(r"[ \t\r\n]*")
+
+Read = Callable[[int], str]  # gives the next characters, about so many; -1: all
 
 
 def parse_json(text: str) -> Any:
@@ -19,17 +21,6 @@ def parse_json(text: str) -> Any:
         raise ValueError(str(error)) from error
 
 
-Flaws = dict[int, tuple[Any, str]]  # by identity: a value, and what is wrong
-
-
-class Readable(Protocol):
-    """A text that is read piece by piece."""
-
-    def read(self, size: int = -1, /) -> str:
-        """The next characters, about so many."""
-        ...
-
-
 class Value(NamedTuple):
     """A value of an array, the text that it comes from, and why it does not count."""
 
@@ -38,64 +29,25 @@ class Value(NamedTuple):
     problem: str = ""
 
 
-def values_within(file: Readable) -> Iterator[Value]:
-    """The values of an array, read one after another, or of what wraps one; raises ValueError with the line."""
-    text = _Ahead(file)
+def values_within(read: Read) -> Iterator[Value]:
+    """The values of an array, read one after another, or of what wraps one; raises ValueError with the line.
+
+    What wraps an array is read, and broken, as a whole.
+    """
+    text = _Ahead(read)
     if text.next() == "[":
         yield from _values_of_array(text)
     elif text.next():
         whole = text.rest()
-        value, flaws = _parse_with_flaws(whole)
-        within = rows_within(value) or [value]
-        problems = [_flaw_in(own, flaws) if flaws else "" for own in within]
-        if len([*filter(None, problems)]) < len(flaws):  # what wraps the rows is broken
-            raise ValueError(next(iter(flaws.values()))[1])
+        value = parse_json(whole)
         has_broken = not whole.isascii() and _broken.search(whole)
-        for own, problem in zip(within, problems, strict=True):
-            yield Value(own, json.dumps(own, ensure_ascii=False) if has_broken and not problem else "", problem)
-
-
-def _parse_with_flaws(text: str) -> tuple[Any, Flaws]:
-    """A value, and the objects and numbers in it that JSON does not have. Raises ValueError."""
-    flaws: Flaws = {}
-
-    def pairs(own: list[tuple[str, Any]]) -> dict[str, Any]:
-        """An object."""
-        try:
-            return _distinct(own)
-        except ValueError as error:
-            value = dict(own)
-            flaws[id(value)] = value, str(error)
-            return value
-
-    def constant(name: str) -> float:
-        """What Python adds to JSON."""
-        value = float(name)
-        flaws[id(value)] = value, f"{name} is no value of JSON"
-        return value
-
-    try:
-        return json.loads(text, object_pairs_hook=pairs, parse_constant=constant), flaws
-    except RecursionError as error:
-        raise ValueError(str(error)) from error
-
-
-def _flaw_in(value: Any, flaws: Flaws) -> str:
-    """Why a row does not count; empty if it does."""
-    waiting = [value]
-    while waiting:
-        own = waiting.pop()
-        if id(own) in flaws:
-            return f"broken JSON ({flaws[id(own)][1]})"
-        waiting += own.values() if isinstance(own, dict) else own if isinstance(own, list) else ()
-    return ""
+        for own in rows_within(value) or [value]:
+            yield Value(own, json.dumps(own, ensure_ascii=False) if has_broken else "")
 
 
 def _values_of_array(text: "_Ahead") -> Iterator[Value]:
     text.expect("[")
-    mark = "]" if text.next() == "]" else ","
-    if mark == "]":
-        text.expect("]")
+    mark = text.expect("]") if text.next() == "]" else ","
     while mark == ",":
         yield text.value()
         mark = text.expect(",", "]")
@@ -106,8 +58,8 @@ def _values_of_array(text: "_Ahead") -> Iterator[Value]:
 class _Ahead:
     """A text of which some is in memory: what was not taken yet."""
 
-    def __init__(self, file: Readable) -> None:
-        self._file, self._text, self._place = file, "", 0
+    def __init__(self, read: Read) -> None:
+        self._read_some, self._text, self._place = read, "", 0
         self._lines = 1  # up to `_text`
 
     def next(self) -> str:
@@ -129,7 +81,7 @@ class _Ahead:
 
     def rest(self) -> str:
         """Take all that comes."""
-        text = self._text[self._place :] + self._file.read()
+        text = self._text[self._place :] + self._read_some(-1)
         self._text, self._place = "", 0
         return text
 
@@ -170,7 +122,7 @@ class _Ahead:
         """Read on, as much again as is there; False at the end."""
         self._lines += self._text.count("\n", 0, self._place)
         rest = self._text[self._place :]
-        more = self._file.read(max(CHUNK, len(rest)))
+        more = self._read_some(max(CHUNK, len(rest)))
         self._text, self._place = rest + more, 0
         return bool(more)
 

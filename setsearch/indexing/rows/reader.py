@@ -18,7 +18,7 @@ from setsearch.indexing.encodings import encoding_by_mark, is_text, likely_encod
 from setsearch.indexing.rows.amounts import Amount
 from setsearch.indexing.rows.cells import OpenCells, Row
 from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, cells_of, csv_rows, delimiter_of, split_old_ends
-from setsearch.indexing.rows.json_shapes import Readable, first_within, parse_json, values_within
+from setsearch.indexing.rows.json_shapes import Read, first_within, parse_json, values_within
 from setsearch.indexing.rows.opening import (
     GZIP,
     MOST_UNPACKED,
@@ -165,10 +165,10 @@ class RowReader:
 
     def _array_rows(self, file: IO[bytes], name: str, is_file: bool = False) -> Iterator[Row]:
         """The objects of a JSON array, or of what wraps one; a text of an array is a row with a `text`."""
-        text = self._text_of(file, name, is_file)
+        read = self._text_of(file, name, is_file)
         number = 0
         try:
-            for number, (value, written, broken_json) in enumerate(values_within(text), 1):
+            for number, (value, written, broken_json) in enumerate(values_within(read), 1):
                 problem = broken_json
                 if not problem and not isinstance(value, (dict, str)):
                     problem = "not a JSON object"
@@ -183,14 +183,14 @@ class RowReader:
                 raise SourceError(f"{name}: broken JSON ({error}); correct it") from error
             self.warn(f"skipped {name} behind entry {number}: broken JSON ({error})")
 
-    def _text_of(self, file: IO[bytes], name: str, is_file: bool) -> Readable:
+    def _text_of(self, file: IO[bytes], name: str, is_file: bool) -> Read:
         """The text of a file, which is read piece by piece if it is UTF-8."""
         if is_file and self.encoding is None and _is_utf8(file):
             file.seek(0)
-            return codecs.getreader("utf-8-sig")(file)
+            return codecs.getreader("utf-8-sig")(file).read
         if is_file:
             file.seek(0)
-        return io.StringIO(self.decode_file(read_whole(file, name), name, has_records=True) or "", newline="")
+        return io.StringIO(self.decode_file(read_whole(file, name), name, has_records=True) or "", newline="").read
 
     def _csv_rows(self, file: Iterable[bytes], name: str, delimiter: str) -> Iterator[Row]:
         decoded = (
@@ -351,7 +351,7 @@ def first_object(path: Path) -> Mapping[str, Any] | None:
         if kind is None and file_ending(path) != JSON:
             return None
         if kind == JSON:
-            read = codecs.getreader(encoding_by_mark(begin) or "utf-8-sig")(file, "replace")
+            read = codecs.getreader(encoding_by_mark(begin) or "utf-8-sig")(file, "replace").read
             first = next(values_within(read)).value
             return first if isinstance(first, dict) else None
         data = file.readline() if kind == JSON_LINES[0] else read_whole(file, path, MOST_UNPACKED)
