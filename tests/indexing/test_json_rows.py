@@ -31,7 +31,7 @@ class Drops(io.StringIO):
 @given(st.lists(VALUES), st.sampled_from([None, 1]))
 def test_an_array_comes_value_by_value_as_a_whole(values, indent):
     text = " \n" + json.dumps(values, indent=indent, ensure_ascii=False) + "\n"
-    assert [own.value for own in values_within(Drops(text))] == values
+    assert [own.value for own in values_within(Drops(text).read)] == values
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_an_array_comes_value_by_value_as_a_whole(values, indent):
 )
 def test_an_array_that_breaks_tells_its_line(tmp_path, text, said):
     with pytest.raises(ValueError, match=said):
-        list(values_within(io.StringIO(text)))
+        list(values_within(io.StringIO(text).read))
     (tmp_path / "a.json").write_text(text if text.startswith("[{") else "[{" + '"a": [' * 100_000)
     with pytest.raises(errors.SourceError, match="broken JSON"):
         list(RowReader().read(str(tmp_path / "a.json")))
