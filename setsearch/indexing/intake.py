@@ -20,7 +20,7 @@ from setsearch.storage.ids import id_text, name_in, plain_name
 from setsearch.storage.records import Record, read_records
 from setsearch.storage.relation import TEXT, Relation, create_relation, find_relation, load_relations
 from setsearch.storage.vectors import ENCODER, VectorSource, refuse_others, set_source, vector_source
-from setsearch.text.analyzer import Analyzer
+from setsearch.text.analyzer import CHUNK, Analyzer
 
 
 class Kept(Enum):
@@ -208,7 +208,7 @@ def _completed(cursor: sqlite3.Cursor, relation: Relation, item: Writable) -> tu
 def _prepare(
     relation: Relation, analyzer: Analyzer | None, item: Writable, record: Record | None = None
 ) -> PreparedItem:
-    """The item with its features; a text stays as it is, to be tokenized with others. Raises InvalidItem."""
+    """The item with its features; a short text stays as it is, to be tokenized with others. Raises InvalidItem."""
     if not isinstance(item, tuple) or not 2 <= len(item) <= 5:
         raise InvalidItem(f"an item is (id, features), (id, features, title) or Item(...), not {item!r:.80}")
     id, features, title, columns, fields = (*item, None, None, None)[:5]
@@ -223,8 +223,8 @@ def _prepare(
             )
         text = features if relation.contexts != "off" else None
         counted = analyzer.extras.counted(features, title, id) if isinstance(title, str) else features
-        terms = counted if analyzer.function is None else analyzer(counted)
-        return id, terms, title, text, kept, record, others
+        is_short = analyzer.function is None and len(counted) <= CHUNK
+        return id, counted if is_short else analyzer(counted), title, text, kept, record, others
     if isinstance(features, Mapping):
         features = {f: n for f, n in features.items() if not (isinstance(n, Integral) and n == 0)}
     return id, features, title, None, kept, record, others

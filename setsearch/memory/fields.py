@@ -200,7 +200,8 @@ class Fields(NamedTuple):
         is_document = not self.first.transposed and self.analyzer is not None and len(self.all) == 1
         if not isinstance(text, str) or not is_document or self.analyzer is None:
             raise InvalidParameter(f"a text is an example of documents, not of {self.items.name} (given: {text!r:.40})")
-        counts = Counter(self.analyzer(text))
+        terms = self.analyzer(text)
+        counts = terms if isinstance(terms, Mapping) else Counter(terms)
         if not self.first.find_features(counts) and not self.encodes:
             raise UnknownItem(f"the text {text!r:.60} has no word that the index knows; give another one")
         return counts

@@ -3,7 +3,9 @@
 An index stores the specification of its analyzer as a short text, so that seeds are analyzed in the same way.
 """
 
-from collections.abc import Callable, Iterable
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +15,10 @@ from setsearch.text.function_words import snowball
 from setsearch.text.places import Places
 from setsearch.text.words import KINDS, NEWEST, OLD, UNICODE, words_of_kind
 
+CHUNK = 1 << 20  # characters; a longer text is analyzed in chunks of this size
 CUSTOM = "of the application"  # the specification of a function
+
+_gap = re.compile(r"[\s。！？]")  # between words of any kind
 
 
 class Analyzer:
@@ -99,9 +104,19 @@ class Analyzer:
         """False for the custom analyzer of an application that did not provide it."""
         return self.function is not _unavailable
 
-    def __call__(self, text: str) -> list[str]:
-        """The terms of a text in order, then its extras."""
-        terms = self.terms(text)
+    def __call__(self, text: str) -> list[str] | Counter[str]:
+        """The terms of a text in order, then its extras; for a text longer than CHUNK their counts, in less memory."""
+        if self.function is not None:
+            return self.terms(text)
+        if len(text) <= CHUNK:
+            return self._features_of(self.words.split(text))
+        counts: Counter[str] = Counter()
+        for chunk in _chunks(text):
+            counts.update(self._features_of(self.words.split(chunk)))
+        return counts
+
+    def _features_of(self, words: list[str]) -> list[str]:
+        terms = self._terms_of(words)
         return terms + self.extras.of(terms) if self.extras.beside_terms else terms
 
     def _terms_of(self, words: list[str]) -> list[str]:
@@ -162,3 +177,13 @@ class _Terms(dict[str, str]):
     def __missing__(self, word: str) -> str:
         self[word] = term = "" if word in self.stop_words else self.stem(word)
         return term
+
+
+def _chunks(text: str) -> Iterator[str]:
+    """The text in chunks of about CHUNK characters, cut between words."""
+    start = 0
+    while start < len(text):
+        gap = _gap.search(text, start + CHUNK)
+        end = gap.start() if gap else len(text)
+        yield text[start:end]
+        start = end

@@ -55,6 +55,14 @@ def test_stop_words_are_left_out():
         Analyzer("basque", stop_words=True)
 
 
+def test_a_long_text_is_counted_in_pieces(monkeypatch):
+    text = "Lions hunt lions " * 50
+    whole = Analyzer("english")(text)
+    monkeypatch.setattr("setsearch.text.analyzer.CHUNK", 40)
+    counts = Analyzer("english")(text)
+    assert sorted(counts.elements()) == sorted(whole)
+
+
 def test_seeds_are_analysed_as_documents_are(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True, language="english") as index:
         index.add(DOCUMENTS)

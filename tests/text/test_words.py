@@ -8,6 +8,7 @@ from hypothesis import example, given
 
 import setsearch
 from setsearch import errors
+from setsearch.text.analyzer import Analyzer
 from setsearch.text.letters import fold
 from setsearch.text.token_stream import BREAK, COMMA, tokenize
 from setsearch.text.words import ICU, KINDS, MARKS, MARKS_OF_LISTS, MARKS_OF_SENTENCES, OLD, UNICODE, words_of_kind
@@ -142,6 +143,13 @@ def test_what_gave_no_words_is_counted(tmp_path):
         assert index.unread_share == 0
         index.update([("a", "ab ── ••"), ("b", "é f!")])
         assert index.unread_share == 5 / 9
+
+
+def test_a_long_text_without_spaces_is_one_piece(monkeypatch):
+    monkeypatch.setattr("setsearch.text.analyzer.CHUNK", 10)
+    text = "don't stop os.path.join x" * 9 + "北京天安门" * 9
+    counts = Analyzer()(text)
+    assert sum(counts.values()) == len(WORDS.split(text))
 
 
 def test_signs_outside_of_words_are_told_only_where_they_are_many(run, tmp_path):
