@@ -43,7 +43,6 @@ from setsearch.indexing.rows.reader import (
     ROW_FILES,
     RowReader,
     file_ending,
-    first_object,
     first_row,
     is_array,
 )
@@ -195,11 +194,11 @@ class SourceReader:
         ending = file_ending(path)
         is_table = ending in (JSON, *WORKBOOKS)
         first: Mapping[str, Any] | None = None
-        if is_table:
-            first = first_object(path) if ending == JSON else self._first_of_workbook(path)
+        if ending in WORKBOOKS:
+            first = self._first_of_workbook(path)
         elif ending not in ROW_FILES:
             first, begin = first_row(path)
-            first = first if first and are_rows(begin) else None
+            first = first if first and (is_table or are_rows(begin)) else None
         if first is None or wanted:
             return first is not None and (not {*wanted} - {*first} or are_reference_columns(first))
         id = self.columns.id if not is_named or self.columns.id != NUMBERED else None

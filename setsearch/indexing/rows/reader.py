@@ -20,7 +20,6 @@ from setsearch.indexing.rows.cells import OpenCells, Row
 from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, cells_of, csv_rows, delimiter_of, split_old_ends
 from setsearch.indexing.rows.json_shapes import Read, first_within, parse_json, values_within
 from setsearch.indexing.rows.opening import (
-    GZIP,
     MOST_UNPACKED,
     is_stream,
     open_file,
@@ -29,7 +28,6 @@ from setsearch.indexing.rows.opening import (
     require_named,
     stream_name,
 )
-from setsearch.indexing.rows.workbooks import WORKBOOKS
 from setsearch.sqlite.connections import TIME_LIMIT, OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited, limited_rows
 from setsearch.sqlite.sql import has_rowid, is_stored_table, main_table, missing_table, order_of_rows, table_columns
@@ -297,25 +295,23 @@ def file_ending(path: Path) -> str:
 
 
 def first_row(path: Path) -> tuple[Mapping[str, Any] | None, bytes]:
-    """The columns of a file whose ending does not say that it has some, None if it has none; and how it begins."""
-    with suppress(SourceError, OSError):
-        begin = _begin_of_plain(path)
-        encoding = encoding_by_mark(begin)
-        text = begin.decode(encoding or "utf-8-sig", "replace").lstrip()
-        if text.startswith(("[", "{")):
-            return first_object(path), begin
-        return (_first_cells(text) if encoding or is_text(begin) else None), begin
+    """The first row of a file, or the columns of it, None if it has none or cannot be read; and how it begins."""
+    with suppress(SourceError, ValueError, OSError), open_file(path) as file:
+        begin = cast(io.BufferedReader, file).peek(LOOKED_AT)[:LOOKED_AT]
+        encoding, is_json, first = encoding_by_mark(begin) or "utf-8-sig", file_ending(path) == JSON, None
+        text = begin.decode(encoding, "replace").lstrip()
+        with suppress(SourceError, ValueError, OSError):
+            if not text.startswith(("[", "{")):
+                is_table = not is_json and (encoding != "utf-8-sig" or is_text(begin))
+                first = _first_cells(text) if is_table else None
+            elif (kind := _json_kind(file)) == JSON:
+                first = next(values_within(codecs.getreader(encoding)(file, "replace").read)).value
+            elif kind is not None:
+                first = parse_json(file.readline().decode(encoding, "replace"))
+            elif is_json:
+                first = first_within(read_whole(file, path, MOST_UNPACKED).decode(encoding, "replace"))
+        return first if isinstance(first, dict) else None, begin
     return None, b""
-
-
-def _begin_of_plain(path: Path) -> bytes:
-    """As `beginning`; most files of a folder are plain ones, which are looked at fast."""
-    if path.is_file():
-        with path.open("rb", 0) as file:
-            begin = file.read(LOOKED_AT)
-        if not begin.startswith(GZIP):
-            return begin
-    return beginning(path)
 
 
 def _first_cells(text: str) -> Mapping[str, str] | None:
@@ -340,24 +336,6 @@ def is_array(path: Path) -> bool:
     with suppress(SourceError), open_file(path) as file:
         return _json_kind(file) is not None
     return False
-
-
-def first_object(path: Path) -> Mapping[str, Any] | None:
-    """The first of the rows that a JSON file is or wraps; None if it has none, or cannot be read."""
-    if file_ending(path) in (*ROW_FILES, *WORKBOOKS):
-        return None
-    with suppress(SourceError, ValueError, OSError), open_file(path) as file:
-        kind, begin = _json_kind(file), cast(io.BufferedReader, file).peek(LOOKED_AT)
-        if kind is None and file_ending(path) != JSON:
-            return None
-        if kind == JSON:
-            read = codecs.getreader(encoding_by_mark(begin) or "utf-8-sig")(file, "replace").read
-            first = next(values_within(read)).value
-            return first if isinstance(first, dict) else None
-        data = file.readline() if kind == JSON_LINES[0] else read_whole(file, path, MOST_UNPACKED)
-        text = data.decode(encoding_by_mark(data) or "utf-8-sig", "replace")
-        return parse_json(text) if kind else first_within(text)
-    return None
 
 
 def beginning(path: Path) -> bytes:
