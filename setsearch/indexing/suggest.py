@@ -11,10 +11,10 @@ and perhaps numbers, is a relation.
 import json
 import shlex
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
+from functools import cache, partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from setsearch.errors import SourceError
@@ -47,7 +47,7 @@ def suggest(database: Path) -> list[str]:
     address = f"{database.resolve().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True, factory=OwnConnection)) as connection:
-            found = _commands(connection.cursor(LimitedCursor))
+            found = _Host(connection.cursor(LimitedCursor)).commands()
     except sqlite3.Error as error:
         raise SourceError(f"the tables of {database} cannot be read: {error}") from error
     return [
@@ -59,29 +59,12 @@ def suggest(database: Path) -> list[str]:
     ]
 
 
-def _commands(cursor: sqlite3.Cursor) -> dict[str, list[str]]:
-    """The options of each table that has some."""
-    tables = _tables(cursor)
-    links = {name: _links(cursor, name, tables) for name in tables}
-    naming = {
-        table: {own.column: names for own in links[table] if (names := _names_of(cursor, own, table))}
-        for table in tables
-    }
-    found = {table: options for table in tables if (options := _options(cursor, table, links, naming)) is not None}
-    fields = {name.partition(".")[0] for options in found.values() for name in options if joined(name) is not None}
-    for table in tables:
-        if table not in found and table not in fields:
-            options = _relation(cursor, table, links[table]) or _options(cursor, table, links, naming, of_names=True)
-            found |= {table: options} if options is not None else {}
-    return found
-
-
 def columns_of(cursor: sqlite3.Cursor, table: str) -> Columns | None:
     """What `suggest` says of the columns of a table as documents, not of other tables; None for one of no documents."""
-    if table not in _tables(cursor):
+    host = _Host(cursor)
+    if table not in host.tables:
         return None
-    links = {table: _links(cursor, table, _tables(cursor))}
-    options = _options(cursor, table, links) or _options(cursor, table, links, of_names=True)
+    options = host.options(table, alone=True) or host.options(table, alone=True, of_names=True)
     if options is None:
         return None
     found: dict[str, list[str]] = {}
@@ -92,160 +75,152 @@ def columns_of(cursor: sqlite3.Cursor, table: str) -> Columns | None:
     return Columns(found["id"][0], text, title, tags=tags, links=links_to, numbers=numbers, split=split)
 
 
-def _tables(cursor: sqlite3.Cursor) -> list[str]:
-    """The tables of a host."""
-    rows = cursor.execute("select name from main.sqlite_master where type = 'table' order by name").fetchall()
-    names = [name for (name,) in rows if not name.startswith(("setsearch_", "sqlite_"))]
-    return [name for name in names if not _is_virtual(cursor, name)]
+class _Host:
+    """The tables of a database, but for virtual ones and what these have; each thing is looked for once."""
 
+    def __init__(self, cursor: sqlite3.Cursor) -> None:
+        self._cursor = cursor
+        rows = cursor.execute(
+            "select name from pragma_table_list where schema = 'main' and type = 'table' order by name"
+        )
+        self.tables = [name for (name,) in rows.fetchall() if not name.startswith(("setsearch_", "sqlite_"))]
+        self._columns, self._primary = cache(partial(table_columns, cursor)), cache(partial(primary_key, cursor))
+        self._links, self._values = cache(self._find_links), cache(self._some_values)
+        self._names_of = cache(self._find_names)
 
-def _is_virtual(cursor: sqlite3.Cursor, table: str) -> bool:
-    """Whether a table is virtual, or holds what a virtual one has."""
-    rows = cursor.execute("select type from pragma_table_list where schema = 'main' and name = ?", (table,))
-    return bool(rows.fetchone() != ("table",))
+    def commands(self) -> dict[str, list[str]]:
+        """The options of each table that has some."""
+        found = {table: options for table in self.tables if (options := self.options(table)) is not None}
+        fields = {name.partition(".")[0] for options in found.values() for name in options if joined(name) is not None}
+        for table in self.tables:
+            if table not in found and table not in fields:
+                options = self._relation(table) or self.options(table, of_names=True)
+                found |= {table: options} if options is not None else {}
+        return found
 
+    def options(self, table: str, of_names: bool = False, alone: bool = False) -> list[str] | None:
+        """The options of a table of documents; None if it has no key of one column, or no text. Or names are its text.
 
-def _links(cursor: sqlite3.Cursor, table: str, tables: Sequence[str]) -> list[_Link]:
-    """The foreign keys of a table; of one that declares none, the columns that are named after another table.
+        `alone`: without what other tables have.
+        """
+        columns, primary = self._columns(table), self._primary(table)
+        if len(primary) > 1 or (not primary and not has_rowid(self._cursor, table, columns)):
+            return None
+        key = primary[0] if primary else "rowid"
+        links = {own.column: own for own in self._links(table)}
+        values = {name: self._values(table, name) for name in columns if name != key}
+        separator = next(filter(None, map(_separator, values.values())), None)
+        kinds = {name: "--tags" if name in links else _kind(name, own, separator) for name, own in values.items()}
+        titles = [name for name, kind in kinds.items() if kind in ("--text", SHORT) and name.lower() in TITLES]
+        if "--text" not in kinds.values():
+            short = [name for name, kind in kinds.items() if kind == SHORT]
+            names = [name for name, own in values.items() if kinds[name] == "--tags" and own and _are_names(own)]
+            kinds |= dict.fromkeys(titles or short or (names if of_names else ()), "--text")
+        if "--text" not in kinds.values():
+            return None
+        options = ["--id", key]
+        for name, kind in kinds.items():
+            step = None if alone or name not in links else self._names_of(links[name], table)
+            stem = id_name(name)
+            is_free = stem is None or stem[1] not in columns  # without "_id" it may be a field
+            options += ["--title", name] if name in titles[:1] else []
+            options += (
+                [kind, f"{table}.{key}={name},{step}" if step and is_free else name]
+                if kind not in (None, SHORT)
+                else []
+            )
+        options += [] if separator is None else ["--split", separator]
+        return [*options, *(() if alone else self._of_others(table))]
 
-    One without "_id" has ids of that table.
-    """
-    rows = cursor.execute(f"pragma main.foreign_key_list({quote(table)})").fetchall()
-    if rows:
-        return [_Link(row[3], row[2], row[4]) for row in rows]
-    known = {form: name for name in tables for form in _singulars(name.lower())}
-    found = []
-    for name in table_columns(cursor, table):
-        stem = id_name(name)
-        other = known.get((stem[1] if stem else name).lower(), table)
-        if other != table and (stem or _has_ids(cursor, table, name, other)):
-            found.append(_Link(name, other))
-    return found
+    def _find_links(self, table: str) -> list[_Link]:
+        """The foreign keys of a table; of one that declares none, the columns that are named after another table.
 
+        One without "_id" has ids of that table.
+        """
+        rows = self._cursor.execute(f"pragma main.foreign_key_list({quote(table)})").fetchall()
+        if rows:
+            return [_Link(row[3], row[2], row[4]) for row in rows]
+        known = {form: name for name in self.tables for form in _singulars(name.lower())}
+        found = []
+        for name in self._columns(table):
+            stem = id_name(name)
+            other = known.get((stem[1] if stem else name).lower(), table)
+            if other != table and (stem or self._has_ids(table, name, other)):
+                found.append(_Link(name, other))
+        return found
 
-def _has_ids(cursor: sqlite3.Cursor, table: str, column: str, other: str) -> bool:
-    """Whether some values of a column are ids of another table."""
-    values, primary = {*_values(cursor, table, column)}, primary_key(cursor, other)
-    if not values or len(primary) != 1:
-        return False
-    exists = f"select 1 from {main_table(other)} where {quote(primary[0])} = ?"
-    return all(cursor.execute(exists, (value,)).fetchone() for value in values)
+    def _has_ids(self, table: str, column: str, other: str) -> bool:
+        """Whether some values of a column are ids of another table."""
+        values, primary = {*self._values(table, column)}, self._primary(other)
+        if not values or len(primary) != 1:
+            return False
+        exists = f"select 1 from {main_table(other)} where {quote(primary[0])} = ?"
+        return all(self._cursor.execute(exists, (value,)).fetchone() for value in values)
 
+    def _find_names(self, link: _Link, table: str) -> str | None:
+        """The step that leads from the ids of a column to names, "tags.id=name".
 
-def _names_of(cursor: sqlite3.Cursor, link: _Link, table: str) -> str | None:
-    """The step that leads from the ids of a column to names, "tags.id=name"; None unless rows have different ones."""
-    columns, primary = table_columns(cursor, link.table), primary_key(cursor, link.table)
-    key = link.key or (primary[0] if len(primary) == 1 else None)
-    if key is None or link.table == table:
+        None unless rows have different ones.
+        """
+        columns, primary = self._columns(link.table), self._primary(link.table)
+        key = link.key or (primary[0] if len(primary) == 1 else None)
+        if key is None or link.table == table:
+            return None
+        values = {name: own for name in columns if name != key and (own := self._values(link.table, name))}
+        texts = [name for name, own in values.items() if all(isinstance(value, str) for value in own)]
+        titled = [name for name in texts if name.lower() in TITLES]
+        if not titled and len(texts) != 1:
+            return None
+        name = (titled or texts)[0]
+        step = f"{link.table}.{key}={name}"
+        are_different = len({*values[name]}) == len(values[name])
+        return step if are_different and _are_names(values[name]) and joined(step) is not None else None
+
+    def _relation(self, table: str) -> list[str] | None:
+        """The options of a table with two ids in each row; None for another one."""
+        primary, values = self._primary(table), {name: self._values(table, name) for name in self._columns(table)}
+        others = [name for name in values if name not in primary and name.lower().endswith("id")]
+        ids = [name for name in others if len(values[name]) >= OFTEN * len({*values[name]})]
+        for names in (primary, [own.column for own in self._links(table)], ids):
+            if len({*names}) == 2 and all(values[name] for name in names):
+                features, items = sorted(names, key=lambda name: not name.lower().startswith(PEOPLE))
+                return ["--items", items, "--features", features]
         return None
-    values = {name: own for name in columns if name != key and (own := _values(cursor, link.table, name))}
-    texts = [name for name, own in values.items() if all(isinstance(value, str) for value in own)]
-    titled = [name for name in texts if name.lower() in TITLES]
-    if not titled and len(texts) != 1:
-        return None
-    name = (titled or texts)[0]
-    step = f"{link.table}.{key}={name}"
-    are_different = len({*values[name]}) == len(values[name])
-    return step if are_different and _are_names(values[name]) and joined(step) is not None else None
+
+    def _of_others(self, table: str) -> Iterator[str]:
+        """The fields that other tables have of the rows of one."""
+        for other in self.tables:
+            primary, links = self._primary(other), {own.column: own for own in self._links(other)}
+            names = [name for name in self._columns(other) if len(primary) > 1 or name not in primary]
+            keys = [name for name in names if name in links and links[name].table == table]
+            if len(names) == 2 and keys and other != table:
+                (name,) = [name for name in names if name != keys[0]]
+                step = self._names_of(links[name], other) if name in links and name not in keys else None
+                yield "--links" if name in keys else "--tags"
+                yield f"{other}.{keys[0]}={name}" + (f",{step}" if step else "")
+
+    def _some_values(self, table: str, column: str) -> list[Any]:
+        """Some values of a column that are there, in the order of the rows: the first ones, and others all over it."""
+        own, source = quote(column), main_table(table)
+        first = f"select {own} from {source} where {own} is not null limit {LOOKED_AT}"
+        statement = first
+        if has_rowid(self._cursor, table, self._columns(table)):
+            first = first.replace("select", "select rowid as place,", 1)
+            ends = f"(select min(rowid) as low from {source}), (select max(rowid) as high from {source})"
+            spread = f"cast(low + (high - low) * (value / {LOOKED_AT - 1}.0) as integer)"
+            places = f"(select rowid from {source} where rowid >= {spread} order by rowid limit 1)"
+            steps = json.dumps([*range(LOOKED_AT)])
+            statement = (
+                f"select {own} from (select * from ({first}) union select rowid, {own} from {source} "
+                f"where {own} is not null and rowid in (select {places} from json_each('{steps}'), {ends})) "
+                "order by place"
+            )
+        return [value for (value,) in limited_rows(self._cursor, f"reading {table}", statement, each=True)]
 
 
 def _singulars(name: str) -> set[str]:
     """What one row of a table may be called: that of categories a category."""
     return {name, name.removesuffix("s"), name.removesuffix("es"), name.removesuffix("ies") + "y"}
-
-
-def _options(
-    cursor: sqlite3.Cursor,
-    table: str,
-    links: dict[str, list[_Link]],
-    naming: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
-    of_names: bool = False,
-) -> list[str] | None:
-    """The options of a table of documents; None if it has no key of one column, or no text. Or names are its text.
-
-    `naming`: how ids of columns of tables are named.
-    """
-    columns = table_columns(cursor, table)
-    primary = primary_key(cursor, table)
-    if len(primary) > 1 or (not primary and not has_rowid(cursor, table, columns)):
-        return None
-    key = primary[0] if primary else "rowid"
-    referring = {own.column for own in links[table]}
-    values = {name: _values(cursor, table, name) for name in columns if name != key}
-    separator = next(filter(None, map(_separator, values.values())), None)
-    kinds = {name: "--tags" if name in referring else _kind(name, own, separator) for name, own in values.items()}
-    titles = [name for name, kind in kinds.items() if kind in ("--text", SHORT) and name.lower() in TITLES]
-    if "--text" not in kinds.values():
-        short = [name for name, kind in kinds.items() if kind == SHORT]
-        names = [name for name, own in values.items() if kinds[name] == "--tags" and own and _are_names(own)]
-        kinds |= dict.fromkeys(titles or short or (names if of_names else ()), "--text")
-    if "--text" not in kinds.values():
-        return None
-    options = ["--id", key]
-    for name, kind in kinds.items():
-        step = naming.get(table, {}).get(name)
-        column = f"{table}.{key}={name},{step}" if step and _is_free(name, columns) else name
-        options += [
-            *(["--title", name] if name in titles[:1] else []),
-            *([kind, column] if kind not in (None, SHORT) else []),
-        ]
-    options += [] if separator is None else ["--split", separator]
-    return [*options, *_of_others(cursor, table, links, naming)]
-
-
-def _is_free(name: str, columns: Sequence[str]) -> bool:
-    """Whether the ids of a column may be a field without "_id"."""
-    found = id_name(name)
-    return found is None or found[1] not in columns
-
-
-def _relation(cursor: sqlite3.Cursor, table: str, links: list[_Link]) -> list[str] | None:
-    """The options of a table with two ids in each row; None for another one."""
-    rows = cursor.execute(f"pragma main.table_info({quote(table)})").fetchall()
-    primary, others = [row[1] for row in rows if row[5]], [row[1] for row in rows if not row[5]]
-    values = {row[1]: _values(cursor, table, row[1]) for row in rows}
-    ids = [name for name in others if name.lower().endswith("id") and len(values[name]) >= OFTEN * len({*values[name]})]
-    for names in (primary, [own.column for own in links], ids):
-        if len({*names}) == 2 and all(values[name] for name in names):
-            features, items = sorted(names, key=lambda name: not name.lower().startswith(PEOPLE))
-            return ["--items", items, "--features", features]
-    return None
-
-
-def _of_others(
-    cursor: sqlite3.Cursor,
-    table: str,
-    links: dict[str, list[_Link]],
-    naming: Mapping[str, Mapping[str, str]],
-) -> Iterator[str]:
-    """The fields that other tables have of the rows of one."""
-    for other, own in links.items():
-        primary = primary_key(cursor, other)
-        names = [name for name in table_columns(cursor, other) if len(primary) > 1 or name not in primary]
-        keys = [name for name in names if (name, table) in [link[:2] for link in own]]
-        if len(names) == 2 and keys and other != table:
-            (name,) = [name for name in names if name != keys[0]]
-            step = None if name in keys else naming.get(other, {}).get(name)
-            yield "--links" if name in keys else "--tags"
-            yield f"{other}.{keys[0]}={name}" + (f",{step}" if step else "")
-
-
-def _values(cursor: sqlite3.Cursor, table: str, column: str) -> list[Any]:
-    """Some values of a column that are there, in the order of the rows: the first ones, and others all over it."""
-    own, source = quote(column), main_table(table)
-    first = f"select {own} from {source} where {own} is not null limit {LOOKED_AT}"
-    statement = first
-    if has_rowid(cursor, table, table_columns(cursor, table)):
-        first = first.replace("select", "select rowid as place,", 1)
-        ends = f"(select min(rowid) as low from {source}), (select max(rowid) as high from {source})"
-        spread = f"cast(low + (high - low) * (value / {LOOKED_AT - 1}.0) as integer)"
-        places = f"(select rowid from {source} where rowid >= {spread} order by rowid limit 1)"
-        steps = json.dumps([*range(LOOKED_AT)])
-        statement = (
-            f"select {own} from (select * from ({first}) union select rowid, {own} from {source} "
-            f"where {own} is not null and rowid in (select {places} from json_each('{steps}'), {ends})) order by place"
-        )
-    return [value for (value,) in limited_rows(cursor, f"reading {table}", statement, each=True)]
 
 
 def _separator(values: Sequence[Any]) -> str | None:
