@@ -6,8 +6,6 @@ what is damaged from the synced table, from what was derived of the same content
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -50,12 +48,9 @@ def find_problems(cursor: sqlite3.Cursor, file: Path | None) -> list[str]:
     Such a file that is damaged is deleted: the next question makes it anew. A mistake of ours is raised only if nothing
     is damaged, which may be its cause.
     """
-    problems = [*_lines(lambda: _check_tables(cursor))]
-    relations = _lines(
-        lambda: chain.from_iterable(_check_any(cursor, relation, file) for relation in load_relations(cursor))
-    )
+    problems = [*_lines(_check_tables(cursor))]
     try:
-        for line in relations:
+        for line in _lines(_check_relations(cursor, file)):
             problems.append(line)
     except WRONG_VALUES as error:
         if not problems:
@@ -102,23 +97,28 @@ def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterato
 
 
 def _has_texts(cursor: sqlite3.Cursor, relation: Relation) -> bool:
-    """Whether all texts can be read."""
     try:
         return all(text is not None for _, text in read_texts(cursor, relation))
     except UNREADABLE:
         return False
 
 
-def _lines(check: Callable[[], Iterable[str]]) -> Iterator[str]:
-    """The lines of a check; the error that ends it becomes a line too."""
+def _lines(check: Iterable[str], label: str = "") -> Iterator[str]:
+    """The lines of a check, behind a label; the error that ends it becomes a line too."""
     try:
-        yield from check()
+        yield from (label + line for line in check)
     except (SetsearchError, sqlite3.DatabaseError) as error:
-        yield str(error)
+        yield f"{label}{error}"
     except WRONG_VALUES as error:
         if not is_of_stored_values(error):
             raise
-        yield f"stored data cannot be read ({error})"
+        yield f"{label}stored data cannot be read ({error})"
+
+
+def _unless_read(read: Callable[..., object], *given: object) -> Iterator[str]:
+    """No line, or the error of what reads something."""
+    read(*given)
+    yield from ()
 
 
 def _check_tables(cursor: sqlite3.Cursor) -> Iterator[str]:
@@ -129,33 +129,30 @@ def _check_tables(cursor: sqlite3.Cursor) -> Iterator[str]:
         yield "setsearch_member changed from outside"
 
 
+def _check_relations(cursor: sqlite3.Cursor, file: Path | None) -> Iterator[str]:
+    for relation in load_relations(cursor):
+        yield from _check_any(cursor, relation, file)
+
+
 def _check_any(cursor: sqlite3.Cursor, relation: Relation, file: Path | None) -> Iterator[str]:
     """The problems of a relation and of what was derived from its present content."""
-    yield from _lines(lambda: check_source(cursor, relation))
+    yield from _lines(check_source(cursor, relation))
     if relation.columns is not None:
-        yield from _lines(lambda: check_numbers(cursor, relation))
+        yield from _lines(check_numbers(cursor, relation))
         return
-    yield from _lines(lambda: check_relation(cursor, relation))
-    yield from _lines(lambda: check_records(cursor, relation.items.id))
+    label = f"{relation.label}: "
     for vocabulary in (relation.items, relation.features):
-        yield from _lines(partial(_check_vectors, cursor, vocabulary))
-    yield from _lines(lambda: _check_analyzer(relation))
-    yield from _lines(lambda: _check_contexts(cursor, relation))
-    if file is not None:
-        yield from _lines(lambda: _check_files(cursor, relation, file))
-
-
-def _check_analyzer(relation: Relation) -> Iterator[str]:
-    """Raises if the analyzer is unknown."""
+        yield from _lines(_check_vocabulary(cursor, vocabulary), label)
+    yield from _lines(_check_lists(cursor, relation), label)
+    yield from _lines(_check_texts(cursor, relation), label)
+    yield from _lines(check_records(cursor, relation.items.id))
+    for vocabulary in (relation.items, relation.features):
+        yield from _lines(_unless_read(read_vectors, cursor, vocabulary))
     if relation.analyzer is not None:
-        load_analyzer(relation.analyzer)
-    yield from ()
-
-
-def _check_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> Iterator[str]:
-    """Raises if a vector is damaged."""
-    read_vectors(cursor, vocabulary)
-    yield from ()
+        yield from _lines(_unless_read(load_analyzer, relation.analyzer))
+    yield from _lines(_check_contexts(cursor, relation), label)
+    if file is not None:
+        yield from _lines(_check_files(cursor, relation, file), label)
 
 
 def _check_contexts(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
@@ -165,7 +162,7 @@ def _check_contexts(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]
         if generation is not None:
             check_generation(cursor, generation)
     except LostArrays as error:
-        yield f"{relation.label}: derived {CONTEXTS}: {error}"
+        yield f"derived {CONTEXTS}: {error}"
 
 
 def _check_files(cursor: sqlite3.Cursor, relation: Relation, file: Path) -> Iterator[str]:
@@ -180,7 +177,7 @@ def _check_files(cursor: sqlite3.Cursor, relation: Relation, file: Path) -> Iter
         if problem is not None:
             delete_arrays(mapped.path)
             is_left = " and cannot be deleted" if mapped.path.exists() else "; it is made anew"
-            yield f"{relation.label}: {mapped.path.name} {problem}{is_left}"
+            yield f"{mapped.path.name} {problem}{is_left}"
 
 
 def _difference(cursor: sqlite3.Cursor, relation: Relation, mapped: Mapped) -> str | None:
@@ -188,10 +185,8 @@ def _difference(cursor: sqlite3.Cursor, relation: Relation, mapped: Mapped) -> s
     stored = _read_all(cursor, relation)
     if stored is None:
         return None
-    turned = transposed(stored)
-    are_those = _are_equal(_mapped_cells(mapped, "items"), stored) and _are_equal(
-        _mapped_cells(mapped, "features"), turned
-    )
+    both = ("items", stored), ("features", transposed(stored))
+    are_those = all(_are_equal(_mapped_cells(mapped, direction), cells) for direction, cells in both)
     return None if are_those else "has other lists than the tables"
 
 
@@ -211,35 +206,26 @@ def _are_equal(one: Entries | None, other: Entries) -> bool:
     return one is not None and all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def check_relation(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
-    """One line for each problem with the lists, names and texts of a relation."""
-    label = relation.label
-    for vocabulary in (relation.items, relation.features):
-        yield from (f"{label}: {line}" for line in _check_vocabulary(cursor, vocabulary))
-    try:
-        cells = relation.forward.read_all(cursor)
-        stored = relation.frequencies.read(cursor, relation.features.next_id)
-    except CorruptIndex as error:
-        yield f"{label}: {error}"
-        return
+def _check_lists(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+    """One line for each problem with the lists of a relation."""
+    cells = relation.forward.read_all(cursor)
+    stored = relation.frequencies.read(cursor, relation.features.next_id)
     if not np.array_equal(stored, counted(cells, relation.features.next_id)):
-        yield f"{label}: the frequencies of {relation.features.name} differ from the lists"
-    try:
-        having = np.array([id for id, _ in read_texts(cursor, relation)], np.int64)
-        known = np.fromiter(relation.items.ids(cursor), np.int64)
-        lost = np.count_nonzero(~np.isin(having, known if relation.contexts != "off" else known[:0]))
-        if lost or (np.diff(having) <= 0).any():
-            yield f"{label}: {lost} texts belong to none of the {relation.items.name}, or some are stored twice"
-    except CorruptIndex as error:
-        yield f"{label}: {error}"
-    try:
-        for own in relation.fields:
-            if own.is_kept and not np.array_equal(*_ranges(cursor, relation, own, cells)):
-                yield f"{label}: the ranges of {own.name} are not those of its numbers"
-    except CorruptIndex as error:
-        yield f"{label}: {error}"
+        yield f"the frequencies of {relation.features.name} differ from the lists"
     if len(distinct(cells.ids)) != relation.features.size:
-        yield f"{label}: {relation.features.size} {relation.features.name} have names, but some have no list"
+        yield f"{relation.features.size} {relation.features.name} have names, but some have no list"
+    for own in relation.fields:
+        if own.is_kept and not np.array_equal(*_ranges(cursor, relation, own, cells)):
+            yield f"the ranges of {own.name} are not those of its numbers"
+
+
+def _check_texts(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+    """One line for texts without an item."""
+    having = np.array([id for id, _ in read_texts(cursor, relation)], np.int64)
+    known = np.fromiter(relation.items.ids(cursor), np.int64)
+    lost = np.count_nonzero(~np.isin(having, known if relation.contexts != "off" else known[:0]))
+    if lost or (np.diff(having) <= 0).any():
+        yield f"{lost} texts belong to none of the {relation.items.name}, or some are stored twice"
 
 
 def _ranges(cursor: sqlite3.Cursor, relation: Relation, own: FeatureField, cells: Entries) -> tuple[Ints, Ints]:
@@ -304,7 +290,6 @@ def _repair_lists(cursor: sqlite3.Cursor, relation: Relation, file: Path | None)
 
 
 def _read_all(cursor: sqlite3.Cursor, relation: Relation) -> Entries | None:
-    """All entries; None if they are unreadable."""
     try:
         return relation.forward.read_all(cursor)
     except UNREADABLE:
