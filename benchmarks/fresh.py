@@ -92,7 +92,7 @@ class Questions:
     def __init__(self, index: setsearch.Index, texts: Texts, items: str, seed: int) -> None:
         self.rng, self.texts, self.items = random.Random(seed), texts, items
         with index.items("terms").fields() as fields:
-            self.known = set(fields.items.names(fields.cursor))
+            self.known = set(fields.items.names())
 
     def __iter__(self) -> Iterator[list[str]]:
         while True:

@@ -130,7 +130,7 @@ def measure(documents: list[Document], questions: int, folder: Path, seed: int) 
     result["build"] = {kind: build(folder / f"{kind}.db", documents, kind) for kind in ("on", "off")}
     indexes = {kernel: setsearch.open(folder / "on.db") for kernel in KERNELS}
     with indexes["numpy"].items("terms").fields() as fields:
-        vocabulary = sorted(fields.items.names(fields.cursor))
+        vocabulary = sorted(fields.items.names())
     sets = NewSets(texts, vocabulary, seed)
     result["cold_ms"] = cold(folder / "on.db", [vocabulary[n] for n in next(sets.draw("terms", 3))])
     rivals = {name: PEERS[name](collection, texts, folder) for name in RIVALS}

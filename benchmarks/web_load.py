@@ -81,9 +81,9 @@ def build(database: Path) -> dict[str, list[str]]:
     with setsearch.open(database) as index:
         index.refresh("now")
         with index.items("terms").fields(by="both") as fields:
-            terms = fields.items.names(fields.cursor)
+            terms = fields.items.names()
         with index.items("documents").stored() as fields:
-            documents = fields.items.names(fields.cursor)
+            documents = fields.items.names()
     rng = random.Random(0)
     return {"terms": rng.sample(terms, 500), "documents": rng.sample(documents, 500)}
 

@@ -148,8 +148,8 @@ class Index:
             if target.columns is not None:
                 from setsearch.storage.numbers import delete_numbers
 
-                return delete_numbers(cursor, target, names)
-            refuse_synced(cursor, target)
+                return delete_numbers(target, names)
+            refuse_synced(target)
             return Writer(cursor, target).delete(names)
 
     def add_table(
@@ -187,8 +187,8 @@ class Index:
 
     def source_state(self) -> Any:
         """The state of the last `follow`, or None; for integrations."""
-        with self._readings.relation(name_in(self._collection, TEXT[0])) as (cursor, relation):
-            source = load_source(cursor, relation)
+        with self._readings.relation(name_in(self._collection, TEXT[0])) as relation:
+            source = load_source(relation)
             return None if source is None else source.state
 
     def table_source(self, table: str, kinds: Sequence[str]) -> dict[str, Any] | None:
@@ -198,7 +198,7 @@ class Index:
 
     def stamp(self) -> int:
         """A number that identifies the present content of the documents: a new one after each change."""
-        with self._readings.relation(name_in(self._collection, TEXT[0])) as (_, relation):
+        with self._readings.relation(name_in(self._collection, TEXT[0])) as relation:
             return relation.stamp
 
     def add_numbers(self, items: "Iterable[NumericItem]", columns: Sequence[str], name: str = "items") -> int:
@@ -214,7 +214,7 @@ class Index:
         require_several(items, "items", "items")
 
         with self._database.write() as cursor:
-            return write_numbers(cursor, open_numbers(cursor, self._collection, name, columns), items)
+            return write_numbers(open_numbers(cursor, self._collection, name, columns), items)
 
     def add_vectors(
         self, ids: Iterable[str], vectors: Iterable[Any], items: str | None = None, *, replace: bool = False
@@ -257,7 +257,7 @@ class Index:
         with self._database.write() as cursor:
             relation = find_again(cursor, reading.name)
             relation.weights = weights
-            relation.save(cursor, np.zeros(0, np.int64))
+            relation.save(np.zeros(0, np.int64))
 
     def items(self, name: str | None = None) -> Reading:
         """The reading that ranks `name`: "documents", "terms", or a column of a relation.
@@ -498,10 +498,10 @@ class Index:
         with self._database.write() as cursor:
             relations = load_relations(cursor, self._collection)
             for relation in relations:
-                drop_source(cursor, relation)
+                drop_source(relation)
                 if self._collection:
                     delete_sets_of(cursor, (relation.items.name, relation.features.name))
-                    delete_relation(cursor, relation)
+                    delete_relation(relation)
             if not self._collection:
                 drop_tables(cursor)
         self._readings.files.delete(relations)
@@ -509,7 +509,7 @@ class Index:
     def readings(self) -> list[dict[str, Any]]:
         """What can be ranked: items, features, and the number of both; `shown_count` leaves numbers out of words."""
         with self._database.read() as cursor:
-            return list_readings(cursor, load_relations(cursor, self._collection))
+            return list_readings(load_relations(cursor, self._collection))
 
     def info(self) -> dict[str, Any]:
         """What the index holds: readings with counts of items, features and postings, revision, defaults, core."""
@@ -563,8 +563,8 @@ class Index:
         with self._database.write() as cursor:
             relation = intake.open(cursor, names, empty)
             if empty:
-                drop_source(cursor, relation)
-            refuse_synced(cursor, relation)
+                drop_source(relation)
+            refuse_synced(relation)
             writer = Writer(cursor, relation, replace)
             written = intake.write(writer, items)
             self.unread_share = writer.unread_share

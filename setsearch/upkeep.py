@@ -108,7 +108,7 @@ def _encode(parts: Parts, name: str, progress: Progress) -> None:
     """Give vectors to texts and words that have none, if the collection has an encoder."""
     with parts.database.read() as cursor:
         relation = find_again(cursor, name)
-        words = parts.readings.words(cursor, relation) if is_encoded(relation.features) else None
+        words = parts.readings.words(relation) if is_encoded(relation.features) else None
     find = partial(find_again, name=name)
     for kind in (relation.items, relation.features):
         source = vector_source(kind)
@@ -134,7 +134,7 @@ def add_vectors(parts: Parts, items: str | None, pairs: tuple[Iterable[str], Ite
             return indexing.add_items(cursor, relation, pairs, replace)
         if relation.columns is not None:
             raise UsageError(f"{name} are described by numbers, and have no vectors")
-        words = readings.words(cursor, relation) if name == relation.features.name else None
+        words = readings.words(relation) if name == relation.features.name else None
         kind = relation.items if name == relation.items.name else relation.features
         return indexing.add_vectors(cursor, kind, pairs, words, replace)
 
@@ -156,7 +156,7 @@ def add_latent(database: Database, reading: Reading, replace: bool = False) -> i
         names, rows = latent_vectors(fields, reading.defaults)
         state = fields.relation.revision, fields.relation.stamp
     with database.write() as cursor:
-        replace_vectors(cursor, find(cursor), VectorSource(LATENT, state=state), (names, rows, [None] * len(names)))
+        replace_vectors(find(cursor), VectorSource(LATENT, state=state), (names, rows, [None] * len(names)))
     return len(names)
 
 
@@ -169,7 +169,7 @@ def _renew_latent(parts: Parts, name: str, fresh: Fresh) -> None:
             source = vector_source(kind)
             if source is not None and source.state is not None:
                 made = Generation(0, relation.id, LATENT, *source.state)
-                stale += [] if is_fresh(cursor, relation, made, fresh) else [kind.name]
+                stale += [] if is_fresh(relation, made, fresh) else [kind.name]
     for own in stale:
         with suppress(UsageError):  # too few are left: the old vectors stay
             add_latent(parts.database, parts.make_reading(own))

@@ -1,6 +1,5 @@
 """Finding an item by its name: what somebody typed, in any case, any part of it, or with small errors."""
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, Unpack
@@ -14,7 +13,7 @@ from setsearch.options import ModelOptions
 from setsearch.storage.ids import id_text
 from setsearch.storage.names import Vocabulary
 
-Names = tuple[sqlite3.Cursor, Vocabulary, Ints | None]  # of items, with their totals
+Names = tuple[Vocabulary, Ints | None]  # of items, with their totals
 
 
 class Named(Protocol):
@@ -82,8 +81,8 @@ def find_names(reading: Named, text: str, k: int = 10) -> list[Found]:
         raise InvalidParameter(f"a name is found by a text, and k is at least 1, not {text!r:.40} and {k!r:.40}")
     best: dict[str, tuple[tuple[int, float, int, str], Found]] = {}
 
-    def look(cursor: sqlite3.Cursor, vocabulary: Vocabulary, totals: Ints | None) -> None:
-        for one in vocabulary.search(cursor, text, k):
+    def look(vocabulary: Vocabulary, totals: Ints | None) -> None:
+        for one in vocabulary.search(text, k):
             total = 0 if totals is None else int(totals[one.id])
             shown = vocabulary.titles_shown and one.title is not None
             found = Found(str(one.title), None, total) if shown else Found(one.name, one.title, total)

@@ -1,6 +1,5 @@
 """Items that numbers describe: the whole matrix is read and kept in memory."""
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import column_names, read_numbers
 from setsearch.storage.relation import Relation
 
-Open = Callable[[], AbstractContextManager[tuple[sqlite3.Cursor, Relation]]]
+Open = Callable[[], AbstractContextManager[Relation]]
 
 
 @dataclass(frozen=True)
@@ -70,20 +69,20 @@ class NumericReading(ReadingTable, ManySets):
         model, wanted, among, exclude = _model(request.model), request.options, request.among, request.exclude
         if isinstance(among, Where):
             raise InvalidParameter("among is a list of texts for numbers, not a condition")
-        with self._open() as (cursor, relation):
-            matrix = self._load(cursor, relation)
-            ids, parts = self._score(cursor, relation, matrix, seeds, model)
-            excluded = [relation.items.resolve(cursor, name) for name in exclude]
-            both = relation.items.describe(cursor, sorted({*ids}.intersection(excluded)))
+        with self._open() as relation:
+            matrix = self._load(relation)
+            ids, parts = self._score(relation, matrix, seeds, model)
+            excluded = [relation.items.resolve(name) for name in exclude]
+            both = relation.items.describe(sorted({*ids}.intersection(excluded)))
             require_distinct(name for name, _ in both.values())
             allowed = ~np.isin(matrix.ids, excluded + ([] if wanted.get("keep_seeds") else ids))
             if among is not None:
-                allowed &= np.isin(matrix.ids, [*relation.items.find(cursor, among).values()])
+                allowed &= np.isin(matrix.ids, [*relation.items.find(among).values()])
             rows = np.flatnonzero(allowed)
             if not len(rows):
                 raise NothingToRank(f"all {len(matrix.ids)} {self.name} are seeds or excluded, none is left to rank")
             scores = parts.sum(axis=1)
-            names = relation.items.describe(cursor, matrix.ids[rows].tolist())
+            names = relation.items.describe(matrix.ids[rows].tolist())
             ranked = sorted((-float(scores[row]), names[int(matrix.ids[row])][0], int(row)) for row in rows)
             columns = column_names(relation)
             revision, whole = relation.revision, relation.items.whole
@@ -116,20 +115,20 @@ class NumericReading(ReadingTable, ManySets):
         refuse("explain", options)
         refuse("numbers", options)
         model = _model(parse_request(1, options).model)
-        with self._open() as (cursor, relation):
-            matrix = self._load(cursor, relation)
-            _, parts = self._score(cursor, relation, matrix, seeds, model)
-            id = relation.items.resolve(cursor, item)
+        with self._open() as relation:
+            matrix = self._load(relation)
+            _, parts = self._score(relation, matrix, seeds, model)
+            id = relation.items.resolve(item)
             row = matrix.row(id)
-            name, title = relation.items.describe(cursor, [id])[id]
+            name, title = relation.items.describe([id])[id]
             features = _contributions(column_names(relation), parts[row])
         return Explanation(name, float(parts[row].sum()), 0.0, 0.0, features, title)
 
     def find(self, name: str, hint: bool = True) -> str:
         """The name of an item as the index has it; raises UnknownItem (with similar names), AmbiguousItem."""
-        with self._open() as (cursor, relation):
-            id = relation.items.resolve(cursor, name, hint)
-            return relation.items.describe(cursor, [id])[id][0]
+        with self._open() as relation:
+            id = relation.items.resolve(name, hint)
+            return relation.items.describe([id])[id][0]
 
     def find_all(self, names: Iterable[str], hint: bool = True) -> list[str]:
         """The names of items as the index has them, one for each; raises as `find` does."""
@@ -141,8 +140,8 @@ class NumericReading(ReadingTable, ManySets):
 
     def vocabularies(self) -> Iterator[Names]:
         """The names of the items, within one transaction."""
-        with self._open() as (cursor, relation):
-            yield cursor, relation.items, None
+        with self._open() as relation:
+            yield relation.items, None
 
     def headlines(self, names: Iterable[str]) -> dict[str, str]:
         """None: numbers have no text."""
@@ -150,41 +149,41 @@ class NumericReading(ReadingTable, ManySets):
 
     def titles(self, names: Iterable[str]) -> dict[str, str | None]:
         """The titles of those names that exist."""
-        with self._open() as (cursor, relation):
-            ids = relation.items.find(cursor, list(names)).values()
-            return dict(relation.items.describe(cursor, list(ids)).values())
+        with self._open() as relation:
+            ids = relation.items.find(list(names)).values()
+            return dict(relation.items.describe(list(ids)).values())
 
     def features_of(self, item: str) -> dict[str, float]:
         """The numbers of an item, by column; raises UnknownItem."""
-        with self._open() as (cursor, relation):
-            matrix = self._load(cursor, relation)
-            row = matrix.row(relation.items.resolve(cursor, item))
+        with self._open() as relation:
+            matrix = self._load(relation)
+            row = matrix.row(relation.items.resolve(item))
             return dict(zip(column_names(relation), matrix.x[row].tolist(), strict=True))
 
     def item_count(self) -> int:
         """n, the number of items."""
-        with self._open() as (_, relation):
+        with self._open() as relation:
             return relation.items.size
 
     @contextmanager
-    def vocabulary(self) -> Iterator[tuple[sqlite3.Cursor, Vocabulary]]:
+    def vocabulary(self) -> Iterator[Vocabulary]:
         """The names of the items, within one transaction."""
-        with self._open() as (cursor, relation):
-            yield cursor, relation.items
+        with self._open() as relation:
+            yield relation.items
 
     def _score(
-        self, cursor: sqlite3.Cursor, relation: Relation, matrix: _Matrix, seeds: Iterable[str], model: Gaussian
+        self, relation: Relation, matrix: _Matrix, seeds: Iterable[str], model: Gaussian
     ) -> tuple[list[int], Floats]:
         """The ids of the seeds, and what each dimension adds to each item."""
-        ids = list(dict.fromkeys(relation.items.resolve(cursor, name) for name in id_list(seeds, "seeds")))
+        ids = list(dict.fromkeys(relation.items.resolve(name) for name in id_list(seeds, "seeds")))
         if not ids:
             raise NoSeeds(f"no seeds; give at least one of the {relation.items.size} {self.name}")
         return ids, model.parts(matrix.x, np.array(sorted(map(matrix.row, ids))))
 
-    def _load(self, cursor: sqlite3.Cursor, relation: Relation) -> _Matrix:
+    def _load(self, relation: Relation) -> _Matrix:
         matrix = self._matrix
         if matrix is None or matrix.stamp != relation.stamp:
-            self._matrix = matrix = _Matrix(relation.stamp, *read_numbers(cursor, relation))
+            self._matrix = matrix = _Matrix(relation.stamp, *read_numbers(relation))
         return matrix
 
 

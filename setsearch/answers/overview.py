@@ -21,17 +21,17 @@ LEAST_LETTERS = 4  # of a word: shorter ones are mostly function words
 LOOKED_AT = 40  # items beside a quantile
 
 
-def sample_items(cursor: sqlite3.Cursor, relation: Relation, transposed: bool, totals: Ints, k: int = 5) -> list[str]:
+def sample_items(relation: Relation, transposed: bool, totals: Ints, k: int = 5) -> list[str]:
     """Up to k items, neither the rarest nor the most frequent ones by their totals; of the features if `transposed`."""
     vocabulary = relation.features if transposed else relation.items
     most, is_word = int(vocabulary.size * (1 - QUANTILES[-1])) + LOOKED_AT, transposed and relation.analyzer is not None
     order, chosen = _largest(totals, most).tolist(), dict[str, None]()
     usual = _stop_words(relation) if is_word else frozenset[str]()
     if relation.has_vectors_alone and not transposed:
-        order = [*islice(vocabulary.ids(cursor), most)]  # nothing tells how frequent they are
+        order = [*islice(vocabulary.ids(), most)]  # nothing tells how frequent they are
     for quantile in QUANTILES:
         place = int(vocabulary.size * (1 - quantile))
-        for name, _ in vocabulary.describe(cursor, order[place : place + LOOKED_AT]).values():
+        for name, _ in vocabulary.describe(order[place : place + LOOKED_AT]).values():
             if name not in chosen and (not is_word or _is_telling(name, usual)):
                 chosen[name] = None
                 break
@@ -67,7 +67,7 @@ def first_sets(reading: Reading, n_sets: int = 3, size: int = 3) -> list[list[st
         kept = field.kept_starters.get((n_sets, size))
         if kept is not None:
             return kept
-        seeds = sample_items(fields.cursor, fields.relation, field.transposed, field.totals, len(QUANTILES))
+        seeds = sample_items(fields.relation, field.transposed, field.totals, len(QUANTILES))
     sets: list[tuple[float, list[str]]] = []
     for seed in seeds:
         try:
@@ -87,9 +87,9 @@ def describe_index(cursor: sqlite3.Cursor, readings: Readings, database: str, co
     With a collection, of this one; else of all.
     """
     relations, default = _relations(cursor, database, collection)
-    postings = {relation.id: readings.files.posting_count(cursor, relation) for relation in relations}
+    postings = {relation.id: readings.files.posting_count(relation) for relation in relations}
     some = {
-        vocabulary.name: sample_items(cursor, relation, transposed, readings.files.totals(cursor, relation, transposed))
+        vocabulary.name: sample_items(relation, transposed, readings.files.totals(relation, transposed))
         for relation in relations
         for transposed, vocabulary in ((False, relation.items), (True, relation.features))
     }
@@ -99,12 +99,12 @@ def describe_index(cursor: sqlite3.Cursor, readings: Readings, database: str, co
             reading
             | {"posting_count": postings[relation.id], "revision": relation.revision, "some": some[reading["items"]]}
             for relation in relations
-            for reading in list_readings(cursor, [relation])
+            for reading in list_readings([relation])
         ],
         "revision": _revision(relations),
-        "mirrors": describe_sources(cursor, relations),
-        "contexts": next(filter(None, (readings.describe_contexts(cursor, relation) for relation in relations)), {}),
-        "vectors": {name: value for relation in relations for name, value in _vectors(cursor, relation).items()},
+        "mirrors": describe_sources(relations),
+        "contexts": next(filter(None, (readings.describe_contexts(relation) for relation in relations)), {}),
+        "vectors": {name: value for relation in relations for name, value in _vectors(relation).items()},
         "defaults": {"items": default} | defaults.describe(),
         "bytes": readings.files.sizes(relations),
         "core": binding.library() is not None,
@@ -127,13 +127,13 @@ def _revision(relations: list[Relation]) -> int:
     return sum(relation.revision for relation in relations)
 
 
-def _vectors(cursor: sqlite3.Cursor, relation: Relation) -> dict[str, Any]:
+def _vectors(relation: Relation) -> dict[str, Any]:
     """Where the vectors of both sides come from, how many there are and of how many dimensions."""
     return {
         vocabulary.name: {
             "source": source.source,
             "encoder": source.name or None,
-            "count": count_vectors(cursor, vocabulary),
+            "count": count_vectors(vocabulary),
             "dimensions": source.size,
         }
         for vocabulary in (relation.items, relation.features)

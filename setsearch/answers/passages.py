@@ -42,7 +42,7 @@ class Piece(NamedTuple):
 
 def find_headlines(fields: Fields, names: Sequence[str]) -> dict[str, str]:
     """The headlines of those documents whose text is known."""
-    ids = fields.items.find(fields.cursor, list(names))
+    ids = fields.items.find(list(names))
     found = {id: headline(text) for id, text in texts_of(fields, [*ids.values()]).items()}
     return {name: title for name, id in ids.items() if (title := found.get(id)) is not None}
 
@@ -127,9 +127,9 @@ def texts_of(fields: Fields, ids: Sequence[int]) -> dict[int, str]:
     cursor, relation = fields.cursor, fields.relation
     if fields.first.transposed or fields.contexts_revision is not None:
         return {}  # words, not documents
-    texts = dict(read_texts(cursor, relation, np.array(sorted(ids), np.int64)))
+    texts = dict(read_texts(relation, np.array(sorted(ids), np.int64)))
     missing = [id for id in ids if id not in texts]
-    source = load_source(cursor, relation) if missing else None
+    source = load_source(relation) if missing else None
     if source is not None and source.kind in (TABLE, FTS5) and not source.roles.items:
         found = {id: _text_of_row(cursor, source, name) for id, (name, _) in fields.describe(missing).items()}
         texts |= {id: text for id, text in found.items() if text}

@@ -228,7 +228,7 @@ class Reading(ReadingTable, ManySets):
     def item_count(self) -> int:
         """n, the number of items."""
         with self.stored() as fields:
-            return fields.items.own_size(fields.cursor)
+            return fields.items.own_size()
 
     def feature_count(self) -> int:
         """The number of features in the index."""
@@ -242,7 +242,7 @@ class Reading(ReadingTable, ManySets):
     def postings(self, feature: str) -> dict[str, int]:
         """The items with a feature and their counts, in the order of ids."""
         with self.stored() as fields:
-            id = fields.first.features.find_one(fields.cursor, feature)
+            id = fields.first.features.find_one(feature)
             entries = fields.first.read_postings([] if id is None else [id])
             return fields.named_counts(fields.items, entries.ids, entries.counts)
 
@@ -266,11 +266,11 @@ class Reading(ReadingTable, ManySets):
     def vocabularies(self) -> Iterator[Names]:
         """The names of the items with their totals, each kind within one transaction; phrases are of contexts only."""
         with self.stored() as fields:
-            yield fields.cursor, fields.items, fields.first.totals
+            yield fields.items, fields.first.totals
             has_phrases = fields.has_phrases
         if has_phrases:
             with self.fields(by="both") as fields:  # the last field has documents
-                yield fields.cursor, fields.items, fields.all[-1].totals
+                yield fields.items, fields.all[-1].totals
 
     def headlines(self, names: Iterable[str]) -> dict[str, str]:
         """The headlines of those documents whose text is known."""

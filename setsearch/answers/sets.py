@@ -287,8 +287,8 @@ def gone_note(place: object, name: str, gone: Sequence[str]) -> str:
 def those_gone(reading: AnyReading, members: Sequence[str]) -> list[str]:
     """The members that the index has no longer."""
     if isinstance(reading, NumericReading):
-        with reading.vocabulary() as (cursor, vocabulary):
-            known = vocabulary.find(cursor, list(members))
+        with reading.vocabulary() as vocabulary:
+            known = vocabulary.find(list(members))
             return [member for member in members if member not in known]
     gone = []
     with reading.stored() as fields:

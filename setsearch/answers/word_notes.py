@@ -5,7 +5,6 @@ from itertools import pairwise
 
 from setsearch.answers.results import BY_DOCUMENTS, CONTEXTS_HELP
 from setsearch.memory.fields import Fields
-from setsearch.storage.relation import may_be_given_contexts
 from setsearch.text.contexts import LARGEST_LEAST_COUNT
 from setsearch.text.token_stream import FREQUENT_COUNT
 
@@ -31,7 +30,7 @@ def word_notes(fields: Fields | None, stored: Callable[[], Fields | None], seeds
     if fields.uses is None:
         return
     for seed in seeds:
-        sample = fields.uses.sample(fields.cursor, fields.resolve(seed)) if known[seed] else None
+        sample = fields.uses.sample(fields.resolve(seed)) if known[seed] else None
         if sample is not None:
             yield f"{seed}: contexts from a sample of {sample[0]:,} of its {sample[1]:,} uses"
 
@@ -44,7 +43,7 @@ def without_contexts_note(names: Sequence[str], reason: str, are_all: bool) -> s
 
 def by_documents_note(fields: Fields) -> str:
     """Why words do not tell what belongs, and what to do."""
-    return BY_DOCUMENTS + CONTEXTS_HELP * may_be_given_contexts(fields.cursor, fields.relation)
+    return BY_DOCUMENTS + CONTEXTS_HELP * fields.relation.may_be_given_contexts
 
 
 def _why_unknown(fields: Fields, documents: Fields | None, seed: str) -> str:
@@ -53,7 +52,7 @@ def _why_unknown(fields: Fields, documents: Fields | None, seed: str) -> str:
     used = int(documents.first.totals[documents.resolve(seed)])
     if fields.uses is None and used > FREQUENT_COUNT:
         return LEFT_OUT
-    least = LARGEST_LEAST_COUNT if fields.uses is None else fields.uses.least(fields.cursor)
+    least = LARGEST_LEAST_COUNT if fields.uses is None else fields.uses.least()
     phrase = _phrase_with(fields, seed) if used >= least and documents.has_phrases else None
     if phrase is not None:
         return f"nearly always part of a phrase, such as {phrase!r}"
@@ -65,8 +64,8 @@ def _why_unknown(fields: Fields, documents: Fields | None, seed: str) -> str:
 
 def _phrase_with(fields: Fields, seed: str) -> str | None:
     """The most frequent phrase that has a word; None without any."""
-    cursor, word = fields.cursor, seed.lower()
-    phrases = fields.items.stored(cursor, fields.items.containing(cursor, word))
+    word = seed.lower()
+    phrases = fields.items.stored(fields.items.containing(word))
     ids = [id for id, (name, _) in phrases.items() if word in name.split()]
     totals = fields.first.totals
     return phrases[max(ids, key=lambda id: (totals[id], -id))][0] if ids else None

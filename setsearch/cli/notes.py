@@ -65,8 +65,8 @@ def _unapplied(reading: "setsearch.Reading") -> Iterator[str]:
     from setsearch.storage.synced_source import count_changes, load_source
 
     with reading.stored() as fields:
-        source = load_source(fields.cursor, fields.relation)
-        changes = count_changes(fields.cursor, fields.relation) if source is not None and source.tracked else 0
+        source = load_source(fields.relation)
+        changes = count_changes(fields.relation) if source is not None and source.tracked else 0
     if source is not None and changes:
         what = f"{changes:,} change{'s' * (changes > 1)} of {source.name}"
         yield f"{what} came after this; `setsearch update` applies {'them' if changes > 1 else 'it'}"

@@ -32,10 +32,9 @@ from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.documents import read_texts
 from setsearch.storage.feature_fields import FeatureField
 from setsearch.storage.forward_lists import counted
-from setsearch.storage.generations import CONTEXTS, LISTS, check_generation, delete_generations, find_generation
+from setsearch.storage.generations import CONTEXTS, LISTS, delete_generations, find_generation
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import check_numbers
-from setsearch.storage.records import check_records
 from setsearch.storage.relation import Relation, load_relations
 from setsearch.storage.vectors import delete_damaged, read_vectors
 
@@ -70,7 +69,7 @@ def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterato
     for relation in load_relations(cursor):
         if relation.columns is not None:
             continue
-        contexts = find_generation(cursor, relation.id, CONTEXTS)
+        contexts = find_generation(relation, CONTEXTS)
         is_whole = contexts is not None and not any(_check_contexts(cursor, relation))
         if contexts is not None and is_whole and not _has_texts(cursor, relation):
             kept.append(contexts.id)
@@ -78,14 +77,14 @@ def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterato
         elif relation.contexts != "off":
             yield f"{relation.label}: contexts will be derived again"
         for vocabulary in (relation.items, relation.features):
-            count = delete_damaged(cursor, vocabulary)
+            count = delete_damaged(vocabulary)
             if count:
                 yield f"{vocabulary.name}: {count} damaged vectors were deleted"
         if read_again(cursor, intake, relation):
             yield f"{relation.label}: read again from its table"
         else:
             yield from (f"{relation.label}: {line}" for line in _repair_lists(cursor, relation, file))
-            relation.save(cursor)
+            relation.save()
         for name in (LISTS, CONTEXTS):
             if file is not None:
                 delete_arrays(beside(file, f"{name}-{relation.id}"))
@@ -98,7 +97,7 @@ def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterato
 
 def _has_texts(cursor: sqlite3.Cursor, relation: Relation) -> bool:
     try:
-        return all(text is not None for _, text in read_texts(cursor, relation))
+        return all(text is not None for _, text in read_texts(relation))
     except UNREADABLE:
         return False
 
@@ -138,16 +137,16 @@ def _check_any(cursor: sqlite3.Cursor, relation: Relation, file: Path | None) ->
     """The problems of a relation and of what was derived from its present content."""
     yield from _lines(check_source(cursor, relation))
     if relation.columns is not None:
-        yield from _lines(check_numbers(cursor, relation))
+        yield from _lines(check_numbers(relation))
         return
     label = f"{relation.label}: "
     for vocabulary in (relation.items, relation.features):
         yield from _lines(_check_vocabulary(cursor, vocabulary), label)
     yield from _lines(_check_lists(cursor, relation), label)
     yield from _lines(_check_texts(cursor, relation), label)
-    yield from _lines(check_records(cursor, relation.items.id))
+    yield from _lines(relation.items.records.check())
     for vocabulary in (relation.items, relation.features):
-        yield from _lines(_unless_read(read_vectors, cursor, vocabulary))
+        yield from _lines(_unless_read(read_vectors, vocabulary))
     if relation.analyzer is not None:
         yield from _lines(_unless_read(load_analyzer, relation.analyzer))
     yield from _lines(_check_contexts(cursor, relation), label)
@@ -157,10 +156,10 @@ def _check_any(cursor: sqlite3.Cursor, relation: Relation, file: Path | None) ->
 
 def _check_contexts(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     """One line if the contexts that were derived from a relation are damaged."""
-    generation = find_generation(cursor, relation.id, CONTEXTS)
+    generation = find_generation(relation, CONTEXTS)
     try:
         if generation is not None:
-            check_generation(cursor, generation)
+            generation.check()
     except LostArrays as error:
         yield f"derived {CONTEXTS}: {error}"
 
@@ -208,8 +207,8 @@ def _are_equal(one: Entries | None, other: Entries) -> bool:
 
 def _check_lists(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     """One line for each problem with the lists of a relation."""
-    cells = relation.forward.read_all(cursor)
-    stored = relation.frequencies.read(cursor, relation.features.next_id)
+    cells = relation.forward.read_all()
+    stored = relation.frequencies.read()
     if not np.array_equal(stored, counted(cells, relation.features.next_id)):
         yield f"the frequencies of {relation.features.name} differ from the lists"
     if len(distinct(cells.ids)) != relation.features.size:
@@ -221,8 +220,8 @@ def _check_lists(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
 
 def _check_texts(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     """One line for texts without an item."""
-    having = np.array([id for id, _ in read_texts(cursor, relation)], np.int64)
-    known = np.fromiter(relation.items.ids(cursor), np.int64)
+    having = np.array([id for id, _ in read_texts(relation)], np.int64)
+    known = np.fromiter(relation.items.ids(), np.int64)
     lost = np.count_nonzero(~np.isin(having, known if relation.contexts != "off" else known[:0]))
     if lost or (np.diff(having) <= 0).any():
         yield f"{lost} texts belong to none of the {relation.items.name}, or some are stored twice"
@@ -233,16 +232,16 @@ def _ranges(cursor: sqlite3.Cursor, relation: Relation, own: FeatureField, cells
     items, numbers = numbers_of(cursor, relation, own)
     parts = np.searchsorted(np.array(own.ends), numbers, "right")
     names = {part: own.of_part(part) for part in distinct(parts).tolist()}
-    ids = relation.features.find(cursor, [name for both in names.values() for name in both])
+    ids = relation.features.find([name for both in names.values() for name in both])
     expected = [
         pack(items[parts == part], np.array([ids.get(name, -1)])) for part, both in names.items() for name in both
     ]
-    mine = np.isin(cells.ids, relation.features.between(cursor, own.prefix, own.after))
+    mine = np.isin(cells.ids, relation.features.between(own.prefix, own.after))
     return pack(*cells.select(mine)[:2]), np.sort(np.concatenate([np.zeros(0, np.int64), *expected]))
 
 
 def _check_vocabulary(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> Iterator[str]:
-    ids = np.fromiter(vocabulary.ids(cursor), np.int64)
+    ids = np.fromiter(vocabulary.ids(), np.int64)
     if len(ids) != vocabulary.size:
         yield f"the count says {vocabulary.size} {vocabulary.name}, but there are {len(ids)}"
     if len(ids) and (ids.min() < 0 or ids.max() >= vocabulary.next_id):
@@ -275,22 +274,22 @@ def _repair_lists(cursor: sqlite3.Cursor, relation: Relation, file: Path | None)
         if cells is None:
             yield "the lists are damaged; index the collection again"
             return
-        relation.forward.clear(cursor)
-        relation.forward.write(cursor, distinct(cells.lists), cells)
+        relation.forward.clear()
+        relation.forward.write(distinct(cells.lists), cells)
         yield "the lists were made again from those that were derived"
     frequencies = counted(cells, relation.features.next_id)
     try:
-        are_right = np.array_equal(relation.frequencies.read(cursor, relation.features.next_id), frequencies)
+        are_right = np.array_equal(relation.frequencies.read(), frequencies)
     except UNREADABLE:
         are_right = False
     if not are_right:
-        relation.frequencies.clear(cursor)
-        relation.frequencies.add(cursor, distinct(cells.ids), frequencies[:, distinct(cells.ids)])
+        relation.frequencies.clear()
+        relation.frequencies.add(distinct(cells.ids), frequencies[:, distinct(cells.ids)])
         yield f"the frequencies of {relation.features.name} were counted again"
 
 
 def _read_all(cursor: sqlite3.Cursor, relation: Relation) -> Entries | None:
     try:
-        return relation.forward.read_all(cursor)
+        return relation.forward.read_all()
     except UNREADABLE:
         return None

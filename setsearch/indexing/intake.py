@@ -17,7 +17,7 @@ from setsearch.storage.analyzers import CONTEXTS, Analyzers, TextSettings
 from setsearch.storage.documents import Values, encode_columns, read_columns
 from setsearch.storage.generations import forget_contexts
 from setsearch.storage.ids import id_text, name_in, plain_name
-from setsearch.storage.records import Record, read_records
+from setsearch.storage.records import Record
 from setsearch.storage.relation import TEXT, Relation, create_relation, find_relation, load_relations
 from setsearch.storage.vectors import ENCODER, VectorSource, refuse_others, set_source, vector_source
 from setsearch.text.analyzer import CHUNK, Analyzer
@@ -79,7 +79,7 @@ class Intake:
         if relation.columns is not None:
             raise InvalidItem(f"{relation.items.name!r} are described by numbers; use add_numbers")
         if empty:
-            relation.clear(cursor)
+            relation.clear()
         if spec is not None:
             self._set_analyzer(cursor, relation, spec, empty)
             return relation
@@ -152,7 +152,7 @@ class Intake:
             if source is None or (source.source, source.name) != (ENCODER, encoder.name):
                 if not empty:
                     refuse_others(kind, wanted)
-                set_source(cursor, kind, wanted)
+                set_source(kind, wanted)
                 relation.is_altered = True
 
     def _set_analyzer(self, cursor: sqlite3.Cursor, relation: Relation, spec: str, empty: bool) -> None:
@@ -186,22 +186,22 @@ class Intake:
         relation.contexts = contexts
         cursor.execute("update setsearch_relation set contexts = ? where id = ?", (contexts, relation.id))
         relation.is_altered = True
-        forget_contexts(cursor, relation.id)
+        forget_contexts(relation)
 
 
 def _completed(cursor: sqlite3.Cursor, relation: Relation, item: Writable) -> tuple[Writable, Record | None]:
     """An item with the title, or the columns and the record, that are stored of it, where it has `KEPT`."""
     if not isinstance(item, Item) or (item.title is not KEPT and item.columns is not KEPT):
         return item, None
-    id = relation.items.find_one(cursor, str(id_text(item.id)))
+    id = relation.items.find_one(str(id_text(item.id)))
     ids = [] if id is None else [id]
     if item.title is KEPT:
-        titles = [title for _, title in relation.items.describe(cursor, ids).values()]
+        titles = [title for _, title in relation.items.describe(ids).values()]
         item = item._replace(title=titles[0] if titles else None)
     if item.columns is not KEPT:
         return item, None
-    columns = read_columns(cursor, relation.id, ids)
-    records = [Record(own) for own in read_records(cursor, relation.items.id, ids).values()]
+    columns = read_columns(relation, ids)
+    records = [Record(own) for own in relation.items.records.read(ids).values()]
     return item._replace(columns=columns.get(id) if id is not None else None), records[0] if records else None
 
 

@@ -78,13 +78,13 @@ def follow(
     The caller commits. Raises UsageError if the relation holds items from elsewhere.
     """
     relation = intake.open(cursor, TEXT)
-    known = load_source(cursor, relation)
+    known = load_source(relation)
     if relation.items.size and (known is None or (known.kind, known.name) != (source.kind, source.name)):
         raise UsageError(_holds_others(relation, known, source, "use another `collection`"))
     read_now = read(known.state if known is not None and known.columns == source.columns else None)
     relation.is_altered |= known is None or known.state != read_now.state
     changes = _write(cursor, intake, relation, read_now.items, read_now.gone)
-    save_source(cursor, relation, replace(source, state=read_now.state))
+    save_source(relation, replace(source, state=read_now.state))
     return changes
 
 
@@ -97,7 +97,7 @@ def add_source(
     """
     names = source.roles.relation
     relation = intake.find(cursor, names)
-    known = None if relation is None else load_source(cursor, relation)
+    known = None if relation is None else load_source(relation)
     is_same = known is not None and (known.kind, known.name) == (source.kind, source.name)
     if relation is not None and relation.items.size and not (empty or is_same):
         raise UsageError(
@@ -117,7 +117,7 @@ def add_source(
 
 def sync(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, progress: Progress = iter) -> Changes:
     """Bring a relation up to its table; the caller commits. Raises SourceError if the table is no longer as indexed."""
-    source = load_source(cursor, relation)
+    source = load_source(relation)
     if source is None or source.kind in ENGINES:
         return Changes()
     if not table_columns(cursor, source.name):
@@ -129,23 +129,23 @@ def sync(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, progress: P
     if not has_triggers(cursor, relation, source) or table.has_old_numbers():
         return table.read_anew(intake, progress)
     changes = table.read_changed(intake, progress)
-    forget_changes(cursor, relation)
+    forget_changes(relation)
     return changes + table.delete_vanished()
 
 
 def needs_sync(cursor: sqlite3.Cursor, relation: Relation) -> bool:
     """Whether a sync may find changes; always true for a table without triggers."""
-    source = load_source(cursor, relation)
+    source = load_source(relation)
     if source is None or source.kind in ENGINES:
         return False
     if not source.tracked or not has_triggers(cursor, relation, source):
         return True
-    return bool(count_changes(cursor, relation)) or _Table(cursor, relation, source).has_vanished()
+    return bool(count_changes(relation)) or _Table(cursor, relation, source).has_vanished()
 
 
 def check_source(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     """One line for each problem with a tracked table and its notes of changes."""
-    source = load_source(cursor, relation)
+    source = load_source(relation)
     if source is None or not source.tracked:
         return
     if not table_columns(cursor, source.name):
@@ -170,10 +170,10 @@ def _gone(cursor: sqlite3.Cursor, source: SyncedSource) -> str:
 
 def read_again(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> bool:
     """Read the whole table again and recreate its triggers; False if the relation follows no table."""
-    source = load_source(cursor, relation)
+    source = load_source(relation)
     if source is None or source.kind in ENGINES or not table_columns(cursor, source.name):
         return False
-    relation.clear(cursor)
+    relation.clear()
     _Table(cursor, relation, source).read_anew(intake)
     return True
 
@@ -266,9 +266,9 @@ class _Table:
 
     def read_anew(self, intake: Intake, progress: Progress = iter) -> Changes:
         """Read the whole table, and follow it from now on."""
-        drop_source(self.cursor, self.relation)
+        drop_source(self.relation)
         changes = self.read_all(intake, progress)
-        save_source(self.cursor, self.relation, self.source)
+        save_source(self.relation, self.source)
         if self.source.tracked:
             create_triggers(self.cursor, self.relation, self.source)
         return changes
@@ -296,7 +296,7 @@ class _Table:
                 names.add(cell_id("a changed row", key, own))
         read = read_source(self.cursor, self.source, _among(self.relation.id))
         items = progress(Counted(read, lambda: len({*map(str, keys)})))
-        known = self.relation.items.find(self.cursor, sorted(names))
+        known = self.relation.items.find(sorted(names))
         return _write(self.cursor, intake, self.relation, items, known)
 
     def has_vanished(self) -> bool:
@@ -311,7 +311,7 @@ class _Table:
         name, key = self.source.name, self.source.key
         rows = limited_rows(self.cursor, f"reading {name}", f"select {quote(key)} from {main_table(name)}", each=True)
         existing = {cell_id(f"a row of {name}", key, own) for (own,) in rows}
-        gone = [own for own in self.relation.items.names(self.cursor) if own not in existing]
+        gone = [own for own in self.relation.items.names() if own not in existing]
         return Changes(0, Writer(self.cursor, self.relation).delete(gone))
 
     def has_old_numbers(self) -> bool:
@@ -355,7 +355,7 @@ def _write(
 
     intake.write(writer, _record())
     written = len(writer.changed_items())
-    names = [name for name in (relation.items.names(cursor) if gone is None else gone) if name not in seen]
+    names = [name for name in (relation.items.names() if gone is None else gone) if name not in seen]
     return Changes(written, writer.delete(names) if names else 0)
 
 

@@ -51,11 +51,11 @@ def add_vectors(
     ids, rows = _paired(pairs)
     known: set[str] = set()
     for vocabulary in (kind, words):
-        known |= set(vocabulary.find(cursor, [name for name in ids if isinstance(name, str)]) if vocabulary else ())
+        known |= set(vocabulary.find([name for name in ids if isinstance(name, str)]) if vocabulary else ())
     seen: set[str] = set()
     for name in ids:
         if name not in known:
-            hint = kind.hint(cursor, name) if isinstance(name, str) else "ids are texts"
+            hint = kind.hint(name) if isinstance(name, str) else "ids are texts"
             raise UnknownItem(f"no {name!r:.60} among the {kind.size} {kind.name}; {hint or 'leave it out'}")
         if name in seen:
             raise DuplicateItem(f"the id {name!r} occurs twice; ids must be unique")
@@ -64,7 +64,7 @@ def add_vectors(
         store = replace_vectors if replace else write_vectors
         if not replace:
             refuse_others(kind, VectorSource(OWN))
-        store(cursor, kind, VectorSource(OWN), (ids, quantized(ids, rows), [None] * len(ids)))
+        store(kind, VectorSource(OWN), (ids, quantized(ids, rows), [None] * len(ids)))
     return len(ids)
 
 
@@ -79,15 +79,15 @@ def add_items(
     check_names(ids, [None] * len(ids))
     vectors = quantized(ids, rows)
     if replace:
-        relation.clear(cursor)
-        set_source(cursor, relation.items, None)
-    known = relation.items.find(cursor, ids)
+        relation.clear()
+        set_source(relation.items, None)
+    known = relation.items.find(ids)
     if len({*ids}) < len(ids):
         twice, _ = Counter(ids).most_common(1)[0]
         raise DuplicateItem(f"the id {twice!r} occurs twice; ids must be unique")
     Writer(cursor, relation).write((id, (), None, None, None, None, {}) for id in ids if id not in known)
     if ids:
-        write_vectors(cursor, relation.items, VectorSource(OWN), (ids, vectors, [None] * len(ids)))
+        write_vectors(relation.items, VectorSource(OWN), (ids, vectors, [None] * len(ids)))
     return len(ids)
 
 
@@ -111,7 +111,7 @@ def encode_texts(database: Database, find: Find, encoder: Encoder, progress: Pro
             "(select 1 from setsearch_vector v where v.kind = n.kind and v.name = n.name)",
             (relation.items.id,),
         ).fetchall()
-        having = Texts(relation.id).items(cursor)
+        having = Texts.of(relation).items()
     for ids in _groups(progress(having[np.isin(having, np.array(rows, np.int64))].tolist())):
         with database.read() as cursor:
             texts = {name: text for name, text in _texts(cursor, find(cursor), ids) if text.strip()}
@@ -125,7 +125,7 @@ def encode_texts(database: Database, find: Find, encoder: Encoder, progress: Pro
                 digests = [digest(texts[name].encode()) for name in kept]
                 if kept:
                     source = VectorSource(ENCODER, None, encoder.name)
-                    write_vectors(cursor, relation.items, source, (kept, vectors[same], digests))
+                    write_vectors(relation.items, source, (kept, vectors[same], digests))
 
 
 def encode_words(database: Database, find: Find, encoder: Encoder, words: Sequence[str], progress: Progress) -> None:
@@ -136,12 +136,12 @@ def encode_words(database: Database, find: Find, encoder: Encoder, words: Sequen
     others = sorted(encoded.difference(words))
     if others:
         with database.write() as cursor:
-            delete_vectors(cursor, find(cursor).features, [(name, None) for name in others])
+            delete_vectors(find(cursor).features, [(name, None) for name in others])
     for names in _groups(progress([word for word in words if word not in encoded])):
         vectors = quantized(names, encoder(names))
         with database.write() as cursor:
             source = VectorSource(ENCODER, None, encoder.name)
-            write_vectors(cursor, find(cursor).features, source, (names, vectors, [None] * len(names)))
+            write_vectors(find(cursor).features, source, (names, vectors, [None] * len(names)))
 
 
 def _groups(all_values: Iterable[T]) -> Iterator[list[T]]:
@@ -153,6 +153,6 @@ def _groups(all_values: Iterable[T]) -> Iterator[list[T]]:
 
 def _texts(cursor: sqlite3.Cursor, relation: Relation, ids: Sequence[int]) -> list[tuple[str, str]]:
     """(name, text) of some items, ascending, by name."""
-    names = relation.items.stored(cursor, ids)
-    texts = read_texts(cursor, relation, np.array(ids, np.int64))
+    names = relation.items.stored(ids)
+    texts = read_texts(relation, np.array(ids, np.int64))
     return sorted((names[id][0], text) for id, text in texts if id in names)

@@ -32,7 +32,6 @@ from setsearch.storage.documents import Texts, write_columns
 from setsearch.storage.forward_lists import NOTHING
 from setsearch.storage.ids import is_storable
 from setsearch.storage.names import NamesTaken
-from setsearch.storage.records import write_records
 from setsearch.storage.relation import Relation
 from setsearch.storage.vectors import delete_orphans, delete_vectors, digest, is_encoded
 from setsearch.text.analyzer import Analyzer
@@ -89,22 +88,22 @@ class Writer:
     def delete(self, names: Sequence[str]) -> int:
         """Delete items by id; returns how many. Raises UnknownItem."""
         vocabulary = self.relation.items
-        ids = vocabulary.ids_to_delete(self.cursor, names)
-        self._replace(np.array(ids, np.int64), self.relation.forward.read(self.cursor, np.array(ids)), NOTHING)
-        stored = vocabulary.stored(self.cursor, ids) if self.relation.fields else {}
+        ids = vocabulary.ids_to_delete(names)
+        self._replace(np.array(ids, np.int64), self.relation.forward.read(np.array(ids)), NOTHING)
+        stored = vocabulary.stored(ids) if self.relation.fields else {}
         gone: list[tuple[str, int, OfFields]] = [(name, id, {}) for id, (name, _) in stored.items()]
         self.has_numbers |= keep_numbers(self.cursor, self.relation, gone, stored, whole=True)
-        vocabulary.delete(self.cursor, ids)
-        Texts(self.relation.id).write(self.cursor, dict.fromkeys(ids))
-        delete_vectors(self.cursor, vocabulary, [(name, None) for name in names])
-        write_columns(self.cursor, self.relation.id, [(id, None) for id in ids])
+        vocabulary.delete(ids)
+        Texts.of(self.relation).write(dict.fromkeys(ids))
+        delete_vectors(vocabulary, [(name, None) for name in names])
+        write_columns(self.relation, [(id, None) for id in ids])
         self.changed.append(np.array(ids, np.int64))
         self._finish()
         return len(ids)
 
     def _replace(self, items: Ints, old: Entries, new: Entries) -> None:
         """Give items, ascending, other lists."""
-        self.relation.forward.write(self.cursor, items, new)
+        self.relation.forward.write(items, new)
         changes = (
             (own.ids, sign * np.array([np.ones_like(own.ids), own.counts])) for own, sign in ((old, -1), (new, 1))
         )
@@ -117,16 +116,16 @@ class Writer:
             self._renew_ranges()
         (features, changes), self.frequencies = self.frequencies, NO_CHANGES  # a deletion may follow
         other = changes.any(axis=0) | np.isin(features, self.ranges)
-        gone = self.relation.frequencies.add(self.cursor, features[other], changes[:, other])
-        self.relation.features.delete(self.cursor, gone)
+        gone = self.relation.frequencies.add(features[other], changes[:, other])
+        self.relation.features.delete(gone)
         if self.relation.fields:
-            self.relation.forget_fields(self.cursor)
+            self.relation.forget_fields()
         self.term_ids, self.feature_ids, self.has_features = TermIds(), np.zeros(0, np.int64), True  # some are gone
         if self.relation.is_replaced:
-            delete_orphans(self.cursor, self.relation.items)
+            delete_orphans(self.relation.items)
         changed = self.changed_items()
         if len(changed) or self.relation.is_replaced or self.relation.is_altered:
-            self.relation.save(self.cursor, changed)
+            self.relation.save(changed)
 
     def _write_batch(self, batch: Batch) -> int:
         batch.check()
@@ -134,9 +133,9 @@ class Writer:
             ids, old = self._item_ids(batch)
             batch.fields = with_dates(self.relation, batch.fields)
             texts = self._write_texts(ids, old, batch)
-            columns = write_columns(self.cursor, self.relation.id, zip(ids.tolist(), batch.columns, strict=True))
-            write_records(self.cursor, self.relation.items.id, list(zip(ids.tolist(), batch.records, strict=True)))
-            before = self.relation.forward.read(self.cursor, np.array(old, np.int64)) if old else NOTHING
+            columns = write_columns(self.relation, zip(ids.tolist(), batch.columns, strict=True))
+            self.relation.items.records.write(list(zip(ids.tolist(), batch.records, strict=True)))
+            before = self.relation.forward.read(np.array(old, np.int64)) if old else NOTHING
             new = self._entries(ids, batch)
             if old and self.relation.fields and not self.whole:
                 new = new.merged(self._kept(before, dict(zip(ids.tolist(), batch.fields, strict=True))))
@@ -152,28 +151,28 @@ class Writer:
         """Store the texts, and delete those of items that came without one; returns which old ones change."""
         if self.relation.contexts == "off":
             return []
-        new, texts = dict(zip(ids.tolist(), batch.texts, strict=True)), Texts(self.relation.id)
-        stored = dict(texts.read(self.cursor, np.array(old, np.int64))) if old else {}
-        texts.write(self.cursor, {id: text for id, text in new.items() if stored.get(id) != text})
+        new, texts = dict(zip(ids.tolist(), batch.texts, strict=True)), Texts.of(self.relation)
+        stored = dict(texts.read(np.array(old, np.int64))) if old else {}
+        texts.write({id: text for id, text in new.items() if stored.get(id) != text})
         changed = [id for id in old if stored.get(id) != new[id]]
         if is_encoded(self.relation.items):
             digests = [
                 (name, -1 if text is None else digest(text))
                 for name, text in zip(batch.names, batch.texts, strict=True)
             ]
-            delete_vectors(self.cursor, self.relation.items, digests)
+            delete_vectors(self.relation.items, digests)
         return changed
 
     def _item_ids(self, batch: Batch) -> tuple[Ints, list[int]]:
         """The ids of a batch, `(n_items,)`, and those that existed before."""
         vocabulary = self.relation.items
-        known = vocabulary.find(self.cursor, batch.names) if vocabulary.size and self.replace else {}
+        known = vocabulary.find(batch.names) if vocabulary.size and self.replace else {}
         self._refuse_duplicates(batch.names, known)
         if known:
             titles = dict(zip(batch.names, batch.titles, strict=True))
-            described = vocabulary.describe(self.cursor, sorted(known.values()))
+            described = vocabulary.describe(sorted(known.values()))
             changed = [(titles[name], id) for name, id in known.items() if titles[name] != described[id][1]]
-            vocabulary.set_titles(self.cursor, changed)
+            vocabulary.set_titles(changed)
             self.changed.append(np.array([id for _, id in changed], np.int64))
             titles = {name: title for name, title in titles.items() if name not in known}
             new = self._insert(list(titles), list(titles.values()))
@@ -186,7 +185,7 @@ class Writer:
 
     def _insert(self, names: Sequence[str], titles: Sequence[str | None]) -> list[int]:
         try:
-            return self.relation.items.insert(self.cursor, names, titles)
+            return self.relation.items.insert(names, titles)
         except NamesTaken as error:
             self._refuse_duplicates(names, error.known)
             raise
@@ -241,7 +240,7 @@ class Writer:
     def _kept(self, before: Entries, given: Mapping[int, OfFields]) -> Entries:
         """Of the entries that items had before, those of fields that they are not given anew."""
         features = distinct(before.ids)
-        fields = self.relation.fields_of(self.cursor, features)[np.searchsorted(features, before.ids)]
+        fields = self.relation.fields_of(features)[np.searchsorted(features, before.ids)]
         names = (self.relation.first_field, *(own.name for own in self.relation.fields))
         pairs = zip(before.lists.tolist(), fields.tolist(), strict=True)
         stays = [field > 0 and names[field] not in given[item] for item, field in pairs]
@@ -274,7 +273,7 @@ class Writer:
         )
         items = distinct(np.concatenate([own for own, *_ in moves]))
         self.ranges = distinct(np.concatenate([self.ranges, np.append(lost, got) & 0xFFFF_FFFF]))
-        before = self.relation.forward.read(self.cursor, items)
+        before = self.relation.forward.read(items)
         stays = before.select(~np.isin(pack(before.lists, before.ids), lost))
         got = np.setdiff1d(got, pack(stays.lists, stays.ids))
         self._replace(items, before, stays.merged(Entries(got >> 32, got & 0xFFFF_FFFF, np.ones_like(got))))
@@ -287,9 +286,9 @@ class Writer:
         for term in terms:
             if not is_storable(term):
                 raise InvalidItem(f"an item has the feature {term!r}; features are text as ids are")
-        known = vocabulary.find(self.cursor, terms) if self.has_features else {}
+        known = vocabulary.find(terms) if self.has_features else {}
         new = [term for term in sorted(terms) if term not in known]  # sorted, SQLite's index grows at its end
-        known |= zip(new, vocabulary.insert(self.cursor, new), strict=True)
+        known |= zip(new, vocabulary.insert(new), strict=True)
         ids = np.fromiter((known[term] for term in terms), np.int64, len(terms))
         self.feature_ids = np.concatenate([self.feature_ids, ids])
 

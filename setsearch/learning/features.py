@@ -73,7 +73,7 @@ def language_model(reading: Reading, members: Iterable[str], k: int = 10, alpha:
         counts = bincount(stored.concatenated_ids(), stored.concatenated_values(), field.features.next_id)
         ids = np.flatnonzero(counts).tolist()
         if k > len(ids):
-            ids = list(field.features.ids(field.cursor))
+            ids = list(field.features.ids())
         names = field.describe_features(ids)
         total, size = int(counts.sum()), field.features.size
     rows = sorted((-int(counts[id]), names[id][0]) for id in names)[:k]

@@ -20,7 +20,6 @@ from setsearch.indexing.references.reference import Reference
 from setsearch.learning.stopping import CONFIDENCE, RECALL, Outlook, outlook
 from setsearch.options import ExpandOptions
 from setsearch.storage.ids import plain_name
-from setsearch.storage.records import read_records
 
 MOST_AUTHORS = 6  # that are shown
 
@@ -169,10 +168,10 @@ class Review:
     def references(self, items: Sequence[str] | None = None) -> dict[str, Reference]:
         """The references that items come from, as they came; of all items by default. Raises CorruptIndex."""
         with self.reading.stored() as fields:
-            cursor, vocabulary = fields.cursor, fields.items
-            ids = None if items is None else [*vocabulary.find(cursor, list(items)).values()]
-            records = read_records(cursor, vocabulary.id, ids)
-            names = vocabulary.describe(cursor, sorted(records))
+            vocabulary = fields.items
+            ids = None if items is None else [*vocabulary.find(list(items)).values()]
+            records = vocabulary.records.read(ids)
+            names = vocabulary.describe(sorted(records))
         found = ((names[id][0], stored_reference(data)) for id, data in records.items() if id in names)
         return {name: reference for name, reference in found if reference is not None}
 

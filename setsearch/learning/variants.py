@@ -84,7 +84,7 @@ def _ways(analyzer: Analyzer, has_titles: bool) -> Mapping[str, dict[str, Any]]:
 def _score(fields: Fields, defaults: Defaults, names: Mapping[int, str], size: int) -> Score:
     """Scores by the ids of the collection, `(size,)`, given the names of these."""
     ids = np.array(list(names))
-    found = fields.items.find(fields.cursor, list(names.values()))
+    found = fields.items.find(list(names.values()))
     own = np.full(size, -1)
     own[ids] = [found[name] for name in names.values()]
 

@@ -10,7 +10,6 @@ from setsearch.models.defaults import NUMBERS, VECTORS, Defaults, defaults_for
 from setsearch.storage.documents import kept_columns
 from setsearch.storage.ids import collection_of, plain_name
 from setsearch.storage.names import Vocabulary
-from setsearch.storage.records import has_records
 from setsearch.storage.relation import Relation, load_relations, of_collection
 
 
@@ -32,7 +31,7 @@ def relations_by_reading(relations: Sequence[Relation]) -> dict[str, Relation]:
     }
 
 
-def list_readings(cursor: sqlite3.Cursor, relations: Sequence[Relation]) -> list[dict[str, Any]]:
+def list_readings(relations: Sequence[Relation]) -> list[dict[str, Any]]:
     """The readings of some relations as `Index.info` shows them; `shown_count`: how many items a person counts."""
     found = []
     for relation in relations:
@@ -44,27 +43,27 @@ def list_readings(cursor: sqlite3.Cursor, relations: Sequence[Relation]) -> list
                 {
                     "items": items.name,
                     "features": features.name,
-                    "item_count": items.own_size(cursor),
+                    "item_count": items.own_size(),
                     "feature_count": features.size,
                     "text": relation.analyzer is not None,
                     "fields": [*defaults.fields],
                     "defaults": defaults.describe(),
-                    "references": is_first and has_records(cursor, items.id),
-                    "columns": kept_columns(cursor, relation.id) if is_first else [],
-                    "shown_count": _shown_count(cursor, relation, items),
+                    "references": is_first and items.records.are_there(),
+                    "columns": kept_columns(relation) if is_first else [],
+                    "shown_count": _shown_count(relation, items),
                 }
             )
     return found
 
 
-def _shown_count(cursor: sqlite3.Cursor, relation: Relation, vocabulary: Vocabulary) -> int:
+def _shown_count(relation: Relation, vocabulary: Vocabulary) -> int:
     """The number of items; of the terms of texts, those that are words, not numbers or runs of characters."""
-    size = vocabulary.own_size(cursor)
+    size = vocabulary.own_size()
     if relation.analyzer is None or vocabulary is relation.items:
         return size
     others = "name >= '0' and name < ':' and name not glob '*[^0-9.,]*'"
     others += " or name >= '~' and name < char(127)" * vocabulary.has_ngrams
-    (count,) = cursor.execute(
+    (count,) = vocabulary.cursor.execute(
         f"select count(*) from setsearch_name where kind = ? and ({others})", (vocabulary.id,)
     ).fetchone()
     return size - int(count)

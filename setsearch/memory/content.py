@@ -5,7 +5,6 @@ they changed: the lists of these are read from the tables, and replace the old o
 all is read from the tables.
 """
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +19,7 @@ from setsearch.models.values import FeatureGroups
 from setsearch.sqlite.mapped import Mapped
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import MOST_LOOKED_UP, Relation
-from setsearch.storage.revisions import Revision, changed_items
+from setsearch.storage.revisions import Revision
 
 LARGEST_SHARE = 1 / 8  # of the items that may change before everything is read again
 ALWAYS_FEW = 1000  # items
@@ -52,45 +51,57 @@ class RelationContent(Content):
     origin: tuple[int, ...] | None  # the file of arrays that the lists come from
 
     @classmethod
-    def from_file(cls, cursor: sqlite3.Cursor, relation: Relation, mapped: Mapped) -> "RelationContent | None":
+    def from_file(cls, relation: Relation, mapped: Mapped) -> "RelationContent | None":
         """The present content from a file of arrays; None if what changed since is unknown, or too much.
 
         Raises LostArrays.
         """
-        changed = _few_changes(cursor, relation, state_of(mapped))
-        return None if changed is None else _mapped(cursor, relation, mapped, changed)
+        changed = _few_changes(relation, state_of(mapped))
+        return None if changed is None else _mapped(relation, mapped, changed)
 
-    def advanced(self, cursor: sqlite3.Cursor, relation: Relation) -> "RelationContent | None":
+    def advanced(self, relation: Relation) -> "RelationContent | None":
         """The content at the stamp of `relation`, from this one; None if what changed is unknown, or too much."""
-        changed = _few_changes(cursor, relation, self.relation.state)
-        return None if changed is None else _changed(cursor, self, relation, changed)
+        changed = _few_changes(relation, self.relation.state)
+        return None if changed is None else _changed(self, relation, changed)
 
 
-def read_content(cursor: sqlite3.Cursor, relation: Relation) -> RelationContent:
+def read_content(relation: Relation) -> RelationContent:
     """The content from the tables, which are the truth."""
-    cells = relation.forward.read_all(cursor)
+    cells = relation.forward.read_all()
     n_items, n_features = relation.items.next_id, relation.features.next_id
     by_item = Lists.of(cells, n_items, n_features)
     by_feature = Lists.of(transposed(cells), n_features, n_items)
     absent = np.zeros(0, np.int64)
     if relation.items.size != n_items:
-        absent = np.setdiff1d(np.arange(n_items), np.fromiter(relation.items.ids(cursor), np.int64))
-    kinds, groups = (relation.items, relation.features), feature_groups(cursor, relation)
-    return RelationContent(*kinds, by_item, by_feature, absent, None, relation, None, groups=groups)
+        absent = np.setdiff1d(np.arange(n_items), np.fromiter(relation.items.ids(), np.int64))
+    return _kept(relation, (by_item, by_feature), absent, None, None, feature_groups(relation))
 
 
-def feature_groups(cursor: sqlite3.Cursor, relation: Relation) -> FeatureGroups | None:
+def _kept(
+    relation: Relation,
+    lists: tuple[Lists, Lists],
+    absent: Ints,
+    mapped: Mapped | None,
+    origin: tuple[int, ...] | None,
+    groups: FeatureGroups | None,
+) -> RelationContent:
+    """A content, which is kept outside of transactions."""
+    own = relation.within(None)
+    return RelationContent(own.items, own.features, *lists, absent, mapped, own, origin, groups=groups)
+
+
+def feature_groups(relation: Relation) -> FeatureGroups | None:
     """Of which field each feature is; None if there is only one field."""
     if not relation.fields:
         return None
-    return FeatureGroups(relation.field_names, relation.fields_of_all(cursor))
+    return FeatureGroups(relation.field_names, relation.fields_of_all())
 
 
-def _mapped_groups(cursor: sqlite3.Cursor, relation: Relation, mapped: Mapped, size: int) -> FeatureGroups | None:
+def _mapped_groups(relation: Relation, mapped: Mapped, size: int) -> FeatureGroups | None:
     """The same of the features of a file: from it, unless it knows fewer fields. Raises LostArrays."""
     name = array_of_fields(relation.field_names)
     if not relation.fields or name not in mapped.arrays:
-        found = feature_groups(cursor, relation)
+        found = feature_groups(relation)
         return None if found is None else found._replace(of_feature=found.of_feature[:size])
     of_feature = layout.take_array(mapped, name, "<i8", size)
     if not 0 <= of_feature.min(initial=0) <= of_feature.max(initial=0) < len(relation.field_names):
@@ -103,22 +114,20 @@ def array_of_fields(names: Sequence[str]) -> str:
     return f"fields of features, {', '.join(names)}"
 
 
-def _changed_groups(
-    cursor: sqlite3.Cursor, relation: Relation, known: FeatureGroups | None, features: Ints
-) -> FeatureGroups | None:
+def _changed_groups(relation: Relation, known: FeatureGroups | None, features: Ints) -> FeatureGroups | None:
     """The same after some features, ascending, may have other names: anew if there is another field."""
     if known is None or known.names != relation.field_names or len(features) > MOST_LOOKED_UP:
-        return feature_groups(cursor, relation)
+        return feature_groups(relation)
     of_feature = np.zeros(relation.features.next_id, np.int64)
     kept = known.of_feature[: len(of_feature)]
     of_feature[: len(kept)] = kept
-    of_feature[features] = relation.fields_of(cursor, features)
+    of_feature[features] = relation.fields_of(features)
     return FeatureGroups(known.names, of_feature)
 
 
-def _few_changes(cursor: sqlite3.Cursor, relation: Relation, since: Revision) -> Ints | None:
+def _few_changes(relation: Relation, since: Revision) -> Ints | None:
     """The items that changed since a revision; None if they are unknown, or too many."""
-    changed = changed_items(cursor, relation.state, since)
+    changed = relation.history.changed_items(since)
     most = max(ALWAYS_FEW, relation.items.size * LARGEST_SHARE)
     return None if changed is None or len(changed) > most else changed
 
@@ -128,7 +137,7 @@ def state_of(mapped: Mapped) -> Revision:
     return Revision(*mapped.state) if len(mapped.state) == len(Revision._fields) else Revision(-1, -1, -1)
 
 
-def _mapped(cursor: sqlite3.Cursor, relation: Relation, mapped: Mapped, changed: Ints) -> RelationContent:
+def _mapped(relation: Relation, mapped: Mapped, changed: Ints) -> RelationContent:
     """The content of a file, and what changed since."""
     sizes, absent = layout.take_array(mapped, "sizes", "<i8", 2).tolist(), layout.take_array(mapped, "absent", "<i8")
     # Freed ids are given again: as long as there are items, there were never more ids than now.
@@ -139,28 +148,23 @@ def _mapped(cursor: sqlite3.Cursor, relation: Relation, mapped: Mapped, changed:
         raise LostArrays("the mapped lists")
     by_item = layout.lists_from_arrays(mapped, "items", n_items, n_features)
     by_feature = layout.lists_from_arrays(mapped, "features", n_features, n_items)
-    kinds, groups = (relation.items, relation.features), _mapped_groups(cursor, relation, mapped, n_features)
-    content = RelationContent(*kinds, by_item, by_feature, absent, mapped, relation, mapped.identity, groups=groups)
-    return _changed(cursor, content, relation, changed) if len(changed) else content
+    groups = _mapped_groups(relation, mapped, n_features)
+    content = _kept(relation, (by_item, by_feature), absent, mapped, mapped.identity, groups)
+    return _changed(content, relation, changed) if len(changed) else content
 
 
-def _changed(cursor: sqlite3.Cursor, content: RelationContent, relation: Relation, changed: Ints) -> RelationContent:
+def _changed(content: RelationContent, relation: Relation, changed: Ints) -> RelationContent:
     """The content after some items, ascending, changed: their lists are read from the tables."""
     n_items, n_features = relation.items.next_id, relation.features.next_id
     by_item, by_feature = content.by_item, content.by_feature
     old = by_item.take(changed[changed < len(by_item)])
-    new = relation.forward.read(cursor, changed)
-    existing = np.array(sorted(relation.items.stored(cursor, changed.tolist())), np.int64)
+    new = relation.forward.read(changed)
+    existing = np.array(sorted(relation.items.stored(changed.tolist())), np.int64)
     absent = np.setdiff1d(np.union1d(content.absent, changed), existing)
     old_by_feature, new_by_feature = (transposed(entries) for entries in (old, new))
-    return RelationContent(
-        relation.items,
-        relation.features,
+    both = (
         by_item.replaced(changed[changed < n_items], new, n_items, n_features),
         by_feature.changed(changed, old_by_feature, new_by_feature, (n_features, n_items)),
-        absent[absent < n_items],
-        None,
-        relation,
-        content.origin,
-        groups=_changed_groups(cursor, relation, content.groups, distinct(new.ids)),
     )
+    groups = _changed_groups(relation, content.groups, distinct(new.ids))
+    return _kept(relation, both, absent[absent < n_items], None, content.origin, groups)

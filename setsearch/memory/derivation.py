@@ -40,8 +40,7 @@ from setsearch.sqlite.database import Database
 from setsearch.sqlite.mapped import beside, write_arrays
 from setsearch.storage.documents import Texts, read_texts
 from setsearch.storage.generations import CONTEXTS, LISTS, Draft, Generation, find_generation
-from setsearch.storage.relation import Relation, wants_contexts
-from setsearch.storage.revisions import changed_items
+from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.contexts import (
     FIELDS,
@@ -136,7 +135,7 @@ def derive_contexts(
                 raise
     try:
         with database.read() as cursor:
-            texts = _read(cursor, find(cursor), analyzer)
+            texts = _read(find(cursor), analyzer)
         return _derive(texts, analyzer, draft, required, tell)
     except BaseException:
         if draft is not None:
@@ -144,27 +143,27 @@ def derive_contexts(
         raise
 
 
-def _read(cursor: sqlite3.Cursor, relation: Relation, analyzer: Analyzer) -> _Texts:
+def _read(relation: Relation, analyzer: Analyzer) -> _Texts:
     """The documents in the order of their names, so that results do not depend on the order of writes."""
-    having = set(Texts(relation.id).items(cursor).tolist())
-    named = cursor.execute(
+    having = set(Texts.of(relation).items().tolist())
+    named = relation.cursor.execute(
         "select id, name, title from setsearch_name where kind = ? order by name", (relation.items.id,)
     ).fetchall()
     documents = [row for row in named if row[0] in having]
     known, changed, neighbors, stems = None, None, None, np.zeros(0, np.int64)
-    generation = find_generation(cursor, relation.id, CONTEXTS)
+    generation = find_generation(relation, CONTEXTS)
     if generation is not None:
-        changed = changed_items(cursor, relation.state, generation.state)
-        known = None if changed is None else read_tokens(cursor, generation)
-        neighbors = read_earlier(cursor, generation)
+        changed = relation.history.changed_items(generation.state)
+        known = None if changed is None else read_tokens(generation)
+        neighbors = read_earlier(generation)
     if known is None or changed is None:
-        parts = [tokenize(read_texts(cursor, relation), analyzer.words)]
+        parts = [tokenize(read_texts(relation), analyzer.words)]
     else:
         assert generation is not None
-        stems = read_stems(cursor, generation, known)
-        texts = read_texts(cursor, relation, changed)
+        stems = read_stems(generation, known)
+        texts = read_texts(relation, changed)
         parts = [known, tokenize(texts, analyzer.words, known.names)]
-    return _Texts(relation, documents, parts, stems, wants_contexts(cursor, relation), neighbors)
+    return _Texts(relation.within(None), documents, parts, stems, relation.wants_contexts, neighbors)
 
 
 def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bool, tell: Tell) -> WordContexts:

@@ -56,18 +56,17 @@ class _Descriptions:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.names = KnownNames(vocabulary)
-        self._vocabulary = vocabulary
         self._known: dict[int, tuple[str, str | None]] = {}
 
-    def of(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
-        """Those of some ids."""
+    def of(self, vocabulary: Vocabulary, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """Those of some ids, by the vocabulary within a transaction."""
         if self.names.is_complete:
             return {id: self.names.describe(id) for id in ids}
-        self.names.learn(cursor)
+        self.names.learn(vocabulary)
         known = self._known
         missing = set(ids).difference(known)
         if missing:
-            loaded = self._vocabulary.describe(cursor, sorted(missing))
+            loaded = vocabulary.describe(sorted(missing))
             if len(known) + len(loaded) > CACHED_NAMES:
                 self._known = known = {id: known[id] for id in ids if id in known}
             known.update(loaded)
@@ -89,7 +88,10 @@ class _Valued:
 
 
 class Field:
-    """A content with one side as items, within one transaction, and the coefficient of its scores."""
+    """A content with one side as items, within one transaction, and the coefficient of its scores.
+
+    `items` are what is ranked, `features` describe these.
+    """
 
     takes_features = True  # as examples: `having`, and `like`
     cursor: sqlite3.Cursor
@@ -97,6 +99,8 @@ class Field:
     def __init__(self, content: Content, transposed: bool = False) -> None:
         self.content = content
         self.transposed = transposed
+        both = content.items, content.features
+        self.items, self.features = both[::-1] if transposed else both
         self.coefficient = 1.0
         self._known_ids: dict[str, int] = {}
         described = content.described
@@ -111,26 +115,17 @@ class Field:
         self._statistics = Kept[ValueRule, RuleStatistics]()
         self.made_once = Kept[str, Any]()  # what depends on the content alone
 
-    def within(self, cursor: sqlite3.Cursor, coefficient: float = 1.0) -> Self:
+    def within(self, cursor: sqlite3.Cursor | None, coefficient: float = 1.0) -> Self:
         """This field in another transaction; what is kept is the same."""
         own = object.__new__(type(self))  # a copy, in a fourth of the time that `copy` takes
-        own.__dict__.update(self.__dict__, cursor=cursor, coefficient=coefficient)
+        items, features = self.items.within(cursor), self.features.within(cursor)
+        own.__dict__.update(self.__dict__, cursor=cursor, coefficient=coefficient, items=items, features=features)
         return own
 
     @property
     def source(self) -> Hashable:
         """What is read, the same in all transactions."""
         return self.content, self.transposed
-
-    @property
-    def items(self) -> Vocabulary:
-        """What is ranked."""
-        return self.content.features if self.transposed else self.content.items
-
-    @property
-    def features(self) -> Vocabulary:
-        """What describes the items."""
-        return self.content.items if self.transposed else self.content.features
 
     @property
     def totals(self) -> Ints:
@@ -156,7 +151,7 @@ class Field:
             missing = [name for name in names if name not in found and is_storable(name)]
             if self._names.is_complete:
                 return found | self._names.find(missing)
-            new = self.items.find(self.cursor, missing)
+            new = self.items.find(missing)
             if len(self._known_ids) + len(new) <= CACHED_NAMES:
                 self._known_ids.update(new)
             found |= new
@@ -172,7 +167,7 @@ class Field:
         def make() -> dict[str, list[str]]:
             """All names, by what is left without endings."""
             by_stems: dict[str, list[str]] = {}
-            names = self.items.describe(self.cursor, [*self.items.ids(self.cursor)])
+            names = self.items.describe([*self.items.ids()])
             for id in sorted(names, key=lambda id: -int(self.totals[id])):
                 by_stems.setdefault(stemmed(names[id][0].split(" ")), []).append(names[id][0])
             return by_stems
@@ -181,11 +176,11 @@ class Field:
 
     def describe(self, items: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of items."""
-        return self._item_descriptions.of(self.cursor, items)
+        return self._item_descriptions.of(self.items, items)
 
     def describe_features(self, features: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of features."""
-        return self._feature_descriptions.of(self.cursor, features)
+        return self._feature_descriptions.of(self.features, features)
 
     def statistics(self, rule: ValueRule) -> RuleStatistics:
         """The statistics of a rule: from the file, or in a pass over all entries."""
@@ -245,7 +240,7 @@ class Field:
             if unread:  # an inbox ranks the same items for each of its sets
                 if len(names) + len(unread) > FEW:
                     names, unread = {}, own
-                names = names | {id: name for id, (name, _) in self.items.stored(self.cursor, unread).items()}
+                names = names | {id: name for id, (name, _) in self.items.stored(unread).items()}
                 self.made_once["names"] = names
             order = sorted(range(len(own)), key=lambda place: names[own[place]])
             known = np.empty(len(ids), np.int64)
@@ -253,7 +248,7 @@ class Field:
             return known
         if known is None:
             known = np.zeros(self.items.next_id, np.int64)
-            in_order = np.fromiter(self.items.ids(self.cursor, by_name=True), np.int64)
+            in_order = np.fromiter(self.items.ids(by_name=True), np.int64)
             known[in_order] = np.arange(len(in_order))
             self.made_once["ranks"] = known
         return known[ids]
@@ -265,7 +260,7 @@ class Field:
 
     def find_features(self, names: Iterable[str]) -> dict[str, int]:
         """The ids of those features that exist."""
-        return self.features.find(self.cursor, list(names))
+        return self.features.find(list(names))
 
     def read_forward(self, items: Sequence[int]) -> Entries:
         """The stored (item, feature, count) of some items, ascending."""
@@ -386,4 +381,4 @@ class Field:
             absent = np.union1d(absent, np.flatnonzero(self.content.groups.of_feature))
         if not self.items.has_ngrams:
             return absent
-        return np.union1d(absent, self.items.starting_with(self.cursor, NGRAM, self.items.next_id)).astype(np.int64)
+        return np.union1d(absent, self.items.starting_with(NGRAM, self.items.next_id)).astype(np.int64)

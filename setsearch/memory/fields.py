@@ -20,7 +20,7 @@ from setsearch.scoring.smoothing import Neighbors
 from setsearch.storage.documents import Values, find_by_columns, has_columns, read_columns
 from setsearch.storage.ids import id_text
 from setsearch.storage.names import HINTS, Vocabulary
-from setsearch.storage.relation import Relation, may_be_given_contexts
+from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.words import without_marks
 
@@ -60,7 +60,7 @@ class Fields(NamedTuple):
 
     def item_ids(self) -> Ints:
         """The ids of all items, ascending."""
-        return np.fromiter(self.items.ids(self.cursor), np.int64)
+        return np.fromiter(self.items.ids(), np.int64)
 
     def ranks(self, ids: Ints) -> Ints:
         """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
@@ -68,7 +68,7 @@ class Fields(NamedTuple):
 
     def in_order(self) -> Iterable[int]:
         """The ids of all items in the order of names."""
-        return self.items.ids(self.cursor, by_name=True)
+        return self.items.ids(by_name=True)
 
     def describe(self, ids: Sequence[int]) -> Descriptions:
         """(name, title) of items."""
@@ -118,13 +118,11 @@ class Fields(NamedTuple):
         name = id_text(name)
         way_out = self._way_out(name) if hint and isinstance(name, str) else ""
         try:
-            return self.items.resolve(self.cursor, name, hint and not way_out, self.first.total)
+            return self.items.resolve(name, hint and not way_out, self.first.total)
         except UnknownItem:
             if not way_out:
                 raise
-            raise UnknownItem(
-                f"no {name!r} among the {self.items.own_size(self.cursor):,} {self.items.name}{way_out}"
-            ) from None
+            raise UnknownItem(f"no {name!r} among the {self.items.own_size():,} {self.items.name}{way_out}") from None
 
     def _way_out(self, name: str) -> str:
         """What to do about the name of no item, if it is known otherwise; else empty."""
@@ -133,12 +131,12 @@ class Fields(NamedTuple):
         if self.analyzer is not None and self.analyzer.is_available and self.have_columns:
             terms = [*self.analyzer.terms(name)]
             forms += terms if len(terms) == 1 else []
-        if any(other.find_one(self.cursor, form) is not None for form in forms):
+        if any(other.find_one(form) is not None for form in forms):
             ways = [f"rank the {other.name} with `items={other.name}`"]
             if self.have_columns and self.first.takes_features:
                 text = ", or by a text with `like`" if self.analyzer is not None else ""
                 ways.insert(0, f"find {self.items.name} by `having={name}`{text}")
-                files = self.items.starting_with(self.cursor, f"{name}.", HINTS)
+                files = self.items.starting_with(f"{name}.", HINTS)
                 names = sorted(own for own, _ in self.describe(files).values())[:HINTS]
                 ways[:0] = [f"name {' or '.join(names)}"] if names else []
             return f", but it is one of the {other.name}; {'; or '.join(ways)}"
@@ -146,7 +144,7 @@ class Fields(NamedTuple):
         if has_terms and self.first.transposed and not self.relation.has_phrases and len(words) > 1:
             return "; phrases are among them where texts were indexed with `--phrases`"
         are_terms = self.relation.has_phrases and not self.have_columns
-        if are_terms and len(words) > 1 and may_be_given_contexts(self.cursor, self.relation):
+        if are_terms and len(words) > 1 and self.relation.may_be_given_contexts:
             return "; phrases are among them where texts were indexed with `contexts`"
         if are_terms and len(words) > 1 and "," not in name and all(map(self.knows, words)):
             return f": its words are, but not as a phrase; give each by itself: {' '.join(words)}"
@@ -177,14 +175,14 @@ class Fields(NamedTuple):
 
     def named_counts(self, vocabulary: Vocabulary, ids: Ints, counts: Ints) -> dict[str, int]:
         """Counts by name, in the order of the names."""
-        names = vocabulary.describe(self.cursor, ids.tolist())
+        names = vocabulary.describe(ids.tolist())
         return dict(sorted((names[id][0], count) for id, count in zip(ids.tolist(), counts.tolist(), strict=True)))
 
     def allowed(self, among: Sequence[str] | Where | None, filter: Sequence[str]) -> Ints | None:
         """The only items to return, ascending; None for all. Raises InvalidParameter, TimeLimitExceeded, Cancelled."""
         ids = None
         if isinstance(among, Where):
-            ids = among.ids(self.cursor, self.relation, self.items.name)
+            ids = among.ids(self.relation, self.items.name)
         elif among is not None:
             ids = np.array(sorted({*self.find_all(among).values()}), np.int64)
         if not filter:
@@ -192,7 +190,7 @@ class Fields(NamedTuple):
         if not self.have_columns:
             raise InvalidParameter(f"a filter applies to columns that were kept of documents, not to {self.items.name}")
         key = tuple(filter)
-        met = self.first.kept_filters.get_or_make(key, lambda: find_by_columns(self.cursor, self.relation.id, key))
+        met = self.first.kept_filters.get_or_make(key, lambda: find_by_columns(self.relation, key))
         return met if ids is None else np.intersect1d(ids, met)
 
     def count_terms(self, text: str) -> Mapping[str, int]:
@@ -213,10 +211,10 @@ class Fields(NamedTuple):
         counts = {}
         for name in names:
             forms = [name, *(self.analyzer.terms(name) if self.analyzer and is_text else ())]
-            known = [form for form in forms if vocabulary.find_one(self.cursor, form) is not None]
+            known = [form for form in forms if vocabulary.find_one(form) is not None]
             if not known:
-                every = replace(vocabulary, others=()) if vocabulary.others else vocabulary
-                hint = every.hint(self.cursor, name)
+                every = replace(vocabulary, others=()).within(self.cursor) if vocabulary.others else vocabulary
+                hint = every.hint(name)
                 among = f"no {name!r} among the {vocabulary.size:,} {vocabulary.name}"
                 raise UnknownItem(f"{among}{'; ' * bool(hint)}{hint}")
             counts[known[0]] = 1
@@ -236,9 +234,8 @@ class Fields(NamedTuple):
         """The columns that were kept of documents."""
         if not self.have_columns:
             return {}
-        key = self.cursor, self.relation.id
-        have_some = self.first.made_once.get_or_make("columns", lambda: has_columns(*key))
-        return read_columns(*key, ids) if have_some else {}
+        have_some = self.first.made_once.get_or_make("columns", lambda: has_columns(self.relation))
+        return read_columns(self.relation, ids) if have_some else {}
 
     def find_all(self, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that exist, as they are or as items are written; few look-ups for all."""

@@ -1,7 +1,6 @@
 """The files of arrays beside a database, as one process uses them, as long as they are not damaged."""
 
 import os
-import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +14,6 @@ from setsearch.sqlite.database import Database
 from setsearch.sqlite.mapped import Mapped, beside, delete_arrays, identity_of, map_arrays
 from setsearch.storage.generations import CONTEXTS, LISTS
 from setsearch.storage.relation import Relation
-from setsearch.storage.revisions import changed_items
 
 WANTED, NO = "SETSEARCH_ARRAYS", ("0", "no", "off", "false")  # of the environment: no file is made, or used
 
@@ -97,22 +95,22 @@ class ArrayFiles:
         sizes = [path.stat().st_size if path.exists() else 0 for path in (file, *beside_it)]
         return {"database": sizes[0], "arrays": sum(sizes[1:])}
 
-    def totals(self, cursor: sqlite3.Cursor, relation: Relation, transposed: bool) -> Ints:
+    def totals(self, relation: Relation, transposed: bool) -> Ints:
         """The sum of counts of each item: as it was when the lists were derived, else from the tables."""
         mapped = self.map(relation, LISTS)
-        if mapped is not None and changed_items(cursor, relation.state, state_of(mapped)) is not None:
+        if mapped is not None and relation.history.changed_items(state_of(mapped)) is not None:
             with suppress(LostArrays):
                 return take_array(mapped, f"{'features' if transposed else 'items'} totals", "<i8")
         if transposed:
-            return relation.frequencies.read(cursor, relation.features.next_id)[1]
-        return relation.forward.totals(cursor)
+            return relation.frequencies.read()[1]
+        return relation.forward.totals()
 
-    def posting_count(self, cursor: sqlite3.Cursor, relation: Relation) -> int:
+    def posting_count(self, relation: Relation) -> int:
         """The number of nonzero cells: by what was derived from this content, else from the table, which is slower."""
         mapped = self.map(relation, LISTS)
         if mapped is not None and mapped.state == [*relation.state] and "items ids" in mapped.used:
             return mapped.used["items ids"]
-        return relation.frequencies.sums(cursor)[0]
+        return relation.frequencies.sums()[0]
 
     def _all(self, relation: Relation) -> list[Mapped]:
         return [own for own in (self.map(relation, kind) for kind in (LISTS, CONTEXTS)) if own is not None]

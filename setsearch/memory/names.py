@@ -27,7 +27,6 @@ class KnownNames:
     """Some more names are read with each look-up, until all are there. Threads may share it."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
         # Vocabularies without an id are no rows of a table; a shown title is not the name that somebody looks for.
         is_kept = vocabulary.id > 0 and not vocabulary.titles_shown and vocabulary.next_id <= MOST
         self._size = vocabulary.next_id if is_kept else -1
@@ -42,14 +41,14 @@ class KnownNames:
         """Whether all names are there."""
         return self._by_hash is not None
 
-    def learn(self, cursor: sqlite3.Cursor) -> None:
-        """Read some more names. Raises CorruptIndex."""
+    def learn(self, vocabulary: Vocabulary) -> None:
+        """Read some more names of the vocabulary, within a transaction. Raises CorruptIndex."""
         self._asked += 1
         if self._asked <= AT_FIRST or self._size < 0 or self.is_complete:
             return
         with LOCK:
             first = len(self._ends)
-            found = self._vocabulary.describe_range(cursor, first, first + AT_ONCE - 1)
+            found = vocabulary.describe_range(first, first + AT_ONCE - 1)
             rows = [found.get(id, ("", None)) for id in range(first, min(first + AT_ONCE, self._size))]
             names = [name.encode() for name, _ in rows]
             texts = [
@@ -103,46 +102,46 @@ class WordVocabulary(Vocabulary):
         self.words = words
         self._ids = dict(zip(words, range(len(words)), strict=True))
 
-    def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
+    def find(self, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that exist."""
         return {name: self._ids[name] for name in names if name in self._ids}
 
-    def titled(self, cursor: sqlite3.Cursor, title: str) -> list[tuple[int, str]]:
+    def titled(self, title: str) -> list[tuple[int, str]]:
         """Empty: words have no titles."""
         return []
 
-    def called(self, cursor: sqlite3.Cursor, text: str) -> list[tuple[int, str]]:
+    def called(self, text: str) -> list[tuple[int, str]]:
         """Empty: the analyzer knows in which case words are."""
         return []
 
-    def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(word, None) of each id."""
         return {id: (self.words[id], None) for id in ids}
 
-    def ids(self, cursor: sqlite3.Cursor, by_name: bool = False) -> Iterable[int]:
+    def ids(self, by_name: bool = False) -> Iterable[int]:
         """All ids, which are in the order of the words."""
         return range(self.size)
 
-    def names(self, cursor: sqlite3.Cursor) -> list[str]:
+    def names(self) -> list[str]:
         """All words, sorted."""
         return list(self.words)
 
-    def starting_with(self, cursor: sqlite3.Cursor, prefix: str, limit: int) -> list[int]:
+    def starting_with(self, prefix: str, limit: int) -> list[int]:
         """Ids whose word begins with a text (case-sensitive)."""
         first, last = (bisect_left(self.words, text) for text in (prefix, prefix + LAST_CHARACTER))
         return list(range(first, min(last, first + limit)))
 
-    def one_edit_away(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
+    def one_edit_away(self, text: str) -> list[int]:
         """Ids of words that are one edit from a text."""
         wanted = text.casefold()
         return [id for id, word in enumerate(self.words) if is_one_edit(wanted, word)]
 
-    def containing(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
+    def containing(self, text: str) -> list[int]:
         """Ids of words that have all words of a text."""
         wanted = text.lower().split()
         return [id for id, word in enumerate(self.words) if all(part in word for part in wanted)][:MOST_CANDIDATES]
 
-    def alike(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
+    def alike(self, text: str) -> list[int]:
         """Ids of words of about the length of a text, those with its first letter first."""
         near = [id for id, word in enumerate(self.words) if len(text) * 2 // 3 <= len(word) <= len(text) * 3 // 2 + 1]
         near.sort(key=lambda id: self.words[id][:1] != text[:1])
@@ -159,21 +158,21 @@ class ContextVocabulary(Vocabulary):
     def __init__(self, name: str, size: int, load: Load) -> None:
         super().__init__(-1, name, size, size)
         self._load = load
-        self._known: tuple[Ints, list[str]] | None = None  # the keys of contexts, and the words in them
+        self._known: list[tuple[Ints, list[str]]] = []  # once known: the keys of contexts, and the words in them
 
-    def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
+    def find(self, names: Sequence[str]) -> dict[str, int]:
         """Empty: contexts are not found by name."""
         return {}
 
-    def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(context in words, None) of each id."""
         if not ids:
             return {}
         field = self.name.removeprefix(CONTEXTS_OF)
-        if self._known is None:
-            words = json.loads(str(self._load(cursor, "words")))
-            self._known = np.asarray(self._load(cursor, f"{field} keys")), words
-        keys, words = self._known
+        if not self._known:
+            words = json.loads(str(self._load(self.cursor, "words")))
+            self._known.append((np.asarray(self._load(self.cursor, f"{field} keys")), words))
+        keys, words = self._known[0]
         return {id: (describe_context(field, int(keys[id]), words.__getitem__), None) for id in ids}
 
 
@@ -186,35 +185,35 @@ class DocumentVocabulary(Vocabulary):
     def __init__(self, name: str, size: int, load: Load, of: Revision) -> None:
         super().__init__(-1, name, size, size)
         self._load, self._of = load, of
-        self._known: tuple[dict[int, tuple[str, str | None]], dict[str, int]] | None = None  # by id, by name
+        self._known: list[tuple[dict[int, tuple[str, str | None]], dict[str, int]]] = []  # once known: by id, by name
 
-    def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
+    def find(self, names: Sequence[str]) -> dict[str, int]:
         """The ids of those documents that were there."""
-        stored = self._stored(cursor)
+        stored = self._stored()
         if stored is not None:
-            return stored.find(cursor, names)
-        ids = self._read(cursor)[1]
+            return stored.find(names)
+        ids = self._read()[1]
         return {name: ids[name] for name in names if name in ids}
 
-    def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(document, title) of each id."""
-        stored = self._stored(cursor) if ids else None
+        stored = self._stored() if ids else None
         if stored is not None:
-            return stored.describe(cursor, ids)
-        return {id: self._read(cursor)[0][id] for id in ids}
+            return stored.describe(ids)
+        return {id: self._read()[0][id] for id in ids}
 
-    def _stored(self, cursor: sqlite3.Cursor) -> Vocabulary | None:
+    def _stored(self) -> Vocabulary | None:
         """The documents of the table, if they are the same; None once the others were read."""
         row = None
-        if self._known is None:
-            row = cursor.execute(
+        if not self._known:
+            row = self.cursor.execute(
                 "select items from setsearch_relation where id = ? and revision = ? and stamp = ?", self._of
             ).fetchone()
-        return None if row is None else Vocabulary(row[0], self.name, self.size, self.next_id)
+        return None if row is None else Vocabulary(row[0], self.name, self.size, self.next_id).within(self.cursor)
 
-    def _read(self, cursor: sqlite3.Cursor) -> tuple[dict[int, tuple[str, str | None]], dict[str, int]]:
-        if self._known is None:
-            documents = json.loads(str(self._load(cursor, "documents")))
+    def _read(self) -> tuple[dict[int, tuple[str, str | None]], dict[str, int]]:
+        if not self._known:
+            documents = json.loads(str(self._load(self.cursor, "documents")))
             by_id = {id: (name, title) for id, name, title in documents}
-            self._known = by_id, {name: id for id, name, _ in documents}
-        return self._known
+            self._known.append((by_id, {name: id for id, name, _ in documents}))
+        return self._known[0]

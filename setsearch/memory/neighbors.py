@@ -34,7 +34,8 @@ from setsearch.models.values import CountSource, RuleStatistics, ValueRule, norm
 from setsearch.scoring.best import accumulate, is_core, lists_of
 from setsearch.scoring.postings import ValuedLists, WeightedLists
 from setsearch.scoring.smoothing import Neighbors, neighbors_of
-from setsearch.storage.generations import Generation, array_text, read_array
+from setsearch.sqlite.database import Bound
+from setsearch.storage.generations import Generation
 
 NEAREST = 10
 FEWEST = 2  # words, for one to have a neighbor
@@ -88,18 +89,18 @@ class Earlier(NamedTuple):
     marks: Ints
 
 
-class NearestWords:
+class NearestWords(Bound):
     """The neighbors of the words of a generation, read when they are first needed."""
 
     def __init__(self, size: int, load: Callable[[sqlite3.Cursor, str], Any], generation: int | None) -> None:
         self._size, self._load, self._generation = size, load, generation
-        self._neighbors: Neighbors | None = None
+        self._neighbors: list[Neighbors] = []  # once known
 
-    def of(self, cursor: sqlite3.Cursor) -> Neighbors:
+    def read(self) -> Neighbors:
         """The neighbors. Raises LostArrays."""
-        if self._neighbors is None:
-            self._neighbors = self._checked(*(self._load(cursor, name) for name in NAMES))
-        return self._neighbors
+        if not self._neighbors:
+            self._neighbors.append(self._checked(*(self._load(self.cursor, name) for name in NAMES)))
+        return self._neighbors[0]
 
     def _checked(self, ids: Ints, similarities: Ints) -> Neighbors:
         _check(self._size, ids, similarities, self._generation)
@@ -114,11 +115,11 @@ def _check(size: int, ids: Array, similarities: Array, generation: int | None) -
         raise LostArrays("the stored neighbors of words", generation)
 
 
-def read_earlier(cursor: sqlite3.Cursor, generation: Generation) -> Earlier | None:
+def read_earlier(generation: Generation) -> Earlier | None:
     """The neighbors that a generation has; None if an earlier version derived them, or they are lost."""
     try:
-        words = json.loads(array_text(read_array(cursor, generation, "items")))
-        ids, similarities, marks = (read_array(cursor, generation, name) for name in (*NAMES, MARKS))
+        words = json.loads(generation.text("items"))
+        ids, similarities, marks = (generation.array(name) for name in (*NAMES, MARKS))
         if sorted({*words}) != words or len(marks) != len(words):
             return None
         _check(len(words), ids, similarities, generation.id)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from setsearch.errors import InvalidParameter, LostArrays, SetsearchError, TakenOver, UnknownReading
 from setsearch.lists import LOCK
@@ -22,8 +22,7 @@ from setsearch.sqlite.database import Database
 from setsearch.storage.analyzers import Analyzers
 from setsearch.storage.generations import CONTEXTS, LISTS, Generation, delete_generation, find_generation
 from setsearch.storage.ids import name_in
-from setsearch.storage.relation import Relation, load_relations, wants_contexts
-from setsearch.storage.revisions import changed_items, first_change
+from setsearch.storage.relation import Relation, load_relations
 
 BOTH = tuple(COEFFICIENTS)
 BY = {"documents": (), "contexts": tuple(name for name in BOTH if name != "documents"), "both": BOTH}
@@ -35,6 +34,13 @@ UNEXPECTED = ArithmeticError, LookupError, TypeError, ValueError  # of arrays th
 Fresh = str | float | None  # as `parse_fresh` has it
 NOW = "now"
 FieldsBy = Callable[[str], Fields | None]  # the fields of a key of BY; None without contexts
+
+
+class Opened(NamedTuple):
+    """A version, and its relation in one transaction."""
+
+    version: Version
+    relation: Relation
 
 
 class Readings:
@@ -55,13 +61,13 @@ class Readings:
         known = relations_by_reading(relations)
         if name is None or name not in known:
             raise UnknownReading(f"the index has no {name!r}; it has {', '.join(known) or 'nothing yet'}")
-        return name, known[name]
+        return name, known[name].within(None)
 
     @contextmanager
-    def relation(self, name: str) -> Iterator[tuple[sqlite3.Cursor, Relation]]:
-        """A read transaction, and the relation of a reading in it."""
+    def relation(self, name: str) -> Iterator[Relation]:
+        """The relation of a reading in a read transaction."""
         with self._database.read() as cursor:
-            yield cursor, find_again(cursor, name)
+            yield find_again(cursor, name)
 
     @contextmanager
     def open(self, name: str, contexts: bool, fresh: Fresh = None) -> Iterator[FieldsBy]:
@@ -71,10 +77,10 @@ class Readings:
         """
         try:
             with self._database.read() as cursor:
-                version = self.version(cursor, name)
-                is_behind = contexts and self.needs_contexts(cursor, version, fresh)
+                opened = self.version(cursor, name)
+                is_behind = contexts and self.needs_contexts(opened, fresh)
                 if not is_behind:
-                    yield partial(self.fields, cursor, name, version)
+                    yield partial(self.fields, name, opened)
         except LostArrays as error:
             self.forget(name, error.generation)
             raise
@@ -84,7 +90,7 @@ class Readings:
             self.forget(name, None)
             raise LostArrays("the mapped lists") from error
         if not is_behind:
-            self.share(version)
+            self.share(opened.version)
             return
         self.update_contexts(name, fresh)
         with self.open(name, False) as fields_by:
@@ -128,13 +134,13 @@ class Readings:
         while True:
             with self._memory.deriving:
                 with self._database.read() as cursor:  # another thread may have derived
-                    version = self.version(cursor, name)
-                    contexts = self._word_contexts(cursor, version) if required else None
+                    opened = self.version(cursor, name)
+                    contexts = self._word_contexts(opened) if required else None
                     is_complete = contexts is None or (contexts.is_complete and contexts.generation.id != IN_MEMORY)
-                    if is_complete and not self.needs_contexts(cursor, version, fresh):
+                    if is_complete and not self.needs_contexts(opened, fresh):
                         return
                 try:
-                    if self._derive(name, version, required, tell):
+                    if self._derive(name, opened.version, required, tell):
                         return
                 except TakenOver:
                     if was_lost and required:
@@ -167,10 +173,10 @@ class Readings:
         """Store the lists again if much of them has changed, and contexts that lack more than `fresh` allows."""
         self.update_contexts(name, fresh, required=True, tell=tell)
         with self._database.read() as cursor:
-            version = self.version(cursor, name)
-            is_near = self._is_near(cursor, version.relation, LISTS)
-            self._content(cursor, version)
-            self._word_contexts(cursor, version)
+            opened = self.version(cursor, name)
+            version, is_near = opened.version, self._is_near(opened.relation, LISTS)
+            self._content(opened)
+            self._word_contexts(opened)
         if not is_near:
             self._write_lists(version)
         self.share(version, always=True)
@@ -178,11 +184,11 @@ class Readings:
     def is_behind(self, name: str) -> bool:
         """Whether lists or contexts were never derived, or so much has changed since that it is time to do it again."""
         with self._database.read() as cursor:
-            version = self.version(cursor, name)
-            kinds = (LISTS, CONTEXTS) if self._wants_contexts(cursor, version) else (LISTS,)
-            return not all(self._is_near(cursor, version.relation, kind) for kind in kinds)
+            opened = self.version(cursor, name)
+            kinds = (LISTS, CONTEXTS) if self._wants_contexts(opened) else (LISTS,)
+            return not all(self._is_near(opened.relation, kind) for kind in kinds)
 
-    def _is_near(self, cursor: sqlite3.Cursor, relation: Relation, kind: str) -> bool:
+    def _is_near(self, relation: Relation, kind: str) -> bool:
         """Whether little has changed since lists or contexts were derived, or they cannot be."""
         if kind == LISTS:
             if not self.files.may_be_written:
@@ -190,29 +196,28 @@ class Readings:
             mapped = self.files.map(relation, kind)
             state = None if mapped is None else state_of(mapped)
         else:
-            generation = self._trusted(find_generation(cursor, relation.id, kind))
+            generation = self._trusted(find_generation(relation, kind))
             state = None if generation is None else generation.state
-        changed = None if state is None else changed_items(cursor, relation.state, state)
+        changed = None if state is None else relation.history.changed_items(state)
         return changed is not None and len(changed) <= max(FEW_TO_MERGE, MERGED_SHARE * relation.items.size)
 
-    def words(self, cursor: sqlite3.Cursor, relation: Relation) -> WordVocabulary | None:
+    def words(self, relation: Relation) -> WordVocabulary | None:
         """The words of a collection that have contexts, as they are now; None without contexts."""
-        contexts = self._word_contexts(cursor, self.version(cursor, relation.items.name))
+        contexts = self._word_contexts(self.version(relation.cursor, relation.items.name))
         return None if contexts is None or not contexts.fields else contexts.words
 
-    def describe_contexts(self, cursor: sqlite3.Cursor, relation: Relation) -> dict[str, Any]:
+    def describe_contexts(self, relation: Relation) -> dict[str, Any]:
         """The number of words with contexts and of the contexts, and how old these are; empty without contexts."""
-        version = self.version(cursor, relation.items.name)
-        generation = self._trusted(find_generation(cursor, relation.id, CONTEXTS))
+        generation = self._trusted(find_generation(relation, CONTEXTS))
         if generation is not None and relation.contexts != "off" and relation.id not in self._memory.contexts:
             try:
-                words, sizes = read_sizes(cursor, generation)
+                words, sizes = read_sizes(generation)
             except LostArrays:
                 self._memory.distrusted.add(generation.id)
                 return {}
             count = len(words)
         else:
-            contexts = self._word_contexts(cursor, version)
+            contexts = self._word_contexts(self.version(relation.cursor, relation.items.name))
             if contexts is None:
                 return {}
             generation, count, sizes = contexts.generation, contexts.words.size, contexts.sizes
@@ -225,40 +230,40 @@ class Readings:
             "phrases": relation.has_phrases,
         } | {name.split()[-1]: size for name, size in sizes.items()}
 
-    def needs_contexts(self, cursor: sqlite3.Cursor, version: Version, fresh: Fresh) -> bool:
+    def needs_contexts(self, opened: Opened, fresh: Fresh) -> bool:
         """Whether contexts are to be derived: there are none, or these lack more than `fresh` allows."""
-        contexts = self._word_contexts(cursor, version)
+        contexts = self._word_contexts(opened)
         if contexts is not None:
-            return not is_fresh(cursor, version.relation, contexts.generation, fresh)
-        return self._wants_contexts(cursor, version)
+            return not is_fresh(opened.relation, contexts.generation, fresh)
+        return self._wants_contexts(opened)
 
-    def _wants_contexts(self, cursor: sqlite3.Cursor, version: Version) -> bool:
+    def _wants_contexts(self, opened: Opened) -> bool:
         """Whether something is to be derived from the texts: contexts of words, or the shown forms of stems."""
-        relation = version.relation
+        version, relation = opened
         if relation.contexts == "off":
             return False
         if version.wants_contexts is None:
-            version.wants_contexts = relation.may_have_contexts and wants_contexts(cursor, relation)
+            version.wants_contexts = relation.may_have_contexts and relation.wants_contexts
         return version.wants_contexts or relation.features.titles_shown
 
-    def _word_contexts(self, cursor: sqlite3.Cursor, version: Version) -> WordContexts | None:
+    def _word_contexts(self, opened: Opened) -> WordContexts | None:
         """The contexts of a collection: those that the file holds, or those that only memory does."""
-        relation = version.relation
+        version, relation = opened
         if relation.contexts == "off":
             return None
-        generation = self._trusted(find_generation(cursor, relation.id, CONTEXTS))
+        generation = self._trusted(find_generation(relation, CONTEXTS))
         with LOCK:
             known = self._memory.contexts.get(relation.id)
             if known is not None and known.generation.id == IN_MEMORY:
                 if known.generation.stamp == relation.stamp:
                     return known
                 if generation is None:  # they may be of a write that was rolled back, or of other texts
-                    return known if changed_items(cursor, relation.state, known.generation.state) is not None else None
+                    return known if relation.history.changed_items(known.generation.state) is not None else None
             if generation is None:
                 return None
             if known is None or known.generation.id != generation.id:
                 try:
-                    self._memory.contexts[relation.id] = known = self._read_contexts(cursor, relation, generation)
+                    self._memory.contexts[relation.id] = known = self._read_contexts(relation, generation)
                 except LostArrays:
                     self._memory.distrusted.add(generation.id)
                     return None
@@ -266,20 +271,20 @@ class Readings:
                     self._memory.versions[relation.id] = [version]
             return known
 
-    def _read_contexts(self, cursor: sqlite3.Cursor, relation: Relation, generation: Generation) -> WordContexts:
+    def _read_contexts(self, relation: Relation, generation: Generation) -> WordContexts:
         """The contexts of a generation. Raises LostArrays."""
         mapped = self.files.map(relation, CONTEXTS)
         if mapped is not None:
             try:
-                return read_contexts(cursor, generation, mapped)
+                return read_contexts(generation, mapped)
             except LostArrays:
                 self.files.distrust(mapped)
-        return read_contexts(cursor, generation, None)
+        return read_contexts(generation, None)
 
     def _trusted(self, generation: Generation | None) -> Generation | None:
         return None if generation is None or generation.id in self._memory.distrusted else generation
 
-    def version(self, cursor: sqlite3.Cursor, name: str) -> Version:
+    def version(self, cursor: sqlite3.Cursor, name: str) -> Opened:
         """The relation of a reading as this transaction sees it."""
         with LOCK:
             for versions in self._memory.versions.values():
@@ -288,54 +293,53 @@ class Readings:
                     row = cursor.execute("select stamp from setsearch_relation where id = ?", (relation.id,)).fetchone()
                     for version in versions:
                         if row == (version.relation.stamp,):
-                            return version
+                            return Opened(version, version.relation.within(cursor))
             relation = find_again(cursor, name)
             analyzer = self._analyzers.of(relation) if relation.analyzer else None
             version = Version(relation, analyzer)
             self._memory.versions[relation.id] = [*self._memory.versions.get(relation.id, []), version][-VERSIONS:]
-            return version
+            return Opened(version, relation)
 
-    def _content(self, cursor: sqlite3.Cursor, version: Version) -> RelationContent:
+    def _content(self, opened: Opened) -> RelationContent:
         """The lists of a version: from a file that is new, brought up from an earlier version, or from the tables."""
+        version, relation = opened
         with LOCK:
             if version.content is None:
-                versions = self._memory.versions.get(version.relation.id, [])
+                versions = self._memory.versions.get(relation.id, [])
                 earlier = [other.content for other in reversed(versions) if other.content is not None]
                 version.content = (
-                    self._content_of_file(cursor, version.relation, earlier)
-                    or next(filter(None, (own.advanced(cursor, version.relation) for own in earlier)), None)
-                    or read_content(cursor, version.relation)
+                    self._content_of_file(relation, earlier)
+                    or next(filter(None, (own.advanced(relation) for own in earlier)), None)
+                    or read_content(relation)
                 )
             return version.content
 
-    def _content_of_file(
-        self, cursor: sqlite3.Cursor, relation: Relation, earlier: Sequence[RelationContent]
-    ) -> RelationContent | None:
+    def _content_of_file(self, relation: Relation, earlier: Sequence[RelationContent]) -> RelationContent | None:
         """The lists from a file of arrays that the earlier ones do not come from."""
         mapped = self.files.map(relation, LISTS)
         if mapped is None or any(own.origin == mapped.identity for own in earlier):
             return None
         try:
-            return RelationContent.from_file(cursor, relation, mapped)
+            return RelationContent.from_file(relation, mapped)
         except LostArrays:
             self.files.distrust(mapped)
             return None
 
-    def fields(self, cursor: sqlite3.Cursor, name: str, version: Version, by: str) -> Fields | None:
+    def fields(self, name: str, opened: Opened, by: str) -> Fields | None:
         """The fields that `by` names, for one transaction; None without contexts."""
-        relation = version.relation
+        (version, relation), cursor = opened, opened.relation.cursor
         if by == "documents":
-            field = version.field(self._content(cursor, version), relation.features.name == name)
-            vectors = self._memory.vectors.of(cursor, relation, field.items)
-            return Fields((field.within(cursor),), relation, version.analyzer, vectors=vectors)
-        contexts = self._word_contexts(cursor, version)
+            field = version.field(self._content(opened), relation.features.name == name).within(cursor)
+            vectors = self._memory.vectors.of(relation, field.items)
+            return Fields((field,), relation, version.analyzer, vectors=vectors)
+        contexts = self._word_contexts(opened)
         if contexts is None or not contexts.fields:
             return None
         chosen = [name for name in BY[by] if name in contexts.fields]
         fields = tuple(contexts.fields[name].within(cursor, COEFFICIENTS[name]) for name in chosen)
-        vectors = self._memory.vectors.of(cursor, relation, contexts.words)
-        nearest = None if contexts.nearest is None else partial(contexts.nearest.of, cursor)
-        revision, uses = contexts.generation.revision, contexts.uses
+        vectors = self._memory.vectors.of(relation, contexts.words)
+        nearest = None if contexts.nearest is None else contexts.nearest.within(cursor).read
+        revision, uses = contexts.generation.revision, contexts.uses and contexts.uses.within(cursor)
         return Fields(fields, relation, version.analyzer, revision, vectors=vectors, nearest=nearest, uses=uses)
 
     def share(self, version: Version, always: bool = False) -> None:
@@ -393,14 +397,14 @@ def parse_fresh(value: object) -> Fresh:
     raise InvalidParameter(f"fresh is 'now', a number of seconds, or a share such as '5%', not {value!r:.40}")
 
 
-def is_fresh(cursor: sqlite3.Cursor, relation: Relation, generation: Generation, fresh: Fresh) -> bool:
+def is_fresh(relation: Relation, generation: Generation, fresh: Fresh) -> bool:
     """Whether what was derived lacks no more than `fresh` allows."""
     if fresh is None or generation.stamp == relation.stamp:
         return True
     if isinstance(fresh, float):
-        written = first_change(cursor, relation.state, generation.state)
+        written = relation.history.first_change(generation.state)
         return written is not None and 0 <= time.time() - written <= fresh
-    changed = None if fresh == NOW else changed_items(cursor, relation.state, generation.state)
+    changed = None if fresh == NOW else relation.history.changed_items(generation.state)
     return changed is not None and 100 * len(changed) <= float(fresh.rstrip(" %")) * relation.items.size
 
 

@@ -4,10 +4,9 @@ Connections that are lent one after another, such as one for each request, share
 """
 
 import os
-import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -17,6 +16,7 @@ import numpy as np
 from setsearch.lists import LOCK
 from setsearch.memory.content import RelationContent
 from setsearch.memory.field import Field
+from setsearch.memory.names import WordVocabulary
 from setsearch.memory.vectors import Vectors
 from setsearch.memory.word_contexts import WordContexts
 from setsearch.sqlite.database import Database
@@ -35,7 +35,7 @@ class Version:
     """A relation at one stamp, and what memory holds of it. Threads share it."""
 
     def __init__(self, relation: Relation, analyzer: Analyzer | None) -> None:
-        self.relation = relation
+        self.relation = relation.within(None)
         self.analyzer = analyzer
         self.content: RelationContent | None = None
         self.wants_contexts: bool | None = None
@@ -61,7 +61,7 @@ class _Known(NamedTuple):
 
     stamp: int
     relation_stamp: int
-    words: Vocabulary | None
+    words: Sequence[str] | None
     vectors: Vectors
 
 
@@ -72,34 +72,34 @@ class StoredVectors:
         self._encoders = encoders
         self._known: dict[tuple[int, int], _Known] = {}  # by the ids of both vocabularies
 
-    def of(self, cursor: sqlite3.Cursor, relation: Relation, ranked: Vocabulary) -> Callable[[], Vectors] | None:
+    def of(self, relation: Relation, ranked: Vocabulary) -> Callable[[], Vectors] | None:
         """What reads the vectors of ranked items, which are items or features of a relation, or words in context."""
         kind = relation.items if ranked.id == relation.items.id else relation.features
         # Vectors change without a new revision of the relation.
-        row = cursor.execute("select vectors from setsearch_kind where id = ?", (kind.id,)).fetchone()
+        row = kind.cursor.execute("select vectors from setsearch_kind where id = ?", (kind.id,)).fetchone()
         vectors = None if row is None else row[0]
         if vectors is None:
             return None
-        kind = kind if vectors == kind.vectors else replace(kind, vectors=vectors)
+        kind = kind if vectors == kind.vectors else replace(kind, vectors=vectors).within(kind.cursor)
         source = vector_source(kind)
         if source is None or source.size is None:
             return None
         # Features come and go, and their ids are used again. Items that go take their vectors along.
         relation_stamp = relation.stamp if ranked.id == relation.features.id else 0
-        return partial(self._read, cursor, kind, ranked, relation_stamp)
+        return partial(self._read, kind, ranked, relation_stamp)
 
-    def _read(self, cursor: sqlite3.Cursor, kind: Vocabulary, ranked: Vocabulary, relation_stamp: int) -> Vectors:
+    def _read(self, kind: Vocabulary, ranked: Vocabulary, relation_stamp: int) -> Vectors:
         """Vectors by the ids of what is ranked; those of names that are not there are left out."""
         source = vector_source(kind)
         assert source is not None
-        words = ranked if ranked.id != kind.id else None  # they change as a whole
+        words = ranked.words if isinstance(ranked, WordVocabulary) else None  # they change as a whole
         with LOCK:
             known = self._known.get((kind.id, ranked.id))
             stamps = source.stamp, relation_stamp
             if known is not None and known.words is words and (known.stamp, known.relation_stamp) == stamps:
                 return known.vectors
-            names, rows = read_vectors(cursor, kind)
-            id_of = ranked.find(cursor, names)
+            names, rows = read_vectors(kind)
+            id_of = ranked.find(names)
             places = np.array([place for place, name in enumerate(names) if name in id_of], np.int64)
             ids = np.array([id_of[names[place]] for place in places.tolist()], np.int64)
             order = np.argsort(ids)

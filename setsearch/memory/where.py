@@ -41,29 +41,29 @@ class Where:
         self.parameters = parameters
         self.match = match
 
-    def ids(self, cursor: sqlite3.Cursor, relation: Relation, items: str) -> Ints:
+    def ids(self, relation: Relation, items: str) -> Ints:
         """The items of these rows, ascending; raises InvalidParameter, TimeLimitExceeded, Cancelled."""
-        source = load_source(cursor, relation)
+        source = load_source(relation)
         if source is None or source.kind not in (TABLE, FTS5):
             raise InvalidParameter("an SQL condition needs items that were indexed from a table of this database")
         if items != relation.items.name:
             raise InvalidParameter(f"a condition applies to the rows of {source.name}, so to {relation.items.name}")
         selections = []
         if self.condition is not None:
-            _require_expression(cursor, source, self.condition, self.parameters)
+            _require_expression(relation, source, self.condition, self.parameters)
             what = f"condition {shown(self.condition)}"
-            selections.append(_select(cursor, relation, source, f"(\n{self.condition}\n)", self.parameters, what))
+            selections.append(_select(relation, source, f"(\n{self.condition}\n)", self.parameters, what))
         if self.match is not None:
-            table, rowid = find_fts5(cursor, source.name)
+            table, rowid = find_fts5(relation.cursor, source.name)
             condition = f"{quote(rowid)} in (select rowid from {main_table(table)} where {quote(table)} match ?)"
             what = f"full text {shown(self.match)}"
-            selections.append(_select(cursor, relation, source, condition, (self.match,), what))
+            selections.append(_select(relation, source, condition, (self.match,), what))
         if not selections:
             raise InvalidParameter("a Where needs an SQL expression, or a full text to match")
         return reduce(np.intersect1d, selections)
 
 
-def _require_expression(cursor: sqlite3.Cursor, source: SyncedSource, condition: str, parameters: Parameters) -> None:
+def _require_expression(relation: Relation, source: SyncedSource, condition: str, parameters: Parameters) -> None:
     """Refuse anything but one expression.
 
     Text that closes our parenthesis and selects from elsewhere is SQL within one pair of parentheses or within two,
@@ -72,17 +72,15 @@ def _require_expression(cursor: sqlite3.Cursor, source: SyncedSource, condition:
     for opening, closing in (("(", ")"), ("((", "))")):
         text = f"explain select 1 from {main_table(source.name)} where {opening}\n{condition}\n{closing}"
         try:
-            with limited(cursor, f"the condition {shown(condition)}"):
-                cursor.execute(text, parameters).fetchall()
+            with limited(relation.cursor, f"the condition {shown(condition)}"):
+                relation.cursor.execute(text, parameters).fetchall()
         except UNUSABLE as error:
             raise InvalidParameter(f"the condition {condition!r} on {source.name}: {_one_line(error)}") from error
 
 
-def _select(
-    cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource, condition: str, parameters: Parameters, what: str
-) -> Ints:
+def _select(relation: Relation, source: SyncedSource, condition: str, parameters: Parameters, what: str) -> Ints:
     """The items of the rows for which a condition holds; a join finds them by the index on names."""
-    key = quote(source.key)
+    cursor, key = relation.cursor, quote(source.key)
     text = f"case typeof({key}) when 'real' then setsearch_real({key}) else cast({key} as text) end"
     statement = (
         f"select n.id from (select distinct {text} as setsearch_key from {main_table(source.name)} "

@@ -22,14 +22,11 @@ from setsearch.memory.names import CONTEXTS_OF, ContextVocabulary, DocumentVocab
 from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
 from setsearch.memory.neighbors import NearestWords
 from setsearch.models.values import ValueRule
+from setsearch.sqlite.database import Bound
 from setsearch.sqlite.mapped import Mapped
 from setsearch.storage.generations import (
     Generation,
-    array_text,
     arrays_of,
-    has_array,
-    read_array,
-    read_lists,
     text_array,
 )
 from setsearch.storage.names import Vocabulary
@@ -52,29 +49,29 @@ ITEMS, FEATURES = "items", "features"  # the directions of a field's lists
 Arrays = dict[str, Any]  # by name; texts among them
 
 
-class WordUses:
+class WordUses(Bound):
     """The uses of the words of a generation, read when they are first needed."""
 
     def __init__(self, size: int, load: Callable[[sqlite3.Cursor, str], Any], generation: int | None) -> None:
         self._size, self._load, self._generation = size, load, generation
-        self._known: tuple[Ints, Ints, int] | None = None
+        self._known: list[tuple[Ints, Ints, int]] = []
 
-    def sample(self, cursor: sqlite3.Cursor, id: int) -> tuple[int, int] | None:
+    def sample(self, id: int) -> tuple[int, int] | None:
         """How many uses of a word tell its neighbors, and how many there are; None if all do. Raises LostArrays."""
-        uses, occurrences, _ = self._read(cursor)
+        uses, occurrences, _ = self._read()
         return (int(uses[id]), int(occurrences[id])) if uses[id] < occurrences[id] else None
 
-    def least(self, cursor: sqlite3.Cursor) -> int:
+    def least(self) -> int:
         """How often a word had to be used to have contexts. Raises LostArrays."""
-        return self._read(cursor)[2]
+        return self._read()[2]
 
-    def _read(self, cursor: sqlite3.Cursor) -> tuple[Ints, Ints, int]:
-        if self._known is None:
-            uses, occurrences, least = (self._load(cursor, name) for name in USES_NAMES)
+    def _read(self) -> tuple[Ints, Ints, int]:
+        if not self._known:
+            uses, occurrences, least = (self._load(self.cursor, name) for name in USES_NAMES)
             if not len(uses) == len(occurrences) == self._size or len(least) != 1:
                 raise LostArrays("the stored uses of words", self._generation)
-            self._known = uses, occurrences, int(least[0])
-        return self._known
+            self._known.append((uses, occurrences, int(least[0])))
+        return self._known[0]
 
 
 @dataclass(frozen=True)
@@ -100,36 +97,37 @@ class WordContexts:
         return {name: field.features.size for name, field in self.fields.items()}
 
 
-def read_contexts(cursor: sqlite3.Cursor, generation: Generation, mapped: Mapped | None) -> WordContexts:
+def read_contexts(generation: Generation, mapped: Mapped | None) -> WordContexts:
     """The contexts of a generation: from a file of arrays, if that is of this one, else from the table.
 
     Raises LostArrays.
     """
     if mapped is not None and mapped.state != contexts_state(generation):
         mapped = None
+    kept = generation.within(None)
 
     def load(cursor: sqlite3.Cursor, name: str) -> Array | str:
         if mapped is not None and name in mapped.arrays:
             return mapped.arrays[name]
-        array = read_array(cursor, generation, name)
-        return array_text(array) if name in TEXTS else array
+        own = kept.within(cursor)
+        return own.text(name) if name in TEXTS else own.array(name)
 
-    names, sizes = read_sizes(cursor, generation)
+    names, sizes = read_sizes(generation)
     words = WordVocabulary(names)
     fields = {}
     for name, n_features in sizes.items():
         if mapped is None:
-            cells = read_lists(cursor, generation, f"{name} {FEATURES}", n_features, words.size)
+            cells = generation.lists(f"{name} {FEATURES}", n_features, words.size)
             lists = both_ways(cells, words.size, n_features)
         else:
             by_item = layout.lists_from_arrays(mapped, f"{name} {ITEMS}", words.size, n_features)
             lists = by_item, layout.turned_from_arrays(mapped, f"{name} {FEATURES}", by_item)
         features = _features(generation, name, n_features, load)
         fields[name] = Field(Content(words, features, *lists, np.zeros(0, np.int64), mapped))
-    has_nearest, has_uses = (has_array(cursor, generation, own[0]) for own in (NEAREST_NAMES, USES_NAMES))
+    has_nearest, has_uses = (generation.has(own[0]) for own in (NEAREST_NAMES, USES_NAMES))
     nearest = NearestWords(words.size, load, generation.id) if has_nearest else None
     uses = WordUses(words.size, load, generation.id) if has_uses else None
-    return WordContexts(generation, words, fields, nearest, uses, mapped)
+    return WordContexts(kept, words, fields, nearest, uses, mapped)
 
 
 def contexts_state(generation: Generation) -> list[int]:
@@ -137,9 +135,9 @@ def contexts_state(generation: Generation) -> list[int]:
     return [generation.id, *generation.state]
 
 
-def read_sizes(cursor: sqlite3.Cursor, generation: Generation) -> tuple[list[str], dict[str, int]]:
+def read_sizes(generation: Generation) -> tuple[list[str], dict[str, int]]:
     """The words that have contexts, sorted, and the number of features of each field. Raises LostArrays."""
-    sizes, words = (array_text(read_array(cursor, generation, name)) for name in ("sizes", "items"))
+    sizes, words = (generation.text(name) for name in ("sizes", "items"))
     try:
         names, of_fields = [*json.loads(words)], dict(json.loads(sizes))
         if {*map(type, names)} <= {str} and {*map(type, of_fields.values())} <= {int}:
@@ -152,7 +150,7 @@ def read_sizes(cursor: sqlite3.Cursor, generation: Generation) -> tuple[list[str
 def make_contexts(generation: Generation, arrays: Arrays, lists: Mapping[str, tuple[Lists, Lists]]) -> WordContexts:
     """Contexts in memory; `lists` of each field are those by word and by feature, and `arrays` as they are stored."""
 
-    def load(cursor: sqlite3.Cursor, name: str) -> Array | str:
+    def load(_: object, name: str) -> Array | str:
         return arrays[name]  # type: ignore[no-any-return]
 
     words = WordVocabulary(json.loads(arrays["items"]))
@@ -194,16 +192,14 @@ def mapped_arrays(cursor: sqlite3.Cursor, contexts: WordContexts, rule: ValueRul
     kept += NEAREST_NAMES if contexts.nearest is not None else ()
     kept += USES_NAMES if contexts.uses is not None else ()
     for name in kept:
-        yield name, read_array(cursor, contexts.generation, name)
+        yield name, contexts.generation.within(cursor).array(name)
 
 
-def read_tokens(cursor: sqlite3.Cursor, generation: Generation) -> Tokens | None:
+def read_tokens(generation: Generation) -> Tokens | None:
     """The tokens of the texts that contexts were derived from; None if they are lost."""
     try:
-        documents, lengths, tokens = (
-            read_array(cursor, generation, name) for name in ("token documents", "token lengths", "tokens")
-        )
-        names = json.loads(array_text(read_array(cursor, generation, "token names")))
+        documents, lengths, tokens = (generation.array(name) for name in ("token documents", "token lengths", "tokens"))
+        names = json.loads(generation.text("token names"))
     except (LostArrays, ValueError):
         return None
     sound = len(documents) == len(lengths) and int(lengths.sum()) == len(tokens)
@@ -212,10 +208,10 @@ def read_tokens(cursor: sqlite3.Cursor, generation: Generation) -> Tokens | None
     return Tokens(documents, lengths, tokens.astype(np.int32), names)
 
 
-def read_stems(cursor: sqlite3.Cursor, generation: Generation, tokens: Tokens) -> Ints:
+def read_stems(generation: Generation, tokens: Tokens) -> Ints:
     """The numbers of the stems of the words of tokens; empty if an earlier version derived them, or they are lost."""
     try:
-        stems = read_array(cursor, generation, STEMS)
+        stems = generation.array(STEMS)
     except LostArrays:
         return np.zeros(0, np.int64)
     return stems if len(stems) == len(tokens.names) else stems[:0]

@@ -111,7 +111,7 @@ def first_of_each(fields: Fields, ids: Sequence[int], at_most: AtMost) -> list[i
         raise InvalidParameter(f"`per` names a column that was kept of documents, not of {fields.items.name}")
     columns = fields.columns_of(ids)
     if not any(at_most.per in own for own in columns.values()):
-        require_column(fields.cursor, fields.relation.id, at_most.per)
+        require_column(fields.relation, at_most.per)
     kept, counts = [], Counter[Hashable]()
     for id in ids:
         values = _values(columns.get(id, {}).get(at_most.per))

@@ -141,7 +141,7 @@ def _write_contexts(folder: Path, reading: AnyReading) -> list[str]:
         for field in fields.all:
             own = folder / field.features.name
             used = np.flatnonzero(field.frequencies()[0]).tolist()
-            described = {"items": fields.describe([*fields.items.ids(field.cursor)])}
+            described = {"items": fields.describe([*fields.items.ids()])}
             described["features"] = field.describe_features(used)
             for what, named in described.items():
                 names, titles = ([row[place] for row in named.values()] for place in (0, 1))

@@ -4,11 +4,10 @@ The driver reads what a question needs by itself: the features of examples and o
 frequencies, for many items at once.
 """
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -34,7 +33,6 @@ from setsearch.storage.matching import Total, no_total
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
 
-NO_CURSOR = cast(sqlite3.Cursor, None)  # what reads from SQLite has a cursor; nothing here looks at it
 NAMESAKES = 5  # things with the same title that a message lists
 NO_IDS: Ints = np.zeros(0, np.int64)
 CACHED_BASES = 8  # one more empties the cache
@@ -77,26 +75,26 @@ class RemoteVocabulary(Vocabulary):
             else:
                 self._titled[row.wanted] = [(own.id, own.name) for own in row.first]
 
-    def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
+    def find(self, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that exist."""
         self.look_up(names)
         found = {name: self._ids.get(name) for name in names}
         return {name: id for name, id in found.items() if id is not None}
 
-    def titled(self, cursor: sqlite3.Cursor, title: str) -> list[tuple[int, str]]:
+    def titled(self, title: str) -> list[tuple[int, str]]:
         """(id, name) of up to five things with this title."""
         self.look_up([title])
         return self._titled.get(title, [])
 
-    def called(self, cursor: sqlite3.Cursor, text: str) -> list[tuple[int, str]]:
+    def called(self, text: str) -> list[tuple[int, str]]:
         """Empty: names are not compared on the workers."""
         return []
 
-    def hint(self, cursor: sqlite3.Cursor, name: str, total: Total = no_total) -> str:
+    def hint(self, name: str, total: Total = no_total) -> str:
         """Names are not compared on the workers."""
         return "give an id, or a title that only one has, as it was indexed"
 
-    def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of each id."""
         missing = sorted({*ids}.difference(self._described))
         if missing:
@@ -188,7 +186,7 @@ class RemoteField(Field):
         first, second = (features, items) if transposed else (items, features)
         super().__init__(Content(first, second, nothing, nothing, NO_IDS, None), transposed)
         self.spark, self.layout, self.side, self.bases = spark, layout, side, bases
-        self.cursor, self.made_once["columns"] = NO_CURSOR, False
+        self.made_once["columns"] = False
         self._totals = None if words is None else words[1]
         self._known: dict[ValueRule, _Known] = {}
         self._frequencies = dict.fromkeys(("feature", *FREQUENCIES), NO_IDS)
@@ -387,7 +385,7 @@ class FieldsSource:
             self._words = load_words(self._spark, layouts["documents"])
         chosen = [(layouts[name], COEFFICIENTS[name]) for name in BY[by] if name in layouts]
         fields = tuple(
-            RemoteField(self._spark, own, own.sides[0], self.bases, self._words).within(NO_CURSOR, weight)
+            RemoteField(self._spark, own, own.sides[0], self.bases, self._words).within(None, weight)
             for own, weight in chosen
         )
         return Fields(fields, relation, self._analyzer, contexts_revision=0)

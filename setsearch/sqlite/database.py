@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from traceback import walk_tb
 from types import TracebackType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import setsearch
 from setsearch.errors import (
@@ -176,6 +176,18 @@ class Transaction:
             connection.execute("rollback")
         elif self._begun and not self.is_nested:
             self.is_committed = True  # it was stopped just after its commit
+
+
+class Bound:
+    """Something stored, as one transaction reads and writes it, by its `cursor`. What lives longer has none."""
+
+    cursor: sqlite3.Cursor
+
+    def within(self, cursor: sqlite3.Cursor | None) -> Self:
+        """The same in another transaction; None: outside of any."""
+        own = object.__new__(type(self))  # a copy, in a fourth of the time that `copy` takes
+        own.__dict__.update(self.__dict__, cursor=cursor)
+        return own
 
 
 def _is_our_code(path: str) -> bool:

@@ -3,7 +3,6 @@
 import datetime
 import json
 import math
-import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -48,23 +47,28 @@ class Texts(Blocks):
 
     table = "text"
 
-    def items(self, cursor: sqlite3.Cursor) -> Ints:
+    @classmethod
+    def of(cls, relation: Relation) -> "Texts":
+        """Those of a relation."""
+        return cls(relation.cursor, relation.id)
+
+    def items(self) -> Ints:
         """The documents that have a text, ascending."""
-        rows = cursor.execute(
+        rows = self.cursor.execute(
             "select first, items from setsearch_text where relation = ? order by first", (self.relation,)
         )
         return np.concatenate([np.zeros(0, np.int64), *(self._head(*row)[0] for row in rows)])
 
-    def read(self, cursor: sqlite3.Cursor, documents: Ints | None = None) -> Iterator[tuple[int, bytes]]:
+    def read(self, documents: Ints | None = None) -> Iterator[tuple[int, bytes]]:
         """(id, text) of those of some documents, ascending, that have one; of all without `documents`."""
         if documents is None:
-            for first in self.firsts(cursor).tolist():
-                yield from self._read_block(cursor, first).items()
+            for first in self.firsts().tolist():
+                yield from self._read_block(first).items()
             return
         within = "from setsearch_text where relation = ?1"
         for start in range(0, len(documents), AT_ONCE):
             wanted = documents[start : start + AT_ONCE].tolist()
-            rows = cursor.execute(
+            rows = self.cursor.execute(
                 f"select first, items, data {within} and first in (select (select max(first) {within} "
                 "and first <= value) from json_each(?2)) order by first",
                 (self.relation, json.dumps(wanted)),
@@ -72,33 +76,33 @@ class Texts(Blocks):
             for first, head, stored in rows:
                 yield from self._texts(first, head, stored, {*wanted})
 
-    def write(self, cursor: sqlite3.Cursor, texts: Mapping[int, bytes | None]) -> None:
+    def write(self, texts: Mapping[int, bytes | None]) -> None:
         """Give documents other texts, or None."""
-        for first, own in self.by_block(cursor, np.array(sorted(texts), np.int64)):
+        for first, own in self.by_block(np.array(sorted(texts), np.int64)):
             known: dict[int, bytes] = {}
             if first is not None:
-                known = self._read_block(cursor, first)
-                self.delete(cursor, first)
+                known = self._read_block(first)
+                self.delete(first)
             new = known | {id: texts[id] for id in own.tolist()}
             block, size = dict[int, bytes](), 0
             for id, text in sorted(new.items()):
                 if text is None:
                     continue
                 if size >= FULL_BLOCK:
-                    self._insert(cursor, block)
+                    self._insert(block)
                     block, size = {}, 0
                 block[id] = text
                 size += len(text) + 1
-            self._insert(cursor, block)
+            self._insert(block)
 
-    def _insert(self, cursor: sqlite3.Cursor, texts: Mapping[int, bytes]) -> None:
+    def _insert(self, texts: Mapping[int, bytes]) -> None:
         if not texts:
             return
         columns = np.array([*texts], np.int64), np.array([*map(len, texts.values())], np.int64)
         place = f"{self.relation} {min(texts)}"
         items = add_checksum(pack_columns(columns), place)
         data = add_checksum(zlib.compress(b"".join(texts.values())), f"{place} {zlib.crc32(items)}")
-        cursor.execute(
+        self.cursor.execute(
             "insert into setsearch_text (relation, first, items, data) values (?, ?, ?, ?)",
             (self.relation, min(texts), items, data),
         )
@@ -117,9 +121,9 @@ class Texts(Blocks):
             raise _damaged_text("its head")
         return items, lengths
 
-    def _read_block(self, cursor: sqlite3.Cursor, first: int) -> dict[int, bytes]:
+    def _read_block(self, first: int) -> dict[int, bytes]:
         """The texts of the block that begins with a document."""
-        row = cursor.execute(
+        row = self.cursor.execute(
             "select items, data from setsearch_text where relation = ? and first = ?", (self.relation, first)
         ).fetchone()
         return dict(self._texts(first, *row))
@@ -153,9 +157,9 @@ def _damaged_text(problem: object) -> CorruptIndex:
     return CorruptIndex(f"a stored text is damaged ({problem}); index the collection again")
 
 
-def read_texts(cursor: sqlite3.Cursor, relation: Relation, documents: Ints | None = None) -> Iterator[tuple[int, str]]:
+def read_texts(relation: Relation, documents: Ints | None = None) -> Iterator[tuple[int, str]]:
     """(id, text) of those of some documents, ascending, that have one, or of all; raises CorruptIndex."""
-    for id, text in Texts(relation.id).read(cursor, documents):
+    for id, text in Texts.of(relation).read(documents):
         try:
             yield id, text.decode()
         except UnicodeDecodeError as error:
@@ -210,21 +214,23 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} {value!r:.40} is neither text, number, date, duration nor list")
 
 
-def write_columns(cursor: sqlite3.Cursor, relation: int, rows: Iterable[tuple[int, bytes | None]]) -> list[int]:
+def write_columns(relation: Relation, rows: Iterable[tuple[int, bytes | None]]) -> list[int]:
     """Store the columns of items, and delete those of items without; returns the items for which that is a change."""
-    new = {id: None if data is None else add_checksum(data, f"{relation} {id}") for id, data in rows}
+    new = {id: None if data is None else add_checksum(data, f"{relation.id} {id}") for id, data in rows}
     stored = {}
-    if has_columns(cursor, relation):
+    if has_columns(relation):
         statement = "select item, columns from setsearch_columns where relation = ? and item in "
         items = json.dumps([*new])
-        stored = dict(cursor.execute(f"{statement}(select value from json_each(?))", (relation, items)).fetchall())
-    changed = [id for id, data in new.items() if not _are_equal(relation, id, stored.get(id), data)]
-    cursor.executemany(
-        "delete from setsearch_columns where relation = ? and item = ?", [(relation, id) for id in stored]
+        stored = dict(
+            relation.cursor.execute(f"{statement}(select value from json_each(?))", (relation.id, items)).fetchall()
+        )
+    changed = [id for id, data in new.items() if not _are_equal(relation.id, id, stored.get(id), data)]
+    relation.cursor.executemany(
+        "delete from setsearch_columns where relation = ? and item = ?", [(relation.id, id) for id in stored]
     )
-    cursor.executemany(
+    relation.cursor.executemany(
         "insert into setsearch_columns (relation, item, columns) values (?, ?, ?)",
-        [(relation, id, data) for id, data in new.items() if data is not None],
+        [(relation.id, id, data) for id, data in new.items() if data is not None],
     )
     return changed
 
@@ -236,34 +242,34 @@ def _are_equal(relation: int, id: int, one: bytes | None, other: bytes | None) -
     return _decoded(relation, id, one) == _decoded(relation, id, other)
 
 
-def has_columns(cursor: sqlite3.Cursor, relation: int) -> bool:
+def has_columns(relation: Relation) -> bool:
     """Whether columns were kept of some items."""
     statement = "select exists (select 1 from setsearch_columns where relation = ?)"
-    return bool(cursor.execute(statement, (relation,)).fetchone()[0])
+    return bool(relation.cursor.execute(statement, (relation.id,)).fetchone()[0])
 
 
-def kept_columns(cursor: sqlite3.Cursor, relation: int) -> list[str]:
+def kept_columns(relation: Relation) -> list[str]:
     """The names of the columns that were kept of the first items; damaged ones are passed over."""
-    rows = cursor.execute(
-        "select item, columns from setsearch_columns where relation = ? order by item limit 100", (relation,)
+    rows = relation.cursor.execute(
+        "select item, columns from setsearch_columns where relation = ? order by item limit 100", (relation.id,)
     )
     known: dict[str, None] = {}
     for id, data in rows:
         with suppress(CorruptIndex):
-            known.update(dict.fromkeys(_decoded(relation, id, data)))
+            known.update(dict.fromkeys(_decoded(relation.id, id, data)))
     return [*known]
 
 
-def read_columns(cursor: sqlite3.Cursor, relation: int, items: Sequence[int]) -> dict[int, Values]:
+def read_columns(relation: Relation, items: Sequence[int]) -> dict[int, Values]:
     """The columns of those items that have some; raises CorruptIndex."""
-    rows = cursor.execute(
+    rows = relation.cursor.execute(
         "select item, columns from setsearch_columns where relation = ? and item in (select value from json_each(?))",
-        (relation, json.dumps(items)),
+        (relation.id, json.dumps(items)),
     ).fetchall()
-    return {id: _decoded(relation, id, data) for id, data in rows}
+    return {id: _decoded(relation.id, id, data) for id, data in rows}
 
 
-def find_by_columns(cursor: sqlite3.Cursor, relation: int, conditions: Sequence[str]) -> Ints:
+def find_by_columns(relation: Relation, conditions: Sequence[str]) -> Ints:
     """The items whose columns meet all conditions, ascending; raises InvalidParameter, CorruptIndex.
 
     A condition such as "year >= 2001" compares one column with a number or a text. Of a list, one value must meet it.
@@ -271,9 +277,11 @@ def find_by_columns(cursor: sqlite3.Cursor, relation: int, conditions: Sequence[
     parsed = [_parsed(text) for text in conditions]
     known: dict[str, None] = {}
     found = []
-    rows = cursor.execute("select item, columns from setsearch_columns where relation = ? order by item", (relation,))
+    rows = relation.cursor.execute(
+        "select item, columns from setsearch_columns where relation = ? order by item", (relation.id,)
+    )
     for id, data in rows:
-        values = _decoded(relation, id, data)
+        values = _decoded(relation.id, id, data)
         known.update(dict.fromkeys(values))
         if all(_meets(condition, values.get(condition.column)) for condition in parsed):
             found.append(id)
@@ -283,12 +291,12 @@ def find_by_columns(cursor: sqlite3.Cursor, relation: int, conditions: Sequence[
     return np.array(found, np.int64)
 
 
-def require_column(cursor: sqlite3.Cursor, relation: int, column: str) -> None:
+def require_column(relation: Relation, column: str) -> None:
     """Raise InvalidParameter for a column that no item has; reads up to the first one that has it."""
     known: dict[str, None] = {}
-    rows = cursor.execute("select item, columns from setsearch_columns where relation = ?", (relation,))
+    rows = relation.cursor.execute("select item, columns from setsearch_columns where relation = ?", (relation.id,))
     for id, data in rows:
-        known.update(dict.fromkeys(_decoded(relation, id, data)))
+        known.update(dict.fromkeys(_decoded(relation.id, id, data)))
         if column in known:
             return
     raise _not_kept(column, "count by", known)

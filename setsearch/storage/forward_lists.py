@@ -31,16 +31,17 @@ class Blocks:
     """The blocks of a relation in one table, by their first items."""
 
     table: ClassVar[str]
+    cursor: sqlite3.Cursor
     relation: int
 
-    def firsts(self, cursor: sqlite3.Cursor) -> Ints:
+    def firsts(self) -> Ints:
         """The first item of each block, ascending."""
-        rows = cursor.execute(
+        rows = self.cursor.execute(
             f"select first from setsearch_{self.table} where relation = ? order by first", (self.relation,)
         ).fetchall()
         return np.array(rows, np.int64).reshape(-1)
 
-    def by_block(self, cursor: sqlite3.Cursor, items: Ints) -> Iterator[tuple[int | None, Ints]]:
+    def by_block(self, items: Ints) -> Iterator[tuple[int | None, Ints]]:
         """Some items, ascending, by the blocks that they belong to: their first items, None if there is no block.
 
         That is the last block that does not begin behind an item; else the first one.
@@ -51,10 +52,10 @@ class Blocks:
                 f"select coalesce((select max(first) {within} and first <= value), (select min(first) {within})) "
                 "from json_each(?2) order by key"
             )
-            rows = cursor.execute(statement, (self.relation, json.dumps(items.tolist()))).fetchall()
+            rows = self.cursor.execute(statement, (self.relation, json.dumps(items.tolist()))).fetchall()
             found: list[int | None] = [first for (first,) in rows]
         else:
-            firsts = self.firsts(cursor)
+            firsts = self.firsts()
             places = np.maximum(np.searchsorted(firsts, items, "right") - 1, 0)
             found = firsts[places].tolist() if len(firsts) else [None] * len(items)
         start = 0
@@ -63,13 +64,15 @@ class Blocks:
             yield first, items[start:end]
             start = end
 
-    def delete(self, cursor: sqlite3.Cursor, first: int) -> None:
+    def delete(self, first: int) -> None:
         """Delete the block that begins with an item."""
-        cursor.execute(f"delete from setsearch_{self.table} where relation = ? and first = ?", (self.relation, first))
+        self.cursor.execute(
+            f"delete from setsearch_{self.table} where relation = ? and first = ?", (self.relation, first)
+        )
 
-    def clear(self, cursor: sqlite3.Cursor) -> None:
+    def clear(self) -> None:
         """Delete all blocks."""
-        cursor.execute(f"delete from setsearch_{self.table} where relation = ?", (self.relation,))
+        self.cursor.execute(f"delete from setsearch_{self.table} where relation = ?", (self.relation,))
 
 
 @dataclass(frozen=True)
@@ -80,45 +83,45 @@ class ForwardLists(Blocks):
     n_items: int
     n_features: int
 
-    def read(self, cursor: sqlite3.Cursor, items: Ints) -> Entries:
+    def read(self, items: Ints) -> Entries:
         """The entries of some items, ascending."""
-        firsts = [first for first, _ in self.by_block(cursor, items) if first is not None]
-        read = (self._read_block(cursor, first) for first in firsts)
+        firsts = [first for first, _ in self.by_block(items) if first is not None]
+        read = (self._read_block(first) for first in firsts)
         return _joined([entries.select(np.isin(entries.lists, items)) for entries in read])
 
-    def read_all(self, cursor: sqlite3.Cursor) -> Entries:
+    def read_all(self) -> Entries:
         """All entries."""
-        return _joined([*self.sweep(cursor)])
+        return _joined([*self.sweep()])
 
-    def sweep(self, cursor: sqlite3.Cursor) -> Iterator[Entries]:
+    def sweep(self) -> Iterator[Entries]:
         """All entries, block by block."""
         last = -1
-        for first in self.firsts(cursor).tolist():
-            entries = self._read_block(cursor, first)
+        for first in self.firsts().tolist():
+            entries = self._read_block(first)
             if first <= last:
                 raise self._damaged()
             last = int(entries.lists[-1])
             yield entries
 
-    def totals(self, cursor: sqlite3.Cursor) -> Ints:
+    def totals(self) -> Ints:
         """The sum of counts of each item, `(n_items,)`."""
         totals = np.zeros(self.n_items, np.int64)
-        for entries in self.sweep(cursor):
+        for entries in self.sweep():
             np.add.at(totals, entries.lists, entries.counts)
         return totals
 
-    def write(self, cursor: sqlite3.Cursor, items: Ints, entries: Entries) -> None:
+    def write(self, items: Ints, entries: Entries) -> None:
         """Give some items, ascending, other lists: those of these entries, sorted by item and feature."""
-        for first, own in self.by_block(cursor, items):
+        for first, own in self.by_block(items):
             start, end = np.searchsorted(entries.lists, [own[0], own[-1] + 1])
             new = Entries(*(column[start:end] for column in entries))
             if first is not None:
-                old = self._read_block(cursor, first)
+                old = self._read_block(first)
                 new = old.select(~np.isin(old.lists, own)).merged(new)
-                self.delete(cursor, first)
-            self._insert(cursor, new)
+                self.delete(first)
+            self._insert(new)
 
-    def _insert(self, cursor: sqlite3.Cursor, entries: Entries) -> None:
+    def _insert(self, entries: Entries) -> None:
         """Write entries that belong to no other block, in blocks of whole lists."""
         begin = run_starts(entries.lists)
         cuts = [*begin[run_starts(begin // FULL_BLOCK)].tolist(), len(entries.lists)]
@@ -126,14 +129,14 @@ class ForwardLists(Blocks):
         for start, end in pairwise(cuts):
             part = Entries(*(column[start:end] for column in entries))
             rows.append((int(part.lists[0]), _encoded(part)))
-        cursor.executemany(
+        self.cursor.executemany(
             f"insert into setsearch_forward (relation, first, data) values ({self.relation}, ?, ?)",
             [(first, add_checksum(data, self._place(first))) for first, data in rows],
         )
 
-    def _read_block(self, cursor: sqlite3.Cursor, first: int) -> Entries:
+    def _read_block(self, first: int) -> Entries:
         """The entries of the block that begins with an item."""
-        row = cursor.execute(
+        row = self.cursor.execute(
             "select data from setsearch_forward where relation = ? and first = ?", (self.relation, first)
         ).fetchone()
         data = strip_checksum(row[0], self._place(first))
@@ -182,31 +185,33 @@ def _decoded(data: bytes) -> Entries | None:
 class Frequencies:
     """How many items have each feature (document frequency), and the sum of its counts; features of none are absent."""
 
+    cursor: sqlite3.Cursor
     relation: int
+    n_features: int
 
-    def read(self, cursor: sqlite3.Cursor, n_features: int) -> tuple[Ints, Ints]:
+    def read(self) -> tuple[Ints, Ints]:
         """Both of each feature: two `(n_features,)` arrays."""
-        rows = cursor.execute(
+        rows = self.cursor.execute(
             "select feature, length, total from setsearch_feature where relation = ?", (self.relation,)
         )
-        stored, out = np.fromiter(rows, np.dtype((np.int64, 3))), np.zeros((2, n_features), np.int64)
+        stored, out = np.fromiter(rows, np.dtype((np.int64, 3))), np.zeros((2, self.n_features), np.int64)
         if len(stored):
-            if stored[:, 0].max() >= n_features or stored.min() < 0:
+            if stored[:, 0].max() >= self.n_features or stored.min() < 0:
                 raise self._damaged()
             out[:, stored[:, 0]] = stored[:, 1:].T
         return out[0], out[1]
 
-    def sums(self, cursor: sqlite3.Cursor) -> tuple[int, int]:
+    def sums(self) -> tuple[int, int]:
         """The number of entries of the relation, and the sum of all counts."""
-        lengths, totals = cursor.execute(
+        lengths, totals = self.cursor.execute(
             "select coalesce(sum(length), 0), coalesce(sum(total), 0) from setsearch_feature where relation = ?",
             (self.relation,),
         ).fetchone()
         return int(lengths), int(totals)
 
-    def add(self, cursor: sqlite3.Cursor, features: Ints, changes: Ints) -> list[int]:
+    def add(self, features: Ints, changes: Ints) -> list[int]:
         """Add `(2, n)` changes to those of some features; returns the features that no item has now."""
-        stored = cursor.execute(
+        stored = self.cursor.execute(
             "select feature, length, total from setsearch_feature "
             "where relation = ? and feature in (select value from json_each(?)) order by feature",
             (self.relation, json.dumps(features.tolist())),
@@ -218,18 +223,18 @@ class Frequencies:
         if np.any(lengths < 0) or np.any(totals < lengths) or np.any((lengths == 0) & (totals != 0)):
             raise self._damaged()
         gone: list[int] = features[lengths == 0].tolist()
-        cursor.executemany(
+        self.cursor.executemany(
             f"delete from setsearch_feature where relation = {self.relation} and feature = ?", [(id,) for id in gone]
         )
         kept = lengths > 0
         insert = "insert or replace into setsearch_feature (relation, feature, length, total)"
         columns = features[kept].tolist(), *sums[:, kept].tolist()
-        insert_rows(cursor, insert, f"({self.relation}, ?, ?, ?)", *columns)
+        insert_rows(self.cursor, insert, f"({self.relation}, ?, ?, ?)", *columns)
         return gone
 
-    def clear(self, cursor: sqlite3.Cursor) -> None:
+    def clear(self) -> None:
         """Delete all."""
-        cursor.execute("delete from setsearch_feature where relation = ?", (self.relation,))
+        self.cursor.execute("delete from setsearch_feature where relation = ?", (self.relation,))
 
     def _damaged(self) -> CorruptIndex:
         return CorruptIndex(f"setsearch_feature differs from the lists; {REPAIR_HINT}")

@@ -21,9 +21,10 @@ import numpy as np
 from setsearch.arrays import LARGEST_COUNT, Array, Entries, repeat
 from setsearch.errors import LostArrays, SetsearchError, TakenOver
 from setsearch.lists import Lists
-from setsearch.sqlite.database import Database
+from setsearch.sqlite.database import Bound, Database
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 from setsearch.storage.codec import pack, unpack
+from setsearch.storage.relation import Relation
 from setsearch.storage.revisions import Revision, random_number
 
 LISTS, CONTEXTS = "lists", "contexts"  # the names of what is derived; of generations, and of files of arrays
@@ -36,7 +37,7 @@ _own = set[int]()  # the drafts of this process; a row of another one may be in 
 
 
 @dataclass(frozen=True)
-class Generation:
+class Generation(Bound):
     """What was derived from one revision of a relation; `name` is CONTEXTS."""
 
     id: int
@@ -50,48 +51,54 @@ class Generation:
         """The revision that it was derived from."""
         return Revision(self.relation, self.revision, self.stamp)
 
+    def array(self, name: str) -> Array:
+        """A whole array: int64, or float64. Raises LostArrays."""
+        rows = self.cursor.execute(
+            "select slice, data from setsearch_array where generation = ? and name = ? order by slice", (self.id, name)
+        )
+        parts = [_unpacked(self, name, slice_, data) for slice_, data in rows]
+        if not parts or len(parts[-1]) != 1 or int(parts[-1][0]) != sum(map(len, parts[:-1])):
+            raise _lost(name, self)
+        is_float = len(parts) > 1 and parts[0].dtype.kind == "f"
+        return np.concatenate([np.zeros(0, np.int64), *parts[:-1]], dtype=np.float64 if is_float else np.int64)
 
-def find_generation(cursor: sqlite3.Cursor, relation: int, name: str) -> Generation | None:
+    def text(self, name: str) -> str:
+        """The text that `text_array` made an array. Raises LostArrays."""
+        return self.array(name).astype(np.uint8).tobytes().decode()
+
+    def has(self, name: str) -> bool:
+        """Whether there is an array of this name: generations of older versions lack some."""
+        statement = "select 1 from setsearch_array where generation = ? and name = ?"
+        return self.cursor.execute(statement, (self.id, name)).fetchone() is not None
+
+    def lists(self, name: str, n_lists: int, n_ids: int) -> Entries:
+        """The entries of lists, sorted. Raises LostArrays."""
+        lengths, ids, counts = (self.array(f"{name} {part}") for part in LISTED)
+        sound = len(lengths) == n_lists and lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= len(ids)
+        if not sound or not int(lengths.sum()) == len(ids) == len(counts):
+            raise _lost(name, self)
+        lists = repeat(np.arange(n_lists), lengths)
+        ascends = (ids[1:] > ids[:-1]) | (lists[1:] != lists[:-1])
+        sound = bool(ascends.all()) and ids.min(initial=0) >= 0 and ids.max(initial=-1) < n_ids
+        if not sound or counts.min(initial=1) < 1 or counts.max(initial=1) > LARGEST_COUNT:
+            raise _lost(name, self)
+        return Entries(lists, ids, counts)
+
+    def check(self) -> None:
+        """Read all arrays; raises LostArrays."""
+        names = self.cursor.execute("select distinct name from setsearch_array where generation = ?", (self.id,))
+        for (name,) in names.fetchall():
+            self.array(name)
+
+
+def find_generation(relation: Relation, name: str) -> Generation | None:
     """The published generation of a relation."""
-    row = cursor.execute(
+    row = relation.cursor.execute(
         "select id, relation, name, revision, stamp from setsearch_generation "
         "where relation = ? and name = ? and published order by revision desc limit 1",
-        (relation, name),
+        (relation.id, name),
     ).fetchone()
-    return None if row is None else Generation(*row)
-
-
-def read_array(cursor: sqlite3.Cursor, generation: Generation, name: str) -> Array:
-    """A whole array: int64, or float64. Raises LostArrays."""
-    rows = cursor.execute(
-        "select slice, data from setsearch_array where generation = ? and name = ? order by slice",
-        (generation.id, name),
-    )
-    parts = [_unpacked(generation, name, slice_, data) for slice_, data in rows]
-    if not parts or len(parts[-1]) != 1 or int(parts[-1][0]) != sum(map(len, parts[:-1])):
-        raise _lost(name, generation)
-    is_float = len(parts) > 1 and parts[0].dtype.kind == "f"
-    return np.concatenate([np.zeros(0, np.int64), *parts[:-1]], dtype=np.float64 if is_float else np.int64)
-
-
-def has_array(cursor: sqlite3.Cursor, generation: Generation, name: str) -> bool:
-    """Whether a generation has an array: those of older versions lack some."""
-    row = (generation.id, name)
-    return cursor.execute("select 1 from setsearch_array where generation = ? and name = ?", row).fetchone() is not None
-
-
-def read_lists(cursor: sqlite3.Cursor, generation: Generation, name: str, n_lists: int, n_ids: int) -> Entries:
-    """The entries of lists, sorted. Raises LostArrays."""
-    lengths, ids, counts = (read_array(cursor, generation, f"{name} {part}") for part in LISTED)
-    sound = len(lengths) == n_lists and lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= len(ids)
-    if not sound or not int(lengths.sum()) == len(ids) == len(counts):
-        raise _lost(name, generation)
-    lists = repeat(np.arange(n_lists), lengths)
-    ascends = (ids[1:] > ids[:-1]) | (lists[1:] != lists[:-1])
-    sound = bool(ascends.all()) and ids.min(initial=0) >= 0 and ids.max(initial=-1) < n_ids
-    if not sound or counts.min(initial=1) < 1 or counts.max(initial=1) > LARGEST_COUNT:
-        raise _lost(name, generation)
-    return Entries(lists, ids, counts)
+    return None if row is None else Generation(*row).within(relation.cursor)
 
 
 def arrays_of(name: str, lists: Lists) -> Iterator[tuple[str, Array]]:
@@ -184,9 +191,10 @@ class Draft:
             raise TakenOver("another process took over what this one derived; ask again")
 
 
-def forget_contexts(cursor: sqlite3.Cursor, relation: int) -> None:
+def forget_contexts(relation: Relation) -> None:
     """Forget the contexts of a relation: their arrays go when the next ones are derived."""
-    cursor.execute("delete from setsearch_generation where relation = ? and name = ?", (relation, CONTEXTS))
+    statement = "delete from setsearch_generation where relation = ? and name = ?"
+    relation.cursor.execute(statement, (relation.id, CONTEXTS))
 
 
 def delete_generations(cursor: sqlite3.Cursor, kept: Iterable[int] = ()) -> None:
@@ -199,13 +207,6 @@ def delete_generations(cursor: sqlite3.Cursor, kept: Iterable[int] = ()) -> None
 def delete_generation(cursor: sqlite3.Cursor, id: int) -> None:
     """Delete a generation, if it is still there: its arrays go when the next one is derived."""
     cursor.execute("delete from setsearch_generation where id = ?", (id,))
-
-
-def check_generation(cursor: sqlite3.Cursor, generation: Generation) -> None:
-    """Read all arrays of a generation; raises LostArrays."""
-    names = cursor.execute("select distinct name from setsearch_array where generation = ?", (generation.id,))
-    for (name,) in names.fetchall():
-        read_array(cursor, generation, name)
 
 
 def _is_dead(owner: str, draft: int) -> bool:
@@ -259,8 +260,3 @@ def _lost(name: str, generation: Generation) -> LostArrays:
 def text_array(text: str) -> Array:
     """A text as an array: its UTF-8 bytes."""
     return np.frombuffer(text.encode(), np.uint8)
-
-
-def array_text(array: Array) -> str:
-    """The inverse of `text_array`."""
-    return array.astype(np.uint8).tobytes().decode()

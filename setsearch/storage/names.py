@@ -10,6 +10,7 @@ import numpy as np
 
 from setsearch.arrays import Ints
 from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidParameter, UnknownItem
+from setsearch.sqlite.database import Bound
 from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.ids import id_text, is_storable
 from setsearch.storage.matching import (
@@ -28,7 +29,7 @@ from setsearch.storage.matching import (
     spellings,
     trigrams,
 )
-from setsearch.storage.records import delete_records, items_called
+from setsearch.storage.records import Records
 
 HINTS = 3  # names that a message offers
 PLURALS = ("s", "es")  # endings of words whose singular is offered
@@ -58,7 +59,7 @@ class NamesTaken(sqlite3.IntegrityError):
 
 
 @dataclass
-class Vocabulary:
+class Vocabulary(Bound):
     """The names of one kind, such as documents or terms: `size` names, all ids below `next_id`."""
 
     id: int
@@ -71,32 +72,37 @@ class Vocabulary:
     whole: bool = False  # whether the names came as whole numbers, in a frame
     others: tuple[str, ...] = ()  # how those begin that are features of fields, which nobody takes for words or people
 
-    def own_size(self, cursor: sqlite3.Cursor) -> int:
+    @property
+    def records(self) -> Records:
+        """What its items were made of."""
+        return Records(self.cursor, self.id)
+
+    def own_size(self) -> int:
         """How many names there are, without those of fields."""
         begins = "select count(*) from setsearch_name where kind = ? and name >= ? and name < ?"
-        rows = (cursor.execute(begins, (self.id, own, own + LAST_CHARACTER)).fetchone() for own in self.others)
+        rows = (self.cursor.execute(begins, (self.id, own, own + LAST_CHARACTER)).fetchone() for own in self.others)
         return self.size - sum(int(count) for (count,) in rows)
 
-    def find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
+    def find(self, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that exist; raises CorruptIndex for one beyond all ids."""
-        found = self._find(cursor, names)
+        found = self._find(names)
         if found and not 0 <= min(found.values()) <= max(found.values()) < self.next_id:
             raise CorruptIndex(f"an id of {self.name} is damaged; {REPAIR_HINT}")
         return found
 
-    def _find(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> dict[str, int]:
+    def _find(self, names: Sequence[str]) -> dict[str, int]:
         return dict(
-            cursor.execute(
+            self.cursor.execute(
                 "select name, id from setsearch_name where kind = ? and name in (select value from json_each(?))",
                 (self.id, json.dumps(names)),
             )
         )
 
-    def find_one(self, cursor: sqlite3.Cursor, name: str) -> int | None:
+    def find_one(self, name: str) -> int | None:
         """The id of a name, or None."""
-        return self.find(cursor, [name]).get(name) if is_storable(name) else None
+        return self.find([name]).get(name) if is_storable(name) else None
 
-    def resolve(self, cursor: sqlite3.Cursor, name: str, hint: bool = True, total: Total = no_total) -> int:
+    def resolve(self, name: str, hint: bool = True, total: Total = no_total) -> int:
         """The id of a name, or of a title that is unique; in any case, and without a parenthesis at its end.
 
         Raises UnknownItem, AmbiguousItem, InvalidParameter; with `hint`, which takes a scan, it offers similar names.
@@ -104,40 +110,40 @@ class Vocabulary:
         name = id_text(name)
         if not isinstance(name, str):
             raise InvalidParameter(f"an item is named by its id, a text or a whole number, not by {name!r}")
-        id = self.find_one(cursor, name)
+        id = self.find_one(name)
         if id is not None:
             return id
-        titled = self.titled(cursor, name) or self.called(cursor, name)
+        titled = self.titled(name) or self.called(name)
         if len(titled) == 1:
             return titled[0][0]
         if titled:
             ids = ", ".join(repr(id) for _, id in titled)
             raise AmbiguousItem(f"{name!r} is the title of several {self.name}; use one of the ids: {ids}")
-        way_out = (self.hint(cursor, name, total) if hint else "") or "`setsearch info` shows what the index holds"
-        raise UnknownItem(f"no {shown(name)} among the {self.own_size(cursor):,} {self.name}; {way_out}")
+        way_out = (self.hint(name, total) if hint else "") or "`setsearch info` shows what the index holds"
+        raise UnknownItem(f"no {shown(name)} among the {self.own_size():,} {self.name}; {way_out}")
 
-    def ids_to_delete(self, cursor: sqlite3.Cursor, names: Sequence[str]) -> list[int]:
+    def ids_to_delete(self, names: Sequence[str]) -> list[int]:
         """The ids of these names, ascending; titles are no names here. Raises UnknownItem."""
-        stored = self.find(cursor, [name for name in names if is_storable(name)])
+        stored = self.find([name for name in names if is_storable(name)])
         for name in names:
             if name not in stored:
-                ids = " or ".join(repr(id) for _, id in self.titled(cursor, name))
-                hint = f"by id it is {ids}; " if ids else f"{self.hint(cursor, name)} ".lstrip()
+                ids = " or ".join(repr(id) for _, id in self.titled(name))
+                hint = f"by id it is {ids}; " if ids else f"{self.hint(name)} ".lstrip()
                 raise UnknownItem(f"no item {name!r} to delete; {hint}nothing was deleted")
         return sorted(stored.values())
 
-    def titled(self, cursor: sqlite3.Cursor, title: str) -> list[tuple[int, str]]:
+    def titled(self, title: str) -> list[tuple[int, str]]:
         """(id, name) of up to five things with this title, or else with another name (records.py) that it means."""
         if not is_storable(title):
             return []
-        found = cursor.execute(
+        found = self.cursor.execute(
             "select id, name from setsearch_name where kind = ? and title = ? order by name limit 5", (self.id, title)
         ).fetchall()
         if found:
             return found
-        return [(id, name) for id, (name, _) in self.stored(cursor, items_called(cursor, self.id, title)).items()]
+        return [(id, name) for id, (name, _) in self.stored(self.records.called(title)).items()]
 
-    def called(self, cursor: sqlite3.Cursor, text: str) -> list[tuple[int, str]]:
+    def called(self, text: str) -> list[tuple[int, str]]:
         """(id, name) of up to five things with this name or title in any case, else with more in a parenthesis."""
         if not is_storable(text) or len(text) > LONGEST_SEARCHED:
             return []
@@ -145,7 +151,7 @@ class Vocabulary:
         found: tuple[dict[int, str], dict[int, str]] = {}, {}
         for column in ("name", "title"):
             for prefix in cases(text[:2]):  # it looks at what begins with these letters only
-                rows = cursor.execute(
+                rows = self.cursor.execute(
                     f"select id, name, {column} from setsearch_name where kind = ? and {column} >= ? and {column} < ? "
                     f"and ({column} like ? escape '\\' or {column} like ? escape '\\')",
                     (self.id, prefix, prefix + LAST_CHARACTER, *patterns),
@@ -156,14 +162,14 @@ class Vocabulary:
                             found[place].setdefault(id, name)
         return sorted((found[0] or found[1]).items(), key=lambda one: one[1])[:5]
 
-    def describe(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of each id."""
-        return self._sound(self._rows(cursor, ids, _IS_SOUND if len(ids) <= MOST_VERIFIED else "1"))
+        return self._sound(self._rows(ids, _IS_SOUND if len(ids) <= MOST_VERIFIED else "1"))
 
-    def describe_range(self, cursor: sqlite3.Cursor, first: int, last: int) -> dict[int, tuple[str, str | None]]:
+    def describe_range(self, first: int, last: int) -> dict[int, tuple[str, str | None]]:
         """(name, title) of all ids from `first` to `last`, both included."""
         return self._sound(
-            cursor.execute(
+            self.cursor.execute(
                 f"select id, name, title, {_IS_SOUND} from setsearch_name n where n.kind = ? and n.id between ? and ?",
                 (self.id, first, last),
             ).fetchall()
@@ -176,42 +182,45 @@ class Vocabulary:
             return {id: (title or name, None) for id, name, title, _ in rows}
         return {id: (name, title) for id, name, title, _ in rows}
 
-    def stored(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def stored(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of each id as stored; damage is for `describe` to find."""
-        return {id: (name, title) for id, name, title, _ in self._rows(cursor, ids, "1")}
+        return {id: (name, title) for id, name, title, _ in self._rows(ids, "1")}
 
-    def _rows(self, cursor: sqlite3.Cursor, ids: Sequence[int], is_sound: str) -> list[Any]:
-        return cursor.execute(
+    def _rows(self, ids: Sequence[int], is_sound: str) -> list[Any]:
+        return self.cursor.execute(
             f"select id, name, title, {is_sound} from setsearch_name n "
             "where n.kind = ? and n.id in (select value from json_each(?))",
             (self.id, json.dumps(list(ids))),
         ).fetchall()
 
-    def ids(self, cursor: sqlite3.Cursor, by_name: bool = False) -> Iterable[int]:
+    def ids(self, by_name: bool = False) -> Iterable[int]:
         """All ids, ascending, or in the order of their names (by code point)."""
         order = "name" if by_name else "id"
         return (
-            id for (id,) in cursor.execute(f"select id from setsearch_name where kind = ? order by {order}", (self.id,))
+            id
+            for (id,) in self.cursor.execute(
+                f"select id from setsearch_name where kind = ? order by {order}", (self.id,)
+            )
         )
 
-    def names(self, cursor: sqlite3.Cursor) -> list[str]:
+    def names(self) -> list[str]:
         """All names, sorted."""
-        rows = cursor.execute("select name from setsearch_name where kind = ? order by name", (self.id,))
+        rows = self.cursor.execute("select name from setsearch_name where kind = ? order by name", (self.id,))
         return [name for (name,) in rows]
 
-    def hint(self, cursor: sqlite3.Cursor, name: str, total: Total = no_total) -> str:
+    def hint(self, name: str, total: Total = no_total) -> str:
         """A question that offers similar names and titles; empty if there are none. Names may stand in one text."""
         parts = [part.strip() for part in name.split(",")]
-        if len(parts) > 1 and all(self.find_one(cursor, part) is not None for part in parts):
+        if len(parts) > 1 and all(self.find_one(part) is not None for part in parts):
             return f"give each by itself: {' '.join(map(shown, parts))}"
         shorter = [name.lower().removesuffix(ending) for ending in PLURALS if name.lower().endswith(ending)]
-        known = self.find(cursor, [own for own in shorter if is_storable(own)])
+        known = self.find([own for own in shorter if is_storable(own)])
         names = dict.fromkeys(own for own in shorter if own in known)
-        found = best_matches(self.search(cursor, name, HINTS), total)
+        found = best_matches(self.search(name, HINTS), total)
         names |= dict.fromkeys(one.name if self.titles_shown else one.shown for one in found)
         return f"did you mean {' or '.join(map(shown, [*names][:HINTS]))}?" if names else ""
 
-    def search(self, cursor: sqlite3.Cursor, text: str, enough: int) -> list[Match]:
+    def search(self, text: str, enough: int) -> list[Match]:
         """Things whose name or title matches a text, the best first, with those of equal quality complete.
 
         If fewer than `enough` begin so, it looks for names one edit away, and for its words anywhere; if there are
@@ -219,31 +228,31 @@ class Vocabulary:
         """
         if text and not is_storable(text):
             return []
-        ids = {id for own in spellings(text) for id in self.starting_with(cursor, own, MOST_CANDIDATES)}
+        ids = {id for own in spellings(text) for id in self.starting_with(own, MOST_CANDIDATES)}
         if self.others:
-            ids = {id for id, (name, _) in self.stored(cursor, sorted(ids)).items() if not name.startswith(self.others)}
+            ids = {id for id, (name, _) in self.stored(sorted(ids)).items() if not name.startswith(self.others)}
         if text.strip() and self.size <= MOST_SCANNED and len(ids) < enough:
-            ids.update(self.one_edit_away(cursor, text))
-            ids.update(self.containing(cursor, text))
+            ids.update(self.one_edit_away(text))
+            ids.update(self.containing(text))
             if not ids:
-                ids.update(self.alike(cursor, text))
-        rows = ((id, name, title) for id, (name, title) in self.stored(cursor, sorted(ids)).items())
+                ids.update(self.alike(text))
+        rows = ((id, name, title) for id, (name, title) in self.stored(sorted(ids)).items())
         return best_matches(match(text, *row) for row in rows if not row[1].startswith(self.others))
 
-    def starting_with(self, cursor: sqlite3.Cursor, prefix: str, limit: int) -> list[int]:
+    def starting_with(self, prefix: str, limit: int) -> list[int]:
         """Ids whose name or title begins with a text (case-sensitive)."""
         return [
             id
             for column in ("name", "title")
-            for (id,) in cursor.execute(
+            for (id,) in self.cursor.execute(
                 f"select id from setsearch_name where kind = ? and {column} >= ? and {column} < ? limit ?",
                 (self.id, prefix, prefix + LAST_CHARACTER, limit),
             )
         ]
 
-    def between(self, cursor: sqlite3.Cursor, first: str, after: str) -> Ints:
+    def between(self, first: str, after: str) -> Ints:
         """The ids of the names from `first` on that stand before `after`; raises CorruptIndex for one beyond all."""
-        found = cursor.execute(
+        found = self.cursor.execute(
             "select id from setsearch_name where kind = ? and name >= ? and name < ?", (self.id, first, after)
         )
         ids = np.fromiter((id for (id,) in found), np.int64)
@@ -251,14 +260,14 @@ class Vocabulary:
             raise CorruptIndex(f"an id of {self.name} is damaged; {REPAIR_HINT}")
         return ids
 
-    def one_edit_away(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
+    def one_edit_away(self, text: str) -> list[int]:
         """Ids whose name or title is one edit from a text, in any case."""
         if not LEAST_EDITED <= len(text) <= LONGEST_SEARCHED:
             return []
         patterns, wanted, ids = edited(text), text.casefold(), list[int]()
         for column in ("name", "title"):
             likes = " or ".join([f"{column} like ? escape '\\'"] * len(patterns))
-            rows = cursor.execute(
+            rows = self.cursor.execute(
                 f"select id, {column} from setsearch_name where kind = ? and length({column}) between ? and ? "
                 f"and ({likes})",
                 (self.id, len(text) - 1, len(text) + 1, *patterns),
@@ -266,7 +275,7 @@ class Vocabulary:
             ids += [id for id, own in rows if is_one_edit(wanted, own.casefold())]
         return ids
 
-    def containing(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
+    def containing(self, text: str) -> list[int]:
         """Ids whose name or title has all words of a text, in any case."""
         conditions, patterns = [], list[str]()
         for word in text[:LONGEST_SEARCHED].split():
@@ -274,26 +283,26 @@ class Vocabulary:
             likes = " or ".join(f"{column} like ? escape '\\'" for _ in own for column in ("name", "title"))
             conditions.append(f"({likes})")
             patterns += [pattern for pattern in own for _ in range(2)]
-        rows = cursor.execute(
+        rows = self.cursor.execute(
             f"select id from setsearch_name where kind = ? and {' and '.join(conditions)} limit {MOST_CANDIDATES}",
             (self.id, *patterns),
         )
         return [id for (id,) in rows]
 
-    def alike(self, cursor: sqlite3.Cursor, text: str) -> list[int]:
+    def alike(self, text: str) -> list[int]:
         """Ids that share many trigrams with a text, and ids of about its length, those with its first letter first."""
         ids: list[int] = []
         parts = trigrams(text[:LONGEST_ALIKE])
         if parts:
             count = " + ".join(["(name like ? escape '\\' or ifnull(title like ? escape '\\', 0))"] * len(parts))
-            rows = cursor.execute(
+            rows = self.cursor.execute(
                 f"select id, {count} as shared from setsearch_name where kind = ? and shared * 3 >= {len(parts)} "
                 f"order by shared desc, id limit {MOST_ALIKE}",
                 (*(anywhere(part) for part in parts for _ in range(2)), self.id),
             )
             ids += [id for id, _ in rows]
         for column in ("name", "title"):
-            rows = cursor.execute(
+            rows = self.cursor.execute(
                 f"select id from setsearch_name where kind = ? and length({column}) between ? and ? "
                 f"order by substr({column}, 1, 1) <> ?, id limit {MOST_CANDIDATES}",
                 (self.id, len(text) * 2 // 3, len(text) * 3 // 2 + 1, text[:1]),
@@ -301,69 +310,67 @@ class Vocabulary:
             ids += [id for (id,) in rows]
         return ids
 
-    def insert(
-        self, cursor: sqlite3.Cursor, names: Sequence[str], titles: Sequence[str | None] | None = None
-    ) -> list[int]:
+    def insert(self, names: Sequence[str], titles: Sequence[str | None] | None = None) -> list[int]:
         """Give ids to distinct new names, free ids first, so that ids stay small.
 
         Raises NamesTaken if some exist already; others may have been inserted then.
         """
         free: list[int] = []
         if self.size < self.next_id:
-            rows = cursor.execute("select id from setsearch_free where kind = ? limit ?", (self.id, len(names)))
+            rows = self.cursor.execute("select id from setsearch_free where kind = ? limit ?", (self.id, len(names)))
             free = [id for (id,) in rows]
-            cursor.executemany("delete from setsearch_free where kind = ? and id = ?", [(self.id, id) for id in free])
+            self.cursor.executemany(
+                "delete from setsearch_free where kind = ? and id = ?", [(self.id, id) for id in free]
+            )
         ids = free + list(range(self.next_id, self.next_id + len(names) - len(free)))
         try:
-            self._insert(cursor, ids, names, titles)
+            self._insert(ids, names, titles)
         except sqlite3.IntegrityError as error:
-            stored, new = self._find(cursor, names), dict(zip(names, ids, strict=True))
+            stored, new = self._find(names), dict(zip(names, ids, strict=True))
             raise NamesTaken(error, {name: id for name, id in stored.items() if id != new[name]}) from error
         self.size += len(ids)
         self.next_id += len(ids) - len(free)
         return ids
 
-    def _insert(
-        self, cursor: sqlite3.Cursor, ids: list[int], names: Sequence[str], titles: Sequence[str | None] | None
-    ) -> None:
+    def _insert(self, ids: list[int], names: Sequence[str], titles: Sequence[str | None] | None) -> None:
         has_titles = titles is not None and set(titles) != {None}
         if has_titles or ids[:1] != [self.next_id]:
             insert, titles = "insert into setsearch_name (kind, id, name, title)", titles or [None] * len(names)
-            insert_rows(cursor, insert, f"({self.id}, ?, ?, ?)", ids, names, titles)
+            insert_rows(self.cursor, insert, f"({self.id}, ?, ?, ?)", ids, names, titles)
             return
         for start in range(0, len(names), NAMES_OF_INSERT):  # the same, in half the time
-            cursor.execute(
+            self.cursor.execute(
                 "insert into setsearch_name (kind, id, name) select ?, ? + key, value from json_each(?)",
                 (self.id, ids[start], json.dumps(names[start : start + NAMES_OF_INSERT])),
             )
 
-    def set_titles(self, cursor: sqlite3.Cursor, rows: Iterable[tuple[str | None, int]]) -> None:
+    def set_titles(self, rows: Iterable[tuple[str | None, int]]) -> None:
         """Set the titles of ids, given as (title, id)."""
-        cursor.executemany(
+        self.cursor.executemany(
             "update setsearch_name set title = ? where kind = ? and id = ?",
             [(title, self.id, id) for title, id in rows],
         )
 
-    def delete(self, cursor: sqlite3.Cursor, ids: Sequence[int]) -> None:
+    def delete(self, ids: Sequence[int]) -> None:
         """Delete ids."""
         for change in (
             "delete from setsearch_name where kind = ? and id = ?",
             "insert into setsearch_free values (?, ?)",
         ):
-            cursor.executemany(change, [(self.id, id) for id in ids])
-        delete_records(cursor, self.id, ids)
+            self.cursor.executemany(change, [(self.id, id) for id in ids])
+        self.records.delete(ids)
         self.size -= len(ids)
 
-    def clear(self, cursor: sqlite3.Cursor) -> None:
+    def clear(self) -> None:
         """Delete all names."""
         for table in ("name", "free", "record", "alias"):
-            cursor.execute(f"delete from setsearch_{table} where kind = ?", (self.id,))
+            self.cursor.execute(f"delete from setsearch_{table} where kind = ?", (self.id,))
         self.size = self.next_id = 0
         self.whole = False
 
-    def save(self, cursor: sqlite3.Cursor) -> None:
+    def save(self) -> None:
         """Write `size`, `next_id` and `whole` back."""
         if self.size == 0:
-            self.clear(cursor)
+            self.clear()
         values = (self.size, self.next_id, int(self.whole), self.id)
-        cursor.execute("update setsearch_kind set size = ?, peak = ?, whole = ? where id = ?", values)
+        self.cursor.execute("update setsearch_kind set size = ?, peak = ?, whole = ? where id = ?", values)

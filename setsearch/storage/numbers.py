@@ -17,12 +17,12 @@ LARGEST_NUMBER = 1e100  # its square, and sums of squares, are finite
 NumericItem = tuple[str, Sequence[float]] | tuple[str, Sequence[float], str | None]
 
 
-def read_numbers(cursor: sqlite3.Cursor, relation: Relation) -> tuple[Ints, Floats]:
+def read_numbers(relation: Relation) -> tuple[Ints, Floats]:
     """The ids of all items, `(n_items,)`, and their numbers, `(n_items, n_columns)`; sorted by name.
 
     Ids depend on the order of writes; in that of names sums have the same bits.
     """
-    rows = cursor.execute(
+    rows = relation.cursor.execute(
         "select item, numbers from setsearch_numbers join setsearch_name on kind = ? and id = item "
         "where relation = ? order by name",
         (relation.items.id, relation.id),
@@ -46,29 +46,29 @@ def open_numbers(cursor: sqlite3.Cursor, collection: str, name: str, columns: Se
     return relation
 
 
-def write_numbers(cursor: sqlite3.Cursor, relation: Relation, items: Iterable[NumericItem]) -> int:
+def write_numbers(relation: Relation, items: Iterable[NumericItem]) -> int:
     """Add items, and replace the numbers of those that exist; the caller commits."""
     vectors = dict(_encoded(items, len(column_names(relation))))
-    known = relation.items.find(cursor, list(vectors))
+    known = relation.items.find(list(vectors))
     new = [name for name in vectors if name not in known]
-    relation.items.set_titles(cursor, [(vectors[name][1], id) for name, id in known.items()])
+    relation.items.set_titles([(vectors[name][1], id) for name, id in known.items()])
     relation.items.whole = getattr(items, "whole", (False,))[0]  # of a frame (indexing/frames.py)
-    known |= zip(new, relation.items.insert(cursor, new, [vectors[name][1] for name in new]), strict=True)
+    known |= zip(new, relation.items.insert(new, [vectors[name][1] for name in new]), strict=True)
     values = [add_checksum(own[0], f"{relation.id} {known[name]}") for name, own in vectors.items()]
     insert = "insert or replace into setsearch_numbers (relation, item, numbers)"
-    insert_rows(cursor, insert, f"({relation.id}, ?, ?)", [known[name] for name in vectors], values)
-    relation.save(cursor)
+    insert_rows(relation.cursor, insert, f"({relation.id}, ?, ?)", [known[name] for name in vectors], values)
+    relation.save()
     return len(vectors)
 
 
-def delete_numbers(cursor: sqlite3.Cursor, relation: Relation, names: Sequence[str]) -> int:
+def delete_numbers(relation: Relation, names: Sequence[str]) -> int:
     """Delete items by id; the caller commits. Raises UnknownItem."""
-    ids = relation.items.ids_to_delete(cursor, names)
-    cursor.executemany(
+    ids = relation.items.ids_to_delete(names)
+    relation.cursor.executemany(
         "delete from setsearch_numbers where relation = ? and item = ?", [(relation.id, id) for id in ids]
     )
-    relation.items.delete(cursor, ids)
-    relation.save(cursor)
+    relation.items.delete(ids)
+    relation.save()
     return len(ids)
 
 
@@ -83,15 +83,17 @@ def column_names(relation: Relation) -> list[str]:
     return names
 
 
-def check_numbers(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+def check_numbers(relation: Relation) -> Iterator[str]:
     """One line for each problem with the numbers of a relation."""
-    rows = cursor.execute("select item, numbers from setsearch_numbers where relation = ?", (relation.id,)).fetchall()
+    rows = relation.cursor.execute(
+        "select item, numbers from setsearch_numbers where relation = ?", (relation.id,)
+    ).fetchall()
     try:
         for item, numbers in rows:
             _verified(numbers, len(column_names(relation)), f"{relation.id} {item}")
     except CorruptIndex as error:
         yield f"{relation.items.name}: {error}"
-    if {item for item, _ in rows} != set(relation.items.ids(cursor)):
+    if {item for item, _ in rows} != set(relation.items.ids()):
         yield f"{relation.items.name}: some items have no numbers, or numbers have no item"
 
 

@@ -4,17 +4,18 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from setsearch.arrays import Ints
 from setsearch.errors import REPAIR_HINT, CorruptIndex, InvalidItem, InvalidParameter, NameTaken
+from setsearch.sqlite.database import Bound
 from setsearch.storage.feature_fields import MARK, TEXT_FIELD, FeatureField, dump_fields, load_fields
 from setsearch.storage.forward_lists import ForwardLists, Frequencies
 from setsearch.storage.ids import collection_of, is_storable, name_in, plain_name
 from setsearch.storage.names import Vocabulary
-from setsearch.storage.revisions import Revision, append_revision
+from setsearch.storage.revisions import History, Revision
 
 TEXT = ("documents", "terms")  # the relation of a text collection
 # Why texts are kept. "auto" and "on" have words only; "auto-phrases" and "phrases" have phrases, too.
@@ -28,7 +29,7 @@ IDS_OF_ANY_FILE = 1 << 20  # ids that a file of any size may use; others may use
 
 
 @dataclass
-class Relation:
+class Relation(Bound):
     """Items x features as stored. `stamp` identifies the content: a new random number after each change."""
 
     id: int
@@ -44,6 +45,17 @@ class Relation:
     is_replaced: bool = False  # whether all items go in the present transaction
     is_altered: bool = False  # whether it is made, or gets other settings, in the present transaction
 
+    def within(self, cursor: sqlite3.Cursor | None) -> Self:
+        """The same, with its vocabularies, in another transaction; None: outside of any."""
+        own = super().within(cursor)
+        own.items, own.features = self.items.within(cursor), self.features.within(cursor)
+        return own
+
+    @property
+    def history(self) -> History:
+        """What earlier writes changed."""
+        return History(self.cursor, self.state)
+
     @property
     def state(self) -> Revision:
         """The present revision."""
@@ -53,6 +65,18 @@ class Relation:
     def may_have_contexts(self) -> bool:
         """Whether texts are kept for contexts, not just for surface forms."""
         return self.contexts not in ("off", "forms")
+
+    @property
+    def wants_contexts(self) -> bool:
+        """Whether a collection has contexts: by its setting, or automatically by its number of words."""
+        if self.contexts not in AUTOMATIC:
+            return self.contexts in ("on", "phrases")
+        return FEWEST_WORDS <= self.frequencies.sums()[1] <= MOST_WORDS
+
+    @property
+    def may_be_given_contexts(self) -> bool:
+        """Whether a collection has no contexts just because nobody asked for them, and it has few words, or many."""
+        return self.contexts in AUTOMATIC and not self.wants_contexts
 
     @property
     def has_phrases(self) -> bool:
@@ -67,12 +91,12 @@ class Relation:
     @property
     def forward(self) -> ForwardLists:
         """item -> features."""
-        return ForwardLists(self.id, self.items.next_id, self.features.next_id)
+        return ForwardLists(self.cursor, self.id, self.items.next_id, self.features.next_id)
 
     @property
     def frequencies(self) -> Frequencies:
         """Of the features."""
-        return Frequencies(self.id)
+        return Frequencies(self.cursor, self.id, self.features.next_id)
 
     @property
     def first_field(self) -> str:
@@ -84,23 +108,23 @@ class Relation:
         """The names of all fields; none if there is only the first one."""
         return (self.first_field, *(own.name for own in self.fields)) if self.fields else ()
 
-    def fields_of(self, cursor: sqlite3.Cursor, features: Ints) -> Ints:
+    def fields_of(self, features: Ints) -> Ints:
         """The places of the fields of some features among all fields, `(n,)`: 0 for the first one."""
         places = {own.name: place for place, own in enumerate(self.fields, 1)}
         if len(features) <= MOST_LOOKED_UP:
-            names = self.features.stored(cursor, features.tolist())
+            names = self.features.stored(features.tolist())
             heads = (names.get(id, ("", None))[0].partition(MARK) for id in features.tolist())
             return np.array([places.get(head, 0) if mark else 0 for head, mark, _ in heads], np.int64)
-        return self.fields_of_all(cursor)[features]
+        return self.fields_of_all()[features]
 
-    def fields_of_all(self, cursor: sqlite3.Cursor) -> Ints:
+    def fields_of_all(self) -> Ints:
         """The same of all features, by their ids, `(n_features,)`."""
         of_feature = np.zeros(self.features.next_id, np.int64)
         for place, own in enumerate(self.fields, 1):
-            of_feature[self.features.between(cursor, own.prefix, own.after)] = place
+            of_feature[self.features.between(own.prefix, own.after)] = place
         return of_feature
 
-    def forget_fields(self, cursor: sqlite3.Cursor) -> None:
+    def forget_fields(self) -> None:
         """Leave out the fields that no item has."""
         has = (
             "select exists (select 1 from setsearch_name where kind = ? and name >= ? and name < ?) "
@@ -109,7 +133,7 @@ class Relation:
         self.fields = tuple(
             own
             for own in self.fields
-            if cursor.execute(has, (self.features.id, own.prefix, own.after, self.id, own.name)).fetchone() == (1,)
+            if self.cursor.execute(has, (self.features.id, own.prefix, own.after, self.id, own.name)).fetchone() == (1,)
         )
 
     @property
@@ -117,25 +141,25 @@ class Relation:
         """The names of both sides, for messages."""
         return f"{self.items.name} x {self.features.name}"
 
-    def clear(self, cursor: sqlite3.Cursor) -> None:
+    def clear(self) -> None:
         """Delete all items and features; the caller writes next, and so saves."""
-        self.forward.clear(cursor)
-        self.frequencies.clear(cursor)
+        self.forward.clear()
+        self.frequencies.clear()
         # Arrays without a generation go when the next one is made.
         for table in ("text", "columns", "numbers", "field_number", "generation"):
-            cursor.execute(f"delete from setsearch_{table} where relation = ?", (self.id,))
+            self.cursor.execute(f"delete from setsearch_{table} where relation = ?", (self.id,))
         for vocabulary in (self.items, self.features):
-            vocabulary.clear(cursor)
+            vocabulary.clear()
         self.fields = ()  # their weights stay, by name
         self.is_replaced = True
 
-    def save(self, cursor: sqlite3.Cursor, changed: Ints | None = None) -> None:
+    def save(self, changed: Ints | None = None) -> None:
         """Start a new revision, in which some items changed; None: all of them."""
-        self.items.save(cursor)
-        self.features.save(cursor)
+        self.items.save()
+        self.features.save()
         self.revision += 1
-        self.stamp = append_revision(cursor, self.id, self.revision, None if self.is_replaced else changed)
-        cursor.execute(
+        self.stamp = self.history.append(None if self.is_replaced else changed)
+        self.cursor.execute(
             "update setsearch_relation set revision = ?, stamp = ?, fields = ? where id = ?",
             (self.revision, self.stamp, dump_fields(self.fields, self.weights), self.id),
         )
@@ -169,7 +193,7 @@ def load_relations(cursor: sqlite3.Cursor, collection: str = "") -> list[Relatio
         relation.features.titles_shown = relation.contexts != "off" and " " in (relation.analyzer or "")
         relation.features.others = tuple(own.prefix for own in relation.fields)
         relation.features.has_ngrams = "-grams" in (relation.analyzer or "")
-        relations.append(relation)
+        relations.append(relation.within(cursor))
     return of_collection(relations, collection) if collection else relations
 
 
@@ -231,23 +255,12 @@ def create_relation(
     return relation
 
 
-def delete_relation(cursor: sqlite3.Cursor, relation: Relation) -> None:
+def delete_relation(relation: Relation) -> None:
     """Delete a relation with its two vocabularies; sources are `drop_source`'s."""
-    relation.clear(cursor)
+    cursor = relation.cursor
+    relation.clear()
     cursor.execute("delete from setsearch_revision where relation = ?", (relation.id,))
     cursor.execute("delete from setsearch_relation where id = ?", (relation.id,))
     for vocabulary in (relation.items, relation.features):
         cursor.execute("delete from setsearch_vector where kind = ?", (vocabulary.id,))
         cursor.execute("delete from setsearch_kind where id = ?", (vocabulary.id,))
-
-
-def wants_contexts(cursor: sqlite3.Cursor, relation: Relation) -> bool:
-    """Whether a collection has contexts: by its setting, or automatically by its number of words."""
-    if relation.contexts not in AUTOMATIC:
-        return relation.contexts in ("on", "phrases")
-    return FEWEST_WORDS <= relation.frequencies.sums(cursor)[1] <= MOST_WORDS
-
-
-def may_be_given_contexts(cursor: sqlite3.Cursor, relation: Relation) -> bool:
-    """Whether a collection has no contexts just because nobody asked for them, and it has few words, or many."""
-    return relation.contexts in AUTOMATIC and not wants_contexts(cursor, relation)

@@ -199,9 +199,9 @@ class SyncedSource:
         return roles if roles.items is None and roles.group_by is None else replace(roles, keep=())
 
 
-def load_source(cursor: sqlite3.Cursor, relation: Relation) -> SyncedSource | None:
+def load_source(relation: Relation) -> SyncedSource | None:
     """The source of a relation; None if items were added by calls."""
-    row = cursor.execute(
+    row = relation.cursor.execute(
         "select kind, place, columns, tracked, state from setsearch_origin where relation = ?", (relation.id,)
     ).fetchone()
     if row is None:
@@ -216,52 +216,56 @@ def load_source(cursor: sqlite3.Cursor, relation: Relation) -> SyncedSource | No
     return SyncedSource(kind, name, columns, bool(tracked), state)
 
 
-def save_source(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> None:
+def save_source(relation: Relation, source: SyncedSource) -> None:
     """Store the source of a relation."""
     state = None if source.state is None else json.dumps(source.state)
-    cursor.execute(
+    relation.cursor.execute(
         "insert or replace into setsearch_origin (relation, kind, place, columns, tracked, state) "
         "values (?, ?, ?, ?, ?, ?)",
         (relation.id, source.kind, source.name, json.dumps(source.columns), source.tracked, state),
     )
 
 
-def drop_source(cursor: sqlite3.Cursor, relation: Relation) -> None:
+def drop_source(relation: Relation) -> None:
     """Stop following a source: drop its triggers and its noted changes."""
     ours = f"{trigger_name(relation, '')}*"
-    triggers = cursor.execute("select name from main.sqlite_master where type = 'trigger' and name glob ?", (ours,))
+    triggers = relation.cursor.execute(
+        "select name from main.sqlite_master where type = 'trigger' and name glob ?", (ours,)
+    )
     for (name,) in triggers.fetchall():
-        cursor.execute(f"drop trigger main.{quote(name)}")
-    cursor.execute("delete from setsearch_origin where relation = ?", (relation.id,))
-    forget_changes(cursor, relation)
+        relation.cursor.execute(f"drop trigger main.{quote(name)}")
+    relation.cursor.execute("delete from setsearch_origin where relation = ?", (relation.id,))
+    forget_changes(relation)
 
 
-def forget_changes(cursor: sqlite3.Cursor, relation: Relation) -> None:
+def forget_changes(relation: Relation) -> None:
     """Forget what triggers noted."""
-    cursor.execute(f"delete from setsearch_change where {OF_RELATION}", (relation.id,))
+    relation.cursor.execute(f"delete from setsearch_change where {OF_RELATION}", (relation.id,))
 
 
-def refuse_synced(cursor: sqlite3.Cursor, relation: Relation) -> None:
+def refuse_synced(relation: Relation) -> None:
     """Raise UsageError for a relation with a source: the next sync would undo the write."""
-    source = load_source(cursor, relation)
+    source = load_source(relation)
     if source is not None:
         raise UsageError(
             f"the {relation.items.name} follow {source.name}: change them there and run `setsearch update`"
         )
 
 
-def count_changes(cursor: sqlite3.Cursor, relation: Relation) -> int:
+def count_changes(relation: Relation) -> int:
     """The number of rows that triggers noted since the last sync."""
-    (count,) = cursor.execute(f"select count(*) from setsearch_change where {OF_RELATION}", (relation.id,)).fetchone()
+    (count,) = relation.cursor.execute(
+        f"select count(*) from setsearch_change where {OF_RELATION}", (relation.id,)
+    ).fetchone()
     return int(count)
 
 
-def describe_sources(cursor: sqlite3.Cursor, relations: Sequence[Relation]) -> list[dict[str, Any]]:
+def describe_sources(relations: Sequence[Relation]) -> list[dict[str, Any]]:
     """The sources as `Index.info` shows them."""
-    sources = [(relation, load_source(cursor, relation)) for relation in relations]
+    sources = [(relation, load_source(relation)) for relation in relations]
     return [
         {"items": relation.items.name, "kind": source.kind, "place": source.name, "tracked": source.tracked}
-        | ({"changed": count_changes(cursor, relation)} if source.tracked else {})
+        | ({"changed": count_changes(relation)} if source.tracked else {})
         for relation, source in sources
         if source is not None
     ]
@@ -306,10 +310,10 @@ def describe_table(cursor: sqlite3.Cursor, table: str, kinds: Sequence[str]) -> 
     `changed`: how many rows have changed since the last sync, if it is tracked.
     """
     for relation in load_relations(cursor):
-        source = load_source(cursor, relation)
+        source = load_source(relation)
         if source is not None and source.kind in kinds and source.name.lower() == table.lower():
             primary = primary_key(cursor, table)
             by_rowid = source.key == "rowid" and not primary
             found = {"items": relation.items.name, "key": source.key, "primary": by_rowid or primary == [source.key]}
-            return found | {"changed": count_changes(cursor, relation) if source.tracked else None}
+            return found | {"changed": count_changes(relation) if source.tracked else None}
     return None

@@ -5,7 +5,6 @@ where its vectors come from, and has a random stamp that is new whenever they ch
 """
 
 import json
-import sqlite3
 import zlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -71,14 +70,14 @@ def is_encoded(vocabulary: Vocabulary) -> bool:
     return source is not None and source.source == ENCODER
 
 
-def set_source(cursor: sqlite3.Cursor, vocabulary: Vocabulary, source: VectorSource | None) -> None:
+def set_source(vocabulary: Vocabulary, source: VectorSource | None) -> None:
     """Say where vectors come from, with a new stamp. Those of another source are deleted."""
     before = vector_source(vocabulary)
     if before is not None and (source is None or not _is_same(before, source)):
-        cursor.execute("delete from setsearch_vector where kind = ?", (vocabulary.id,))
+        vocabulary.cursor.execute("delete from setsearch_vector where kind = ?", (vocabulary.id,))
     stored = None if source is None else json.dumps(source._replace(stamp=random_number()))
     vocabulary.vectors = stored
-    cursor.execute("update setsearch_kind set vectors = ? where id = ?", (stored, vocabulary.id))
+    vocabulary.cursor.execute("update setsearch_kind set vectors = ? where id = ?", (stored, vocabulary.id))
 
 
 def quantized(names: Sequence[str], vectors: Iterable[object]) -> Bytes:
@@ -106,7 +105,7 @@ def _numbers(name: str, vector: object) -> npt.NDArray[np.float64]:
         raise InvalidItem(f"the vector of {name!r} is no row of numbers: {error}") from error
 
 
-def write_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary, source: VectorSource, rows: Rows) -> None:
+def write_vectors(vocabulary: Vocabulary, source: VectorSource, rows: Rows) -> None:
     """Store names, their vectors `(n_names, size)`, and the digests of what was encoded; raises InvalidItem.
 
     Vectors of these names are replaced, and all vectors of another source.
@@ -118,22 +117,22 @@ def write_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary, source: Vector
             f"the vectors of {vocabulary.name} have {before.size} numbers, not {vectors.shape[1]}; "
             "`replace` puts others in their place"
         )
-    set_source(cursor, vocabulary, source._replace(size=vectors.shape[1]))
+    set_source(vocabulary, source._replace(size=vectors.shape[1]))
     data = [add_checksum(row.tobytes(), name) for name, row in zip(names, vectors, strict=True)]
     insert = "insert or replace into setsearch_vector (kind, name, vector, digest)"
-    insert_rows(cursor, insert, f"({vocabulary.id}, ?, ?, ?)", list(names), data, list(digests))
+    insert_rows(vocabulary.cursor, insert, f"({vocabulary.id}, ?, ?, ?)", list(names), data, list(digests))
 
 
-def replace_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary, source: VectorSource, rows: Rows) -> None:
+def replace_vectors(vocabulary: Vocabulary, source: VectorSource, rows: Rows) -> None:
     """Store vectors as `write_vectors` does, in place of all others."""
-    set_source(cursor, vocabulary, None)
-    write_vectors(cursor, vocabulary, source, rows)
+    set_source(vocabulary, None)
+    write_vectors(vocabulary, source, rows)
 
 
-def read_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> tuple[list[str], Bytes]:
+def read_vectors(vocabulary: Vocabulary) -> tuple[list[str], Bytes]:
     """All names and vectors of a vocabulary, in the order of the names; raises CorruptIndex."""
     names, vectors = list[str](), list[bytes]()
-    for name, vector in _stored(cursor, vocabulary):
+    for name, vector in _stored(vocabulary):
         if vector is None:
             raise CorruptIndex(f"the vector of {name!r:.40} is damaged; `check --repair` deletes it, then add it again")
         names.append(name)
@@ -141,53 +140,55 @@ def read_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> tuple[list[s
     return names, np.frombuffer(b"".join(vectors), np.int8).reshape(len(names), -1 if names else 0)
 
 
-def delete_damaged(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> int:
+def delete_damaged(vocabulary: Vocabulary) -> int:
     """Delete the vectors that are damaged; returns how many."""
-    damaged = [name for name, vector in _stored(cursor, vocabulary) if vector is None]
-    delete_vectors(cursor, vocabulary, [(name, None) for name in damaged])
+    damaged = [name for name, vector in _stored(vocabulary) if vector is None]
+    delete_vectors(vocabulary, [(name, None) for name in damaged])
     return len(damaged)
 
 
-def _stored(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> list[tuple[str, bytes | None]]:
+def _stored(vocabulary: Vocabulary) -> list[tuple[str, bytes | None]]:
     """Names and vectors in the order of the names; None in place of a damaged one."""
     source = vector_source(vocabulary)
     length = CHECKSUM_BYTES + (0 if source is None or source.size is None else source.size)
-    rows = cursor.execute(
+    rows = vocabulary.cursor.execute(
         "select name, vector from setsearch_vector where kind = ? order by name", (vocabulary.id,)
     ).fetchall()
     return [(name, strip_checksum(data, name) if len(data) == length else None) for name, data in rows]
 
 
-def count_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> int:
+def count_vectors(vocabulary: Vocabulary) -> int:
     """How many names have a vector."""
-    (count,) = cursor.execute("select count(*) from setsearch_vector where kind = ?", (vocabulary.id,)).fetchone()
+    (count,) = vocabulary.cursor.execute(
+        "select count(*) from setsearch_vector where kind = ?", (vocabulary.id,)
+    ).fetchone()
     return int(count)
 
 
-def delete_vectors(cursor: sqlite3.Cursor, vocabulary: Vocabulary, names: Iterable[tuple[str, int | None]]) -> None:
+def delete_vectors(vocabulary: Vocabulary, names: Iterable[tuple[str, int | None]]) -> None:
     """Delete the vectors of names; with a digest, only those of another one."""
     source = vector_source(vocabulary)
     if source is None:
         return
     rows = [(vocabulary.id, name, digest, digest) for name, digest in names]
-    cursor.executemany(
+    vocabulary.cursor.executemany(
         "delete from setsearch_vector where kind = ? and name = ? and (? is null or digest is not ?)", rows
     )
-    if cursor.rowcount:
-        set_source(cursor, vocabulary, source)
+    if vocabulary.cursor.rowcount:
+        set_source(vocabulary, source)
 
 
-def delete_orphans(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> None:
+def delete_orphans(vocabulary: Vocabulary) -> None:
     """Delete the vectors of names that are gone, after all items of a relation were replaced."""
     source = vector_source(vocabulary)
     if source is None:
         return
-    cursor.execute(
+    vocabulary.cursor.execute(
         "delete from setsearch_vector where kind = ? and name not in "
         "(select name from setsearch_name where kind = setsearch_vector.kind)",
         (vocabulary.id,),
     )
-    set_source(cursor, vocabulary, source)  # names have other ids
+    set_source(vocabulary, source)  # names have other ids
 
 
 def _is_same(one: VectorSource, other: VectorSource) -> bool:

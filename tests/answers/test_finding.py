@@ -118,7 +118,7 @@ def test_who_is_called_so_is_found_as_by_a_look_at_every_name(text, names):
     with setsearch.open(connection) as index:
         index.add([(name, {"x": 1}) for name in ["zzz", *held]], ("film", "user"))
         with index.items("film").stored() as fields:
-            found = [name for _, name in fields.items.called(fields.cursor, text)]
+            found = [name for _, name in fields.items.called(text)]
     connection.close()
     whole = [name for name in held if name.casefold() == text.casefold()]
     before = [name for name in held if name.endswith(")") and name.partition(" (")[0].casefold() == text.casefold()]
@@ -166,8 +166,8 @@ def test_names_one_edit_away_are_found_as_by_all_edits(text, names, data):
         index.add([(name, {"x": 1}) for name in held], ("book", "reader"))
         for kind in ("film", "book"):
             with index.items(kind).stored() as fields:
-                vocabulary, cursor = fields.items, fields.cursor
-                described = vocabulary.describe(cursor, vocabulary.one_edit_away(cursor, text))
+                vocabulary = fields.items
+                described = vocabulary.describe(vocabulary.one_edit_away(text))
                 assert {title or name for name, title in described.values()} == away
 
 

@@ -91,11 +91,11 @@ def test_a_sample_has_words_that_tell_something(sizes):
     for connection, index in sizes:
         cursor = connection.cursor()
         (relation,) = load_relations(cursor)
-        of_documents, of_words = (index._readings.files.totals(cursor, relation, side) for side in (False, True))
-        words = sample_items(cursor, relation, True, of_words)
+        of_documents, of_words = (index._readings.files.totals(relation, side) for side in (False, True))
+        words = sample_items(relation, True, of_words)
         assert words and not {"about", "also"} & {*words}
         assert all(word.isalpha() for word in words)
-        assert len(sample_items(cursor, relation, False, of_documents)) == 5
+        assert len(sample_items(relation, False, of_documents)) == 5
 
 
 @given(st.lists(st.integers(0, 9), max_size=60), st.integers(1, 80))

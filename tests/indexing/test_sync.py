@@ -23,7 +23,7 @@ def contents(index, items="documents"):
     """Everything that a reading holds, and a ranking of it."""
     reading = index.items(items)
     with reading.stored() as fields:
-        names = fields.items.names(fields.cursor)
+        names = fields.items.names()
     held = {name: reading.features_of(name) for name in names}
     ranked = (
         [(hit.item, hit.score, hit.title) for hit in reading.expand(names[:1], 99, keep_seeds=True)] if names else []

@@ -15,6 +15,7 @@ from setsearch import errors
 from setsearch.memory import content
 from setsearch.sqlite.mapped import map_arrays
 from setsearch.storage import generations, revisions
+from setsearch.storage.relation import load_relations
 
 WORDS = "apple pear plum lion tiger wolf red green blue the of and eats sees big small".split()
 LISTS = ("by_item", "by_feature")
@@ -244,8 +245,8 @@ def test_a_deriver_that_lost_its_lock_does_not_publish(tmp_path, monkeypatch):
         successor.write([("x", np.arange(5))])
         published = successor.publish(1, 7)
         with database.read() as cursor:
-            assert generations.find_generation(cursor, 1, "contexts") == published
-            assert generations.read_array(cursor, published, "x").tolist() == [*range(5)]
+            assert generations.find_generation(load_relations(cursor)[0], "contexts") == published
+            assert published.within(cursor).array("x").tolist() == [*range(5)]
             held = {id for (id,) in cursor.execute("select distinct generation from setsearch_array")}
             assert held == {published.id}, "what the sleeper wrote is gone"
 
@@ -445,7 +446,7 @@ def test_norms_do_not_depend_on_the_order_of_writes(tmp_path):
             index.add([(name, data[name]) for name in names], ("film", "user"))
             with index.items("film").stored() as fields:
                 statistics = fields.first.statistics(index.items("film").defaults.make({}).rule)
-                ids = fields.items.find(fields.cursor, sorted(data))
+                ids = fields.items.find(sorted(data))
                 found.append([float(statistics.norms[ids[name]]) for name in sorted(data)])
     assert found[0] == found[1]
 

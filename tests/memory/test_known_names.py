@@ -36,7 +36,7 @@ def test_hits_are_the_same_before_and_after(index):
         assert names.find(NAMES) == {name: id for id, name in enumerate(NAMES) if name in left}
         assert names.find(["", "nothing", "name 1\0"]) == {}
         ids = [id for id, name in enumerate(NAMES) if name in left]
-        described = fields.items.describe(fields.cursor, ids)
+        described = fields.items.describe(ids)
         assert {id: names.describe(id) for id in described} == described
         with pytest.raises(KeyError):
             names.describe(25)
@@ -72,7 +72,7 @@ def test_reasons_are_the_same_before_and_after_and_both_readings_know_the_names(
         assert names.is_complete and names is terms.first._item_descriptions.names
         ids = range(fields.first.features.next_id)
         known = fields.first.describe_features(ids)
-        assert known == fields.first.features.describe(fields.cursor, ids)
+        assert known == fields.first.features.describe(ids)
     assert [reading.expand([seed], 5, explain=True) for seed in NAMES[40:52]] == first
 
 
@@ -103,13 +103,13 @@ def test_of_equal_hashes_the_name_decides(monkeypatch):
     class Stored:
         id, titles_shown, next_id = 1, False, 3
 
-        def describe_range(self, cursor, first, last):
+        def describe_range(self, first, last):
             return {id: (name, None) for id, name in enumerate(["one", "two", "three"])}
 
     monkeypatch.setattr(known_names, "AT_FIRST", 0)
     monkeypatch.setattr(known_names, "hash", lambda name: 7, raising=False)
     names = KnownNames(Stored())
-    names.learn(None)
+    names.learn(Stored())
     assert names.is_complete
     assert names.find(["three", "one", "four"]) == {"three": 2, "one": 0}
 

@@ -119,7 +119,7 @@ def test_files_answer_as_the_tables_do(path, monkeypatch, kernel):
     with setsearch.open(path) as index:
         assert is_mapped(index)
         monkeypatch.setattr(ForwardLists, "sweep", None)  # which reads all lists from the tables
-        monkeypatch.setattr("setsearch.memory.word_contexts.read_lists", None)
+        monkeypatch.setattr("setsearch.storage.generations.Generation.lists", None)
         assert answers(index) == expected
     monkeypatch.undo()
     delete_arrays(path)
@@ -133,9 +133,9 @@ def test_only_active_lists_are_read(path, monkeypatch):
     seeds = min(data, key=lambda item: len(data[item]) or 99)
     with setsearch.open(path) as index, index._database.read() as cursor:
         expected = index.items("film").expand([seeds], 99)
-        relation = index._readings.find("film")[1]
-        features = set(relation.features.find(cursor, list(data[seeds])).values())
-        items = set(relation.items.find(cursor, [seeds]).values())
+        relation = index._readings.find("film")[1].within(cursor)
+        features = set(relation.features.find(list(data[seeds])).values())
+        items = set(relation.items.find([seeds]).values())
     file = files_of(path)[1]
     bounds = {name: mapped.map_arrays(file, file).arrays[name] for name in ("items bounds", "features bounds")}
     valued = {

@@ -18,7 +18,8 @@ from setsearch.scoring import best
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.storage import generations
 from setsearch.storage.generations import CONTEXTS as CONTEXTS_OF_TEXTS
-from setsearch.storage.generations import find_generation, read_array, text_array
+from setsearch.storage.generations import find_generation, text_array
+from setsearch.storage.relation import load_relations
 
 SETS = (["apple"], ["lion", "tiger"], ["red", "green", "blue"], {"lion": 2, "pear": 0.5, "wolf": 0})
 
@@ -204,7 +205,7 @@ def test_the_core_compares_each_pair_once(n):
 def arrays_of(path):
     """The words of an index, their nearest ones, and their marks, as stored."""
     cursor = sqlite3.connect(path).cursor()
-    earlier = neighbors.read_earlier(cursor, find_generation(cursor, 1, CONTEXTS_OF_TEXTS))
+    earlier = neighbors.read_earlier(find_generation(load_relations(cursor)[0], CONTEXTS_OF_TEXTS))
     cursor.connection.close()
     return earlier
 
@@ -268,8 +269,8 @@ def test_what_a_stranger_wrote_is_not_carried(tmp_path, name, value):
         index.refresh("now")
     expected, connection = rows_of(arrays_of(path)), sqlite3.connect(path)
     cursor = connection.cursor()
-    generation = find_generation(cursor, 1, CONTEXTS_OF_TEXTS)
-    array = read_array(cursor, generation, name)
+    generation = find_generation(load_relations(cursor)[0], CONTEXTS_OF_TEXTS)
+    array = generation.array(name)
     new = (
         text_array(value)
         if isinstance(value, str)

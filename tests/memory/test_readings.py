@@ -1,5 +1,9 @@
 """The doors of an index: `items` for relations, `numbers` for numbers."""
 
+import gc
+import random
+import sqlite3
+import types
 from typing import get_type_hints
 
 import pytest
@@ -7,6 +11,7 @@ import pytest
 import setsearch
 from setsearch import errors
 from setsearch.answers.numeric import NumericReading
+from setsearch.storage.relation import Relation
 
 
 @pytest.fixture
@@ -49,3 +54,40 @@ def test_an_item_of_the_other_side_is_pointed_at(index):
     index.add([("cat.8.gz", "a cat"), ("cattle.txt", "a cow")], ("documents", "terms"))
     with pytest.raises(errors.UnknownItem, match=r"one of the terms; name cat\.8\.gz; or find documents by"):
         index.items("documents").expand(["cat"])
+
+
+def reachable(root):
+    """What an object refers to, directly or not, as far as it is no class, module or namespace of one."""
+    seen, left = {}, [root]
+    while left:
+        one = left.pop()
+        is_namespace = isinstance(one, dict) and "__builtins__" in one
+        if id(one) not in seen and not is_namespace and not isinstance(one, type | types.ModuleType):
+            seen[id(one)] = one
+            left += gc.get_referents(one)
+    return seen.values()
+
+
+@pytest.mark.parametrize("derived_before", [False, True])
+def test_what_a_process_keeps_has_no_cursor(tmp_path, derived_before):
+    """A cursor is of one transaction, and of one thread: what stays takes that of the question."""
+    rng = random.Random(1)
+    texts = [
+        (f"d{n}", " ".join(rng.choices("lion tiger leopard wheat rye corn on of to".split(), k=9))) for n in range(60)
+    ]
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add(texts)
+        if derived_before:
+            index.refresh()
+    with setsearch.open(tmp_path / "a.db") as index:
+        for _ in range(2):
+            for items, seed in (("terms", "lion"), ("documents", "d1")):
+                reading = index.items(items)
+                hits = reading.expand([seed], 3, explain=True)
+                assert len(hits) == 3
+                reading.explain([seed], hits[0].item)
+            index.items("terms").expand(["lion"], 3, explain=True, by="both")
+            index.update([("d1", "lion wheat")])
+        kept = [*reachable(index._readings._memory)]
+        assert any(isinstance(one, Relation) for one in kept)
+        assert not [one for one in kept if isinstance(one, sqlite3.Cursor)]

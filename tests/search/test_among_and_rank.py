@@ -27,7 +27,7 @@ def test_among_and_rank_are_the_whole_ranking_filtered(sets, data):
     assert [(hit.item, hit.score, hit.belongs) for hit in got] == expected
     assert [hit[:4] for hit in documents.rank(allowed, seeds)] == [hit[:4] for hit in got]
     with documents.scores(seeds, keep_seeds=True, among=allowed) as (fields, scores):
-        found = {name: scores[id] for name, id in fields.items.find(fields.cursor, [h.item for h in whole]).items()}
+        found = {name: scores[id] for name, id in fields.items.find([h.item for h in whole]).items()}
     assert {name: score for name, score in found.items() if score > float("-inf")} == {i: s for i, s, _ in expected}
 
 

@@ -60,7 +60,7 @@ def test_the_same_answers(both, name, options):
     index, on_spark, _ = both
     reading = index.items(name)
     with reading.stored() as fields:
-        names = fields.items.names(fields.cursor)
+        names = fields.items.names()
     rng = random.Random(name)
     sets = [rng.sample(names, count) for count in (1, 2, 3, 10)]
     same(reading, on_spark.items(name), sets, **options)
@@ -126,7 +126,7 @@ def test_there_and_back_again(spark, tmp_path):
     to_sqlite(spark, place, tmp_path / "sample.db", sample=0.3)
     with setsearch.open(tmp_path / "part.db") as part, setsearch.open(tmp_path / "sample.db") as sample:
         with part.items("documents").stored() as fields:
-            names = fields.items.names(fields.cursor)
+            names = fields.items.names()
         assert all(name.startswith("z") and len(part.items("documents").features_of(name)) > 5 for name in names)
         assert 10 < sample.items("documents").item_count() < 70
 

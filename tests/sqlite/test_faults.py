@@ -55,7 +55,7 @@ def test_checks_and_servers_tell_mistakes_and_damage_apart(tmp_path, index, monk
         connection.close()
         watch_damage(tmp_path / "a.db", told.put)
         assert told.get(timeout=patience(30)).startswith("a fault of setsearch (IndexError")
-    monkeypatch.setattr("setsearch.indexing.check.check_records", within("storage/records.py", "own"))
+    monkeypatch.setattr("setsearch.storage.records.Records.check", within("storage/records.py", "own"))
     assert index.check() == ["stored data cannot be read (list index out of range)"]
 
 

@@ -302,8 +302,8 @@ def test_texts_of_0_24_0_share_blocks_and_keep_their_vectors(texts_of_0_24_0):
     path, texts, ids, encoder = texts_of_0_24_0
     with setsearch.open(path, encoder=encoder) as index:
         with index._database.read() as cursor:
-            assert {id: text.decode() for id, text in Texts(1).read(cursor)} == {ids[n]: t for n, t in texts.items()}
-            assert 1 < len(Texts(1).firsts(cursor)) < 9
+            assert {id: text.decode() for id, text in Texts(cursor, 1).read()} == {ids[n]: t for n, t in texts.items()}
+            assert 1 < len(Texts(cursor, 1).firsts()) < 9
         assert index.check() == []
         assert all(hit.snippet for hit in index.items("documents").expand(["d7"], 3, snippets=True))
         index.update([*texts.items()][:50])  # the same: they keep their vectors
@@ -320,6 +320,6 @@ def test_a_damaged_text_of_0_24_0_stays_damaged_alone(texts_of_0_24_0):
     with setsearch.open(path) as index, index._database.read() as cursor:
         others = {id: name for name, id in ids.items() if name != "d7"}
         for id, name in others.items():
-            assert [*Texts(1).read(cursor, np.array([id]))] == [(id, texts[name].encode())]
+            assert [*Texts(cursor, 1).read(np.array([id]))] == [(id, texts[name].encode())]
         with pytest.raises(setsearch.errors.CorruptIndex, match="stored text"):
-            [*Texts(1).read(cursor, np.array([ids["d7"]]))]
+            [*Texts(cursor, 1).read(np.array([ids["d7"]]))]

@@ -38,35 +38,35 @@ def database(tmp_path_factory):
 def test_what_was_written_is_read(database, steps, full):
     with pytest.MonkeyPatch.context() as patch, database.write() as cursor:
         patch.setattr(forward_lists, "FULL_BLOCK", full)
-        stored, content = ForwardLists(99, N_ITEMS, N_FEATURES), {}
-        stored.clear(cursor)
+        stored, content = ForwardLists(cursor, 99, N_ITEMS, N_FEATURES), {}
+        stored.clear()
         for step in steps:
-            stored.write(cursor, np.array(sorted(step)), entries_of(step))
+            stored.write(np.array(sorted(step)), entries_of(step))
             content |= step
             expected = entries_of(content)
-            assert are_equal(stored.read_all(cursor), expected)
-            assert np.array_equal(stored.totals(cursor), np.bincount(expected.lists, expected.counts, N_ITEMS))
+            assert are_equal(stored.read_all(), expected)
+            assert np.array_equal(stored.totals(), np.bincount(expected.lists, expected.counts, N_ITEMS))
             some = {item: own for item, own in content.items() if item % 3}
-            assert are_equal(stored.read(cursor, np.array(sorted(some), np.int64)), entries_of(some))
-        sizes = [len(part.lists) for part in stored.sweep(cursor)]
+            assert are_equal(stored.read(np.array(sorted(some), np.int64)), entries_of(some))
+        sizes = [len(part.lists) for part in stored.sweep()]
         assert all(size < full + N_FEATURES for size in sizes)
 
 
 def test_a_write_touches_the_blocks_of_its_items_alone(database, monkeypatch):
     monkeypatch.setattr(forward_lists, "FULL_BLOCK", 4)
-    stored = ForwardLists(98, N_ITEMS, N_FEATURES)
     content = {item: {0: 1, 1: 1} for item in range(20)}
     rows = "select first, data from setsearch_forward where relation = 98"
     with database.write() as cursor:
-        stored.write(cursor, np.arange(20), entries_of(content))
+        stored = ForwardLists(cursor, 98, N_ITEMS, N_FEATURES)
+        stored.write(np.arange(20), entries_of(content))
         before = dict(cursor.execute(rows).fetchall())
-        stored.write(cursor, np.array([7]), entries_of({7: {2: 5}}))
+        stored.write(np.array([7]), entries_of({7: {2: 5}}))
         after = dict(cursor.execute(rows).fetchall())
         assert len(before) == 10
         assert [first for first in before if before[first] != after[first]] == [6]
-        stored.write(cursor, np.array([30]), entries_of({30: {2: 5}}))
+        stored.write(np.array([30]), entries_of({30: {2: 5}}))
         assert dict(cursor.execute(rows).fetchall()).keys() - after.keys() == {30}
-        stored.write(cursor, np.arange(40), entries_of({}))
+        stored.write(np.arange(40), entries_of({}))
         assert cursor.execute(rows).fetchall() == []
 
 

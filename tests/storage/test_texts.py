@@ -28,17 +28,17 @@ def database(tmp_path_factory):
 def test_what_was_written_is_read(database, steps, full):
     with pytest.MonkeyPatch.context() as patch, database.write() as cursor:
         patch.setattr(documents, "FULL_BLOCK", full)
-        stored, content = Texts(99), {}
-        stored.clear(cursor)
+        stored, content = Texts(cursor, 99), {}
+        stored.clear()
         for step in steps:
-            stored.write(cursor, step)
+            stored.write(step)
             content = {id: text for id, text in sorted((content | step).items()) if text is not None}
-            assert [*stored.read(cursor)] == [*content.items()]
-            assert stored.items(cursor).tolist() == [*content]
+            assert [*stored.read()] == [*content.items()]
+            assert stored.items().tolist() == [*content]
             some = np.arange(0, 41, 3)
-            assert [*stored.read(cursor, some)] == [pair for pair in content.items() if pair[0] % 3 == 0]
-            assert all([*stored.read(cursor, np.array([id]))] == [(id, text)] for id, text in content.items())
-        blocks = len(stored.firsts(cursor))
+            assert [*stored.read(some)] == [pair for pair in content.items() if pair[0] % 3 == 0]
+            assert all([*stored.read(np.array([id]))] == [(id, text)] for id, text in content.items())
+        blocks = len(stored.firsts())
         assert blocks >= sum(len(text) + 1 for text in content.values()) / (full + 9)
 
 
@@ -47,7 +47,7 @@ def test_texts_of_a_block_share_their_room(database):
     words = [f"word{n}" for n in range(300)]
     texts = {id: " ".join(rng.choice(words, 30)).encode() for id in range(400)}
     with database.write() as cursor:
-        Texts(98).write(cursor, texts)
+        Texts(cursor, 98).write(texts)
         query = "select count(*), sum(length(data)) from setsearch_text where relation = 98"
         blocks, size = cursor.execute(query).fetchone()
     assert 8 <= blocks <= 16
@@ -80,13 +80,13 @@ def test_blocks_that_somebody_made_are_refused(database, name):
     insert = "insert or replace into setsearch_text (relation, first, items, data) values (97, 5, ?, ?)"
     with database.write() as cursor:
         cursor.execute(insert, sealed(*GOOD))
-        assert [*Texts(97).read(cursor)] == [(5, b"ab"), (7, b"cde")]
+        assert [*Texts(cursor, 97).read()] == [(5, b"ab"), (7, b"cde")]
         cursor.execute(insert, sealed(*BAD[name]))
         with pytest.raises(CorruptIndex, match="stored text"):
-            [*Texts(97).read(cursor)]
+            [*Texts(cursor, 97).read()]
         head, data = sealed(*GOOD)
         for own in ((head, data[:-1] + b"x"), (head[:-1] + b"x", data), sealed(*GOOD, first=6)):
             cursor.execute(insert, own)
             with pytest.raises(CorruptIndex, match="stored text"):
-                [*Texts(97).read(cursor)]
-        Texts(97).clear(cursor)
+                [*Texts(cursor, 97).read()]
+        Texts(cursor, 97).clear()

@@ -35,7 +35,7 @@ from setsearch.errors import InvalidParameter, NothingToRank, QueryError, Unknow
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.sqlite.database import Database
-from setsearch.storage.revisions import Revision, changed_items, past_revision
+from setsearch.storage.revisions import Revision
 
 EQUALS = "="  # before the id of an item that looks like the number of a row
 
@@ -381,7 +381,7 @@ class _NewsReader:
         self._now, behind = asked.relation.state, asked.contexts_revision
         self._has_contexts, self._analyzer = behind is not None, asked.analyzer
         if behind is not None and behind < self._now.number:  # later texts are news once contexts know them
-            self._now = past_revision(asked.first.cursor, asked.relation.id, behind) or self._now
+            self._now = asked.relation.history.past(behind) or self._now
         self._known: dict[tuple[int | None, int | None], News] = {}
 
     def since(self, names: Iterable[str]) -> list[News]:
@@ -397,26 +397,26 @@ class _NewsReader:
 
     def _found(self, number: int | None, stamp: int | None) -> News:
         """What came or changed after a write, up to the one that answers know; all, if that is not known."""
-        now, stored, cursor = self._now, self._stored, self._stored.first.cursor
+        now, stored = self._now, self._stored
         if number is None or stamp is None:
             return News(now, None)
         changed = _changed(stored, now, Revision(now.relation, number, stamp))
         if changed is None:
             return News(now, None)
-        names = {id: name for id, (name, _) in stored.items.describe(cursor, changed.tolist()).items()}
+        names = {id: name for id, (name, _) in stored.items.describe(changed.tolist()).items()}
         if not self._has_contexts:
             return News(now, names)
         terms_of = self._analyzer.terms if self._analyzer and self._analyzer.is_available else str.split
-        own = {name for name, _ in stored.items.stored(cursor, changed.tolist()).values()}
+        own = {name for name, _ in stored.items.stored(changed.tolist()).values()}
         return News(now, names, lambda name: own.issuperset(terms_of(name)))  # all parts of a phrase
 
 
 def _changed(fields: Fields, now: Revision, then: Revision) -> Ints | None:
     """The items of a reading that changed, ascending; None if that is not known."""
     field = fields.first
-    if then.number > now.number and past_revision(field.cursor, then.relation, then.number) == then:
+    if then.number > now.number and fields.relation.history.past(then.number) == then:
         return np.zeros(0, np.int64)  # contexts are older than the last look
-    changed = changed_items(field.cursor, fields.relation.state, then, now.number)
+    changed = fields.relation.history.changed_items(then, now.number)
     if changed is None or not field.transposed:
         return changed
     described = changed[changed < field.features.next_id].tolist()

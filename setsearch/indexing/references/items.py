@@ -16,7 +16,7 @@ from setsearch.indexing.references.identity import SURE, Copy, Group, contradict
 from setsearch.indexing.references.reference import KEY, PLACE, TITLE, Reference, as_json, from_json
 from setsearch.storage.ids import is_storable
 from setsearch.storage.names import Vocabulary
-from setsearch.storage.records import Record, items_by_name, items_with_records, read_records
+from setsearch.storage.records import Record
 from setsearch.text.headline import headline, shorten
 from setsearch.text.identifiers import plain_title
 
@@ -70,15 +70,15 @@ class Filing:
         if not self.items.size:
             return Known({}, {})
         copies = [copy for group in groups for copy in group.copies]
-        ids = items_by_name(self.cursor, self.items.id, sorted({alias for copy in copies for alias in _aliases(copy)}))
+        ids = self.items.records.by_name(sorted({alias for copy in copies for alias in _aliases(copy)}))
         every = sorted({id for own in ids.values() for id in own})
-        names = self.items.stored(self.cursor, every)
-        records = read_records(self.cursor, self.items.id, every, strict=False)  # a damaged one is written again
+        names = self.items.stored(every)
+        records = self.items.records.read(every, strict=False)  # a damaged one is written again
         stored = {id: _stored(names[id][0], data) for id, data in records.items() if id in names}
         wanted = {name for group in groups for name in _wanted(group)}
         wanted.update(place for copy in copies for place in (copy.place, *_older_places(copy)))
-        items = self.items.find(self.cursor, sorted(filter(is_storable, wanted)))
-        have = items_with_records(self.cursor, self.items.id, [*items.values()])
+        items = self.items.find(sorted(filter(is_storable, wanted)))
+        have = self.items.records.having([*items.values()])
         return Known(
             {alias: [stored[id] for id in own if id in stored] for alias, own in ids.items()},
             {name: id in have for name, id in items.items()},
@@ -139,7 +139,7 @@ class Filing:
         while True:
             times[first.place] += 1
             name = f"{first.place} ({times[first.place]})"
-            if name not in self.taken and self.items.find_one(self.cursor, name) is None:
+            if name not in self.taken and self.items.find_one(name) is None:
                 return name
 
 

@@ -67,7 +67,7 @@ def documents(path):
     with setsearch.open(path) as index:
         reading = index.items("documents")
         with reading.stored() as fields:
-            names = fields.items.names(fields.cursor)
+            names = fields.items.names()
         return {name: reading.features_of(name) for name in names}
 
 
