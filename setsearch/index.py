@@ -11,15 +11,14 @@ from setsearch.answers.decisions import Decisions
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.overview import describe_index, find_revision
 from setsearch.answers.reading import Reading
+from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.sets import (
     ItemSet,
     Question,
     delete_set,
-    delete_sets_of,
     fill_set,
     load_set,
     new_set,
-    saved_sets,
 )
 from setsearch.answers.tables import html_table
 from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownSet, UsageError
@@ -339,10 +338,10 @@ class Index:
         Where some set has one, also `group`, `under`, and `exclusive`: "yes" if its group is.
         """
         from setsearch.answers.saved.exchange import set_rows
-        from setsearch.answers.saved.groups import read_groups, wanted_sets
+        from setsearch.answers.saved.groups import wanted_sets
 
         with self._database.read() as cursor:
-            exclusive = read_groups(cursor).exclusive
+            exclusive = StoredSets(cursor).groups().exclusive
         return set_rows(map(self.set, wanted_sets(self.sets(), names)), exclusive)
 
     def import_sets(
@@ -372,7 +371,8 @@ class Index:
 
     def sets(self) -> dict[str, str]:
         """The names of the saved sets, each with its items."""
-        sets = saved_sets(self._database)
+        with self._database.read() as cursor:
+            sets = StoredSets(cursor).all()
         return {name: items for name, items in sets.items() if self._collection in ("", collection_of(items))}
 
     def group(self, name: str, exclusive: bool | None = None) -> "Group":
@@ -384,12 +384,11 @@ class Index:
         In an exclusive group an item belongs where it fits best (answers/saved/coupling.py). A set leaves its group
         when its `group` is None and it is saved. Raises UnknownSet, InvalidParameter.
         """
-        from setsearch.answers.saved.groups import read_group, set_exclusive
-
         with self._database.read() if exclusive is None else self._database.write() as cursor:
+            stored = StoredSets(cursor)
             if exclusive is not None:
-                set_exclusive(cursor, name, exclusive)
-            return read_group(cursor, name)
+                stored.set_exclusive(name, exclusive)
+            return stored.group(name)
 
     def grow(
         self,
@@ -463,10 +462,8 @@ class Index:
 
     def wholes(self) -> dict[str, str]:
         """The saved sets that lie within another one, each with its name."""
-        from setsearch.answers.saved.groups import read_groups
-
         with self._database.read() as cursor:
-            return dict(read_groups(cursor).under)
+            return dict(StoredSets(cursor).groups().under)
 
     def delete_set(self, name: str) -> list[str]:
         """Delete a saved set; returns the sets that lay within it, and lie within none now. Raises UnknownSet."""
@@ -500,7 +497,7 @@ class Index:
             for relation in relations:
                 drop_source(relation)
                 if self._collection:
-                    delete_sets_of(cursor, (relation.items.name, relation.features.name))
+                    StoredSets(cursor).delete_of((relation.items.name, relation.features.name))
                     delete_relation(relation)
             if not self._collection:
                 drop_tables(cursor)

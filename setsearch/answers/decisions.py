@@ -1,24 +1,21 @@
 """What a person decided about items, one after another: the members of a saved set, in their order."""
 
 import json
-import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import chain
 from time import time
 from typing import Any, NamedTuple
 
-from setsearch.answers.sets import begin_set, saved_items
+from setsearch.answers.saved.stored import Row, StoredSets
 from setsearch.errors import AnsweredMeanwhile, ChangedSet, InvalidParameter
 from setsearch.sqlite.database import Database
-from setsearch.sqlite.integrity import sealed_members, stored_checksums
 
 LONGEST_NOTE = 10_000  # characters
 MOST_EARLIER = 20  # answers about an item that an undo can bring back, one after another
 MARKS = {"no": 0, "yes": 1, "later": 2}
 _WORDS = {mark: word for word, mark in MARKS.items()}
-_Row = tuple[Any, ...]  # of setsearch_member
-ROUND, OVER = 7, 10  # columns of it
+ROUND, OVER = 7, 10  # columns of a row
 
 
 class Decision(NamedTuple):
@@ -51,15 +48,15 @@ class Decisions:
     def __init__(self, database: Database, name: str, items: str) -> None:
         self.name, self.items = name, items
         self._database = database
-        self._known: list[_Row] | None = None  # None if the set was never there
-        self._own: list[_Row] = []  # what this object wrote
-        self._written: set[_Row] = set()  # the same, and what it knew from the start
+        self._known: list[Row] | None = None  # None if the set was never there
+        self._own: list[Row] = []  # what this object wrote
+        self._written: set[Row] = set()  # the same, and what it knew from the start
         self._last: tuple[dict[int, int], int] | tuple[()] = ()  # the seal of its last write, and the last number
 
     def read(self) -> list[Decision]:
         """All decisions in their order; those known from the start come first. Raises ChangedSet."""
         with self._database.read() as cursor:
-            is_there = self._require_there(cursor)
+            is_there = self._require_there(StoredSets(cursor))
             statement = "select * from setsearch_member where name = ? order by number, item"
             rows = cursor.execute(statement, (self.name,)).fetchall()
         self._known = rows if is_there else None
@@ -88,16 +85,17 @@ class Decisions:
             if word not in MARKS:
                 raise InvalidParameter(f"a decision is yes, no or later, not {word!r}")
         with self._database.write() as cursor:
-            self._require_there(cursor)
-            begin_set(cursor, self.name, self.items)
-            items = saved_items(cursor, self.name)
+            stored = StoredSets(cursor)
+            self._require_there(stored)
+            stored.begin(self.name, self.items)
+            items = stored.items_of(self.name)
             if items != self.items:
                 raise InvalidParameter(f"the set {self.name!r} is of {items}, not of {self.items}; use another name")
-            before = self._rows_of(cursor, said)
+            before = stored.rows(self.name, said)
             for theirs in (_decision(row) for row in before.values() if not known and row not in self._written):
                 _require_agreed(theirs, said[theirs.item], reason, replaces)
-            last = 0 if known else self._last_number(cursor)
-            with sealed_members(cursor, self.name, said):
+            last = 0 if known else self._last_number(stored)
+            with stored.changing(self.name, said):
                 cursor.executemany(
                     "insert or replace into setsearch_member (name, item, accepted, number, time, reason, note, over) "
                     "values (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -110,8 +108,8 @@ class Decisions:
                         for number, (item, word) in enumerate(said.items(), last + 1)
                     ],
                 )
-            after = self._rows_of(cursor, said)
-            self._last = () if known else (stored_checksums(cursor), last + len(said))
+            after = stored.rows(self.name, said)
+            self._last = () if known else (stored.seal(), last + len(said))
         self._known = [row for row in self._known or () if row[1] not in after] + [*after.values()]
         self._own += [] if known else after.values()
         self._written.update(after.values())
@@ -120,13 +118,13 @@ class Decisions:
     def complete(self, texts: Mapping[str, tuple[str, str]]) -> None:
         """Give decisions the reasons and notes that they lack. Raises InvalidParameter."""
         _require_texts(texts.values())
-        with self._database.write() as cursor, sealed_members(cursor, self.name, texts):
+        with self._database.write() as cursor, StoredSets(cursor).changing(self.name, texts):
             cursor.executemany(
                 "update setsearch_member set reason = coalesce(reason, ?1), note = coalesce(note, ?2) "
                 "where name = ?3 and item = ?4",
                 [(reason or None, note or None, self.name, item) for item, (reason, note) in texts.items()],
             )
-            self._written.update(self._rows_of(cursor, texts).values())
+            self._written.update(StoredSets(cursor).rows(self.name, texts).values())
 
     def undo(self, item: str | None = None) -> Decision | None:
         """Take back the last decision, or that about an item; what it replaced is there again.
@@ -135,10 +133,11 @@ class Decisions:
         a note that stays; None if there is nothing. Raises ChangedSet.
         """
         with self._database.write() as cursor:
-            self._require_there(cursor)
+            stored = StoredSets(cursor)
+            self._require_there(stored)
             while self._own and item is None:
                 own = self._own.pop()
-                item = own[1] if self._rows_of(cursor, own[1:2]).get(own[1]) == own else None
+                item = own[1] if stored.rows(self.name, own[1:2]).get(own[1]) == own else None
             row = cursor.execute(
                 f"select * from setsearch_member where name = ? and number is not null {'and item = ?' * bool(item)} "
                 "order by number desc, time desc, item limit 1",
@@ -146,40 +145,36 @@ class Decisions:
             ).fetchone()
             if row is None:
                 return None
-            with sealed_members(cursor, self.name, row[1:2]):
+            with stored.changing(self.name, row[1:2]):
                 cursor.execute("delete from setsearch_member where name = ? and item = ?", row[:2])
             undone, before = _decision(row)._replace(time=None), _replaced(row)
             if before is None:
                 return undone
-            _insert(cursor, [before])
+            stored.insert([before])
         return undone._replace(note=None) if _decision(before).note == undone.note else undone
 
     def restore(self) -> None:
         """Bring back what this object has read or written of a set that somebody has deleted since."""
         with self._database.write() as cursor:
-            if saved_items(cursor, self.name) is None:
-                begin_set(cursor, self.name, self.items)
-                _insert(cursor, self._known or ())
+            stored = StoredSets(cursor)
+            if stored.items_of(self.name) is None:
+                stored.begin(self.name, self.items)
+                stored.insert(self._known or ())
 
-    def _last_number(self, cursor: sqlite3.Cursor) -> int:
+    def _last_number(self, stored: StoredSets) -> int:
         """The number of the last decision; all are looked at only if anybody has changed members since this object."""
-        if self._last and self._last[0] == stored_checksums(cursor):
+        if self._last and self._last[0] == stored.seal():
             return self._last[1]
         statement = "select coalesce(max(number), 0) from setsearch_member where name = ?"
-        return int(cursor.execute(statement, (self.name,)).fetchone()[0])
+        return int(stored.cursor.execute(statement, (self.name,)).fetchone()[0])
 
-    def _require_there(self, cursor: sqlite3.Cursor) -> bool:
+    def _require_there(self, stored: StoredSets) -> bool:
         """Whether the set is there; raises ChangedSet if it was, and is no more."""
-        is_there = saved_items(cursor, self.name) is not None
+        is_there = stored.items_of(self.name) is not None
         if self._known is not None and not is_there:
             gone = f"somebody has deleted the set {self.name!r} meanwhile, and nothing was saved"
             raise ChangedSet(f"{gone}; `restore` brings its {len(self._known):,} answers back")
         return is_there
-
-    def _rows_of(self, cursor: sqlite3.Cursor, items: Iterable[str]) -> dict[str, _Row]:
-        """What is stored of some items."""
-        statement = "select * from setsearch_member where name = ? and item in (select value from json_each(?))"
-        return {row[1]: tuple(row) for row in cursor.execute(statement, (self.name, json.dumps([*items])))}
 
 
 def _require_texts(texts: Iterable[tuple[str | None, str | None]]) -> None:
@@ -189,7 +184,7 @@ def _require_texts(texts: Iterable[tuple[str | None, str | None]]) -> None:
             raise InvalidParameter(f"a reason or a note has up to {LONGEST_NOTE} characters, without NUL")
 
 
-def _texts(row: _Row | None, said: str, reason: str | None, note: str | None) -> tuple[str | None, str | None]:
+def _texts(row: Row | None, said: str, reason: str | None, note: str | None) -> tuple[str | None, str | None]:
     """The reason and the note of an answer: a note stays until another is given, a reason as long as the answer."""
     old = None if row is None else _decision(row)
     kept = old.reason if old is not None and old.said == said else None
@@ -204,20 +199,13 @@ def _require_agreed(theirs: Decision, said: str, reason: str | None, replaces: s
         raise AnsweredMeanwhile(f"{told}; `replaces` overrules it", theirs.said)
 
 
-def _insert(cursor: sqlite3.Cursor, rows: Sequence[_Row]) -> None:
-    """Store rows, unless something else was said of their items."""
-    for row in rows:
-        with sealed_members(cursor, row[0], row[1:2]):
-            cursor.execute(f"insert or ignore into setsearch_member values ({', '.join('?' * len(row))})", row)
-
-
-def _earlier(row: _Row) -> str:
+def _earlier(row: Row) -> str:
     """What a decision keeps of the row that it replaces, and of those before: their columns, the latest first."""
     over = None if row[ROUND] is None else row[OVER]
     return json.dumps([[*row[2:OVER], over], *_history(row)][:MOST_EARLIER], ensure_ascii=False)
 
 
-def _history(row: _Row) -> list[list[Any]]:
+def _history(row: Row) -> list[list[Any]]:
     """The rows that a decision has replaced. What joined by itself has something else there."""
     with suppress(ValueError, TypeError):
         found = json.loads(row[OVER]) if row[ROUND] is None else []
@@ -226,7 +214,7 @@ def _history(row: _Row) -> list[list[Any]]:
     return []
 
 
-def _replaced(row: _Row) -> _Row | None:
+def _replaced(row: Row) -> Row | None:
     """The row that a decision has replaced; None if there was none."""
     history = _history(row)
     if not history:
@@ -235,5 +223,5 @@ def _replaced(row: _Row) -> _Row | None:
     return (*row[:2], *own, over or (json.dumps(history[1:], ensure_ascii=False) if history[1:] else None))
 
 
-def _decision(row: _Row) -> Decision:
+def _decision(row: Row) -> Decision:
     return Decision(row[1], _WORDS[row[2]], *row[3:7])

@@ -11,17 +11,15 @@ from setsearch.answers.answer import Hits
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import Explanation
-from setsearch.answers.saved.groups import IS_MEMBER, LONGEST_NAME, Marks, check_members, place_set
+from setsearch.answers.saved.groups import Marks
+from setsearch.answers.saved.stored import IS_MEMBER, LONGEST_NAME, StoredSets, marks_by_side
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
 from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UnknownSet
-from setsearch.memory.catalog import relations_by_reading
 from setsearch.memory.fields import Fields
 from setsearch.search.request import SeedNames, parse_seeds
 from setsearch.sqlite.database import Database
-from setsearch.sqlite.integrity import sealed_members, stored_checksums
 from setsearch.storage.ids import is_storable
-from setsearch.storage.relation import load_relations
 
 if TYPE_CHECKING:
     from setsearch.answers.saved.growing import Grown
@@ -79,7 +77,7 @@ class ItemSet:
     def seal(self) -> dict[int, int]:
         """Checksums of all saved sets as they are stored: others when one of them has changed."""
         with self._database.read() as cursor:
-            return stored_checksums(cursor)
+            return StoredSets(cursor).seal()
 
     def titles(self) -> dict[str, str | None]:
         """The titles of its members that the index has."""
@@ -191,7 +189,7 @@ class ItemSet:
         if it was loaded, and somebody has deleted it since.
         """
         with self._database.write() as cursor:
-            self.store(cursor, replace, version)
+            self.store(StoredSets(cursor), replace, version)
         self.settle()
 
     def settle(self) -> None:
@@ -199,26 +197,38 @@ class ItemSet:
         self.group, self.under = self._placed
         self._version, self._changes = _version(self._marks), {}  # others may have changed more
 
-    def store(self, cursor: sqlite3.Cursor, replace: bool, version: str | None) -> None:
+    def store(self, stored: StoredSets, replace: bool, version: str | None) -> None:
         """As `save`, in a transaction that has begun; then `settle`."""
         changes = dict(self._marks) if replace else self._changes
         if version is not None:
-            _require_version(cursor, self, version)
-        if self.version and not replace and saved_items(cursor, self.name) is None:
+            self._require_version(stored, version)
+        if self.version and not replace and stored.items_of(self.name) is None:
             raise ChangedSet(f"somebody has deleted the set {self.name!r} meanwhile; nothing was saved")
-        if replace and saved_items(cursor, self.name) != self.items:
-            _delete(cursor, self.name)
-        begin_set(cursor, self.name, self.items)
-        items = saved_items(cursor, self.name)
+        if replace and stored.items_of(self.name) != self.items:
+            stored.delete(self.name)
+        stored.begin(self.name, self.items)
+        items = stored.items_of(self.name)
         if items != self.items:
             raise InvalidParameter(f"the set {self.name!r} is of {items} now, not of {self.items}")
-        with sealed_members(cursor, self.name, None if replace else changes):
-            self._write(cursor, changes, replace)
+        with stored.changing(self.name, None if replace else changes):
+            self._write(stored.cursor, changes, replace)
         if (self.group, self.under) != self._placed:
-            place_set(cursor, self.name, self.group, self.under)
+            stored.put(self.name, self.group, self.under)
         elif 1 in changes.values():
-            check_members(cursor, _saved_place(cursor, self.name)[0], self.name)
-        self._placed = _saved_place(cursor, self.name)
+            stored.check_members(stored.place_of(self.name)[0], self.name)
+        self._placed = stored.place_of(self.name)
+
+    def _require_version(self, stored: StoredSets, version: str) -> None:
+        """Raise ChangedSet if the stored set is not of a version; a new one ("") may be stored as it is already."""
+        items = stored.items_of(self.name)
+        found = "" if items is None else _version(stored.marks(self.name))
+        if version and found != version:
+            raise ChangedSet(
+                f"somebody has changed the set {self.name!r} meanwhile, and nothing was saved; look again, or rename it"
+            )
+        if found and not version and (items, found) != (self.items, _version(self._marks)):
+            taken = f"there is a set {self.name!r} already: open it to change it, or take another name"
+            raise ChangedSet(f"{taken}; `replace` replaces it")
 
     def _write(self, cursor: sqlite3.Cursor, changes: Mapping[str, int | None], replace: bool) -> None:
         """Store what is said of items; with `replace` other members go."""
@@ -324,14 +334,13 @@ def load_set(name: str, items: str | None, database: Database, reading: Callable
     """The saved set of this name, or a new, empty one of `items`. Raises InvalidParameter."""
     check_name(name)
     with database.read() as cursor:
-        stored, marks = saved_items(cursor, name), _saved_marks(cursor, name)
-        placed = _saved_place(cursor, name)
-    if stored is not None and items not in (None, stored):
-        raise InvalidParameter(f"the set {name!r} is of {stored}, not of {items}; use another name")
-    if stored is None:
+        stored = StoredSets(cursor)
+        known, marks, placed = stored.items_of(name), stored.marks(name), stored.place_of(name)
+    if known is not None and items not in (None, known):
+        raise InvalidParameter(f"the set {name!r} is of {known}, not of {items}; use another name")
+    if known is None:
         return new_set(name, database, reading(items))
-    accepted, rejected = (tuple(item for item, mark in marks.items() if mark == side) for side in (1, 0))
-    return loaded_set(name, reading(stored), database, (accepted, rejected), placed)
+    return loaded_set(name, reading(known), database, marks_by_side(marks), placed)
 
 
 def loaded_set(
@@ -345,80 +354,18 @@ def loaded_set(
     return loaded
 
 
-def saved_items(cursor: sqlite3.Cursor, name: str) -> str | None:
-    """Of what a saved set is; None if there is none of this name."""
-    row = cursor.execute("select items from setsearch_set where name = ?", (name,)).fetchone()
-    return None if row is None else str(row[0])
-
-
-def _saved_place(cursor: sqlite3.Cursor, name: str) -> tuple[str | None, str | None]:
-    """The group and the whole of a saved set."""
-    row = cursor.execute('select "group", under from setsearch_set where name = ?', (name,)).fetchone()
-    return (None, None) if row is None else (row[0], row[1])
-
-
-def begin_set(cursor: sqlite3.Cursor, name: str, items: str) -> None:
-    """Store a set of this name, unless there is one; what belongs to it now was looked at (saved/inbox.py)."""
-    if saved_items(cursor, name) is None:
-        relation = relations_by_reading(load_relations(cursor)).get(items)
-        look = (None, None) if relation is None else (relation.revision, relation.stamp)
-        row = (name, items, *look)
-        cursor.execute("insert into setsearch_set (name, items, revision, stamp) values (?, ?, ?, ?)", row)
-
-
-def saved_sets(database: Database) -> dict[str, str]:
-    """The names of all saved sets, each with its items."""
-    with database.read() as cursor:
-        return dict(cursor.execute("select name, items from setsearch_set order by name"))
-
-
 def delete_set(database: Database, name: str) -> list[str]:
     """Delete a saved set; returns the sets that lay within it, and lie within none now. Raises UnknownSet."""
     with database.write() as cursor:
-        within = "select name from setsearch_set where under = ? order by name"
-        parts = [own for (own,) in cursor.execute(within, (name,))] if is_storable(name) else []
-        if not is_storable(name) or not _delete(cursor, name):
+        stored = StoredSets(cursor)
+        under = stored.groups().under
+        if not is_storable(name) or not stored.delete(name):
             raise UnknownSet(f"no set {name!r}; `setsearch set list` shows all")
-    return parts
-
-
-def delete_sets_of(cursor: sqlite3.Cursor, items: Sequence[str]) -> None:
-    """Delete all sets of these items."""
-    names = cursor.execute(
-        f"select name from setsearch_set where items in ({', '.join('?' * len(items))})", tuple(items)
-    ).fetchall()
-    for (name,) in names:
-        _delete(cursor, name)
-
-
-def _saved_marks(cursor: sqlite3.Cursor, name: str) -> dict[str, int]:
-    """Whether each member is accepted, by their names in order."""
-    statement = f"select item, accepted from setsearch_member where name = ? and {IS_MEMBER} order by item"
-    return dict(cursor.execute(statement, (name,)))
+    return sorted(part for part, whole in under.items() if whole == name)
 
 
 def _version(marks: dict[str, int]) -> str:
     return f"{zlib.crc32(json.dumps(sorted(marks.items())).encode()):08x}"
-
-
-def _require_version(cursor: sqlite3.Cursor, own: ItemSet, version: str) -> None:
-    """Raise ChangedSet if the stored set is not of a version; a new one ("") may be stored as it is already."""
-    items = saved_items(cursor, own.name)
-    found = "" if items is None else _version(_saved_marks(cursor, own.name))
-    if version and found != version:
-        raise ChangedSet(
-            f"somebody has changed the set {own.name!r} meanwhile, and nothing was saved; look again, or rename it"
-        )
-    if found and not version and (items, found) != (own.items, _version(own._marks)):
-        taken = f"there is a set {own.name!r} already: open it to change it, or take another name"
-        raise ChangedSet(f"{taken}; `replace` replaces it")
-
-
-def _delete(cursor: sqlite3.Cursor, name: str) -> bool:
-    with sealed_members(cursor, name):
-        cursor.execute("delete from setsearch_member where name = ?", (name,))
-    cursor.execute("update setsearch_set set under = null where under = ?", (name,))
-    return cursor.execute("delete from setsearch_set where name = ?", (name,)).rowcount > 0
 
 
 class Question(NamedTuple):

@@ -20,11 +20,8 @@ from setsearch.lists import transposed
 from setsearch.sqlite.database import WRONG_VALUES, is_of_stored_values
 from setsearch.sqlite.integrity import (
     CHECKED,
-    checksum_differs,
-    members_differ,
+    Seal,
     sqlite_problems,
-    write_checksum,
-    write_member_sum,
 )
 from setsearch.sqlite.mapped import Mapped, beside, delete_arrays, map_arrays
 from setsearch.sqlite.sql import insert_rows
@@ -64,7 +61,8 @@ def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterato
     Derived values are deleted, to be derived again: contexts only if all texts can be read. Names, numbers and texts
     are stored once and cannot be repaired.
     """
-    is_changed, kept = checksum_differs(cursor) or members_differ(cursor), list[int]()
+    seal, kept = Seal(cursor), list[int]()
+    is_changed = seal.differs() or seal.members_differ()
     yield from _count_names(cursor)
     for relation in load_relations(cursor):
         if relation.columns is not None:
@@ -90,8 +88,8 @@ def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterato
                 delete_arrays(beside(file, f"{name}-{relation.id}"))
     delete_generations(cursor, kept)
     if is_changed:
-        write_checksum(cursor)
-        write_member_sum(cursor)
+        seal.write()
+        seal.accept_members()
         yield "kinds, relations, sources and sets changed from outside: accepted as they are now, look at them"
 
 
@@ -122,9 +120,9 @@ def _unless_read(read: Callable[..., object], *given: object) -> Iterator[str]:
 
 def _check_tables(cursor: sqlite3.Cursor) -> Iterator[str]:
     yield from sqlite_problems(cursor)
-    if checksum_differs(cursor):
+    if Seal(cursor).differs():
         yield f"setsearch_{', setsearch_'.join(CHECKED)} changed from outside"
-    if members_differ(cursor):
+    if Seal(cursor).members_differ():
         yield "setsearch_member changed from outside"
 
 

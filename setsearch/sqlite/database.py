@@ -31,10 +31,9 @@ from setsearch.sqlite.forks import File
 from setsearch.sqlite.integrity import (
     CHECKED,
     CHECKED_BEFORE,
-    checksum_differs,
+    Seal,
     is_damaged,
     require_tables,
-    write_checksum,
 )
 from setsearch.sqlite.limits import LimitedCursor, limited, watch_cancellation
 from setsearch.sqlite.schema import LOG, MIGRATIONS, WITH_CHECKSUM, WITH_SUM, create_tables
@@ -332,7 +331,7 @@ class Database:
                 intact = self._migrate(cursor)
                 yield cursor
                 if intact and self.applied_migrations(cursor):  # unless everything was dropped
-                    write_checksum(cursor)
+                    Seal(cursor).write()
         finally:
             if connections is self._connections:  # what a new file holds counts when the file has its name
                 Database.has_written |= transaction.is_committed
@@ -386,10 +385,10 @@ class Database:
             create_tables(cursor)
         if not applied or len(applied) == len(MIGRATIONS):
             require_tables(cursor, str(self))
-            return not checksum_differs(cursor)
+            return not Seal(cursor).differs()
         with limited(cursor, "reading the index of an earlier version"):
             tables = CHECKED if WITH_SUM in applied else CHECKED_BEFORE
-            intact = WITH_CHECKSUM not in applied or not checksum_differs(cursor, tables)
+            intact = WITH_CHECKSUM not in applied or not Seal(cursor).differs(tables)
         self._convert(cursor.connection)
         require_tables(cursor, str(self))
         return intact

@@ -8,9 +8,10 @@ numbers and derived values have checksums of their own. They are compared wherev
 
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import chain
+from typing import NamedTuple
 
 from setsearch.errors import CorruptIndex
 from setsearch.sqlite.schema import columns, declared
@@ -44,59 +45,63 @@ def require_tables(cursor: sqlite3.Cursor, database: str) -> None:
         raise CorruptIndex(f"{database} has tables named setsearch_... that setsearch did not make")
 
 
-def write_checksum(cursor: sqlite3.Cursor) -> None:
-    """Store the checksum of the present content: the last step of every write."""
-    _store_sum(cursor, SMALL, _checksum(cursor, CHECKED))
+class Seal(NamedTuple):
+    """The checksum of the small tables, and the sum of members, in one transaction."""
 
+    cursor: sqlite3.Cursor
 
-def stored_checksums(cursor: sqlite3.Cursor) -> dict[int, int]:
-    """The checksums of the last write: others if relations, saved sets or their members changed."""
-    return dict(cursor.execute("select id, sum from setsearch_seal order by id"))
+    def write(self) -> None:
+        """Store the checksum of the present content: the last step of every write."""
+        self._store(SMALL, self._checksum(CHECKED))
 
+    def sums(self) -> dict[int, int]:
+        """Those of the last write: others if relations, saved sets or their members changed."""
+        return dict(self.cursor.execute("select id, sum from setsearch_seal order by id"))
 
-def checksum_differs(cursor: sqlite3.Cursor, tables: Collection[str] = CHECKED) -> bool:
-    """Whether the tables changed since our last write; False if there was none."""
-    stored = stored_checksums(cursor).get(SMALL)
-    return stored is not None and stored != _checksum(cursor, tables)
+    def differs(self, tables: Collection[str] = CHECKED) -> bool:
+        """Whether the tables changed since our last write; False if there was none."""
+        stored = self.sums().get(SMALL)
+        return stored is not None and stored != self._checksum(tables)
 
+    @contextmanager
+    def members(self, name: str, items: Collection[str] | None = None) -> Iterator[None]:
+        """What is written to members of a set in the block, to all or to some `items`, changes the sum of members.
 
-@contextmanager
-def sealed_members(cursor: sqlite3.Cursor, name: str, items: Collection[str] | None = None) -> Iterator[None]:
-    """What is written to members of a set in the block, to all or to some `items`, changes the sum of members.
+        The difference is added, so that earlier damage stays visible. Blocks must not be within one another.
+        """
+        before = self._sum_of(name, items)
+        yield
+        change = self._sum_of(name, items) - before
+        if change:
+            self._store(MEMBERS, (self.sums().get(MEMBERS, 0) + change) % MODULUS)
 
-    The difference is added, so that earlier damage stays visible. Blocks must not be within one another.
-    """
-    before = _sum_of(cursor, name, items)
-    yield
-    change = _sum_of(cursor, name, items) - before
-    if change:
-        _store_sum(cursor, MEMBERS, (stored_checksums(cursor).get(MEMBERS, 0) + change) % MODULUS)
+    def accept_members(self) -> None:
+        """Take the members as they are now."""
+        self._store(MEMBERS, self._sum())
 
+    def members_differ(self) -> bool:
+        """Whether something else than our writes changed members."""
+        return self.sums().get(MEMBERS, 0) != self._sum()
 
-def write_member_sum(cursor: sqlite3.Cursor) -> None:
-    """Accept the members as they are now."""
-    _store_sum(cursor, MEMBERS, _sum(cursor.execute("select * from setsearch_member")))
+    def _store(self, id: int, sum: int) -> None:
+        self.cursor.execute("insert or replace into setsearch_seal (id, sum) values (?, ?)", (id, sum))
 
+    def _sum_of(self, name: str, items: Collection[str] | None) -> int:
+        """The sum of some members of a set."""
+        if items is None:
+            return self._sum("where name = ?", name)
+        return sum(self._sum("where name = ? and item = ?", name, item) for item in items)
 
-def members_differ(cursor: sqlite3.Cursor) -> bool:
-    """Whether something else than our writes changed members."""
-    return stored_checksums(cursor).get(MEMBERS, 0) != _sum(cursor.execute("select * from setsearch_member"))
+    def _sum(self, where: str = "", *values: str) -> int:
+        return sum(map(_hash, self.cursor.execute(f"select * from setsearch_member {where}", values))) % MODULUS
 
-
-def _store_sum(cursor: sqlite3.Cursor, id: int, sum: int) -> None:
-    cursor.execute("insert or replace into setsearch_seal (id, sum) values (?, ?)", (id, sum))
-
-
-def _sum_of(cursor: sqlite3.Cursor, name: str, items: Collection[str] | None) -> int:
-    """The sum of some members of a set."""
-    if items is None:
-        return _sum(cursor.execute("select * from setsearch_member where name = ?", (name,)))
-    statement = "select * from setsearch_member where name = ? and item = ?"
-    return sum(_sum(cursor.execute(statement, (name, item))) for item in items)
-
-
-def _sum(rows: Iterable[tuple[object, ...]]) -> int:
-    return sum(map(_hash, rows)) % MODULUS
+    def _checksum(self, tables: Collection[str]) -> int:
+        checksum = 0
+        for table in tables:
+            key = "1, 2" if table == "member" else "1"
+            rows = self.cursor.execute(f"select * from setsearch_{table} order by {key}")
+            checksum = zlib.crc32("".join(map(repr, rows)).encode(), checksum)
+        return checksum
 
 
 def _hash(row: tuple[object, ...]) -> int:
@@ -104,15 +109,6 @@ def _hash(row: tuple[object, ...]) -> int:
     from hashlib import blake2b  # slow to import, and no question needs it
 
     return int.from_bytes(blake2b(repr(row).encode(), digest_size=8).digest())
-
-
-def _checksum(cursor: sqlite3.Cursor, tables: Collection[str]) -> int:
-    checksum = 0
-    for table in tables:
-        key = "1, 2" if table == "member" else "1"
-        rows = cursor.execute(f"select * from setsearch_{table} order by {key}")
-        checksum = zlib.crc32("".join(map(repr, rows)).encode(), checksum)
-    return checksum
 
 
 def sqlite_problems(cursor: sqlite3.Cursor) -> Iterator[str]:

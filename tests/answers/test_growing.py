@@ -20,6 +20,7 @@ from test_set_groups import definition
 import setsearch
 from setsearch import errors
 from setsearch.answers.saved import growing
+from setsearch.answers.saved.stored import StoredSets
 from setsearch.cli.commands import grow
 
 
@@ -166,7 +167,7 @@ def test_a_chance_learns_from_what_people_say_of_the_sets_of_a_group(are_right):
             marked.save()
         d = growing._most_likely([(own.chance, are_right) for own in first])
         with index._database.read() as cursor:
-            found = growing.odds_of(cursor, ["cats", "music", "sea"])
+            found = growing.odds_of(StoredSets(cursor), ["cats", "music", "sea"])
         assert found == pytest.approx({"cats": d / 2 if are_right else d, "music": 0, "sea": d / 2 if are_right else d})
         assert (d > 0.01) == are_right
         names = [name for name in sorted(TOPICS) if name != "music"]

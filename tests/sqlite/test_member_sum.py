@@ -125,9 +125,7 @@ def test_any_writes_keep_the_sum(path):
         decisions = {name: index.decisions(name, "documents") for name in SETS}
         for step in path:
             take(index, decisions, step)
-            assert integrity.stored_checksums(connection.cursor()).get(integrity.MEMBERS, 0) == by_definition(
-                connection
-            )
+            assert integrity.Seal(connection.cursor()).sums().get(integrity.MEMBERS, 0) == by_definition(connection)
         assert index.check() == []
 
 

@@ -23,7 +23,8 @@ from setsearch.answers.contributions import explanation
 from setsearch.answers.hits import best_hits
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import SHARE_LITTLE, Asked, Explanation, Hit
-from setsearch.answers.saved.groups import Groups, marks_of_sets, read_groups
+from setsearch.answers.saved.groups import Groups
+from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.word_notes import by_documents_note
 from setsearch.arrays import Floats, Ints, largest_of_runs, offsets, only, repeat_rows, to_lattice
 from setsearch.core.question import Asking, now
@@ -341,8 +342,8 @@ def ask_beside(
     def ask(fields_by: FieldsBy) -> T:
         """The same in one transaction."""
         known = reading.candidates(fields_by)
-        cursor = known[-1].cursor
-        groups, stored = read_groups(cursor), dict[str, Given](marks_of_sets(cursor, reading.name))
+        sets = StoredSets(known[-1].cursor)
+        groups, stored = sets.groups(), dict[str, Given](sets.marks_of(reading.name))
         stored[name] = given
         asked = {other: stored[other] for other in groups.asked_with([name]) if other in stored}
         more = {key: options[key] for key in ("like", "having", "gamma") if key in options}

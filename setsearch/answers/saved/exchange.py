@@ -1,13 +1,12 @@
 """Saved sets in and out, as rows: one row a member (of a CSV file), or one row a set with its members (of JSON)."""
 
-import sqlite3
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from setsearch.answers.reading import Reading
-from setsearch.answers.saved.groups import set_exclusive
+from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.sets import AnyReading, ItemSet, new_set
 from setsearch.errors import InvalidItem, InvalidParameter, QueryError, SetsearchError, SourceError, UnknownSet
 from setsearch.sqlite.database import Database
@@ -91,26 +90,27 @@ class Keeper:
             own = {name: draft for name, draft in drafts.items() if draft.items == kind}
             sets += self._filled(own, self._readings[kind])
         with self._database.write() as cursor:
+            stored = StoredSets(cursor)
             for one in sets:
                 version = drafts[one.name].version
-                one.store(cursor, replace=True, version=None if replace and version is None else version or "")
+                one.store(stored, replace=True, version=None if replace and version is None else version or "")
             for one in sets:  # a whole may come behind its parts
-                self._place(cursor, one, drafts[one.name])
+                self._place(stored, one, drafts[one.name])
             for group in dict.fromkeys(one.group for one in sets if drafts[one.name].placed.get("exclusive")):
                 try:
-                    set_exclusive(cursor, group or "", True, self._places)
+                    stored.set_exclusive(group or "", True, self._places)
                 except (InvalidParameter, UnknownSet) as error:
                     raise SourceError(str(error)) from error
         for one in sets:
             one.settle()
         return sets
 
-    def _place(self, cursor: sqlite3.Cursor, one: ItemSet, draft: Draft) -> None:
+    def _place(self, stored: StoredSets, one: ItemSet, draft: Draft) -> None:
         """Store the group and the whole of a set, if its rows tell them. Raises SourceError."""
         if draft.placed:
             one.group, one.under = (draft.placed.get(name, getattr(one, name)) for name in PLACE)
             try:
-                one.store(cursor, replace=False, version=None)
+                one.store(stored, replace=False, version=None)
             except (InvalidParameter, UnknownSet) as error:
                 raise SourceError(f"{draft.place}: {error}") from error
 

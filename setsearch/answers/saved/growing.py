@@ -23,7 +23,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, product
-from sqlite3 import Cursor
 from typing import NamedTuple
 
 import numpy as np
@@ -33,13 +32,13 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import wording
 from setsearch.answers.results import rest_of
 from setsearch.answers.saved.coupling import OTHERS, Together, ask_together
-from setsearch.answers.saved.groups import IS_MEMBER, Marks, marks_of_sets, read_group, read_groups, wanted_sets
+from setsearch.answers.saved.groups import Marks, wanted_sets
+from setsearch.answers.saved.stored import IS_MEMBER, StoredSets
 from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, UsageError
 from setsearch.memory.readings import FieldsBy
 from setsearch.options import Counted, Progress
 from setsearch.sqlite.database import Database
-from setsearch.sqlite.integrity import sealed_members
 
 CHANCE = (5.99, 1.16, 2.87)  # a, b, c
 SIZES = 262, 17_610  # items of the smallest and of the largest of these
@@ -106,15 +105,15 @@ def _accept_joined(database: Database, names: Sequence[str]) -> None:
     """Somebody has looked at what joined."""
     with database.write() as cursor:
         for name in names:
-            with sealed_members(cursor, name):
+            with StoredSets(cursor).changing(name):
                 joined = "name = ? and round is not null and accepted = 1"
                 cursor.execute(f"update setsearch_member set round = null where {joined}", (name,))
 
 
-def odds_of(cursor: Cursor, names: Iterable[str]) -> dict[str, float]:
+def odds_of(stored: StoredSets, names: Iterable[str]) -> dict[str, float]:
     """d of some sets, by what people said of items of their groups."""
-    groups = read_groups(cursor)
-    rows = cursor.execute(
+    groups = stored.groups()
+    rows = stored.cursor.execute(
         "select name, chance, accepted from setsearch_member "
         f"where round is null and chance is not null and {IS_MEMBER} order by chance, accepted"
     ).fetchall()
@@ -168,7 +167,7 @@ def chosen_sets(
         raise InvalidParameter("give sets or a group, one of the two")
     if group is not None:
         with database.read() as cursor:
-            names = read_group(cursor, group).sets
+            names = StoredSets(cursor).group(group).sets
     chosen = sorted({*wanted_sets(known, names)})
     if not chosen:
         raise InvalidParameter("no set to grow; give at least one")
@@ -186,7 +185,7 @@ def grown_members(database: Database, names: Sequence[str], doubtful: bool = Fal
             "where round is not null and accepted = ? order by round, name, chance desc, item",
             (PUT_OFF if doubtful else 1,),
         ).fetchall()
-        odds = odds_of(cursor, names)
+        odds = odds_of(StoredSets(cursor), names)
     return [_with_odds(Grown(*row), odds) for row in rows if row[0] in odds]
 
 
@@ -196,13 +195,13 @@ def _with_odds(own: Grown, odds: Mapping[str, float]) -> Grown:
     return own._replace(chance=float(_chances(_logits(np.array([own.chance])) + d)[0])) if d else own
 
 
-def forget_doubtful(cursor: Cursor, names: Iterable[str]) -> None:
+def forget_doubtful(stored: StoredSets, names: Iterable[str]) -> None:
     """Forget what growing left in doubt."""
     doubtful = f"from setsearch_member where name = ? and accepted = {PUT_OFF} and round is not null"
     for name in names:
-        items = [item for (item,) in cursor.execute(f"select item {doubtful}", (name,))]
-        with sealed_members(cursor, name, items):
-            cursor.execute(f"delete {doubtful}", (name,))
+        items = [item for (item,) in stored.cursor.execute(f"select item {doubtful}", (name,))]
+        with stored.changing(name, items):
+            stored.cursor.execute(f"delete {doubtful}", (name,))
 
 
 def _rounds(reading: Reading, database: Database, plan: Plan) -> Iterator[list[Grown]]:
@@ -221,11 +220,12 @@ def _rounds(reading: Reading, database: Database, plan: Plan) -> Iterator[list[G
 def _store(database: Database, reading: Reading, plan: Plan, found: Round) -> bool:
     """Store a round; False if somebody changed a set meanwhile."""
     with database.write() as cursor:
-        if marks_of_sets(cursor, reading.name) != found.marks:
+        stored = StoredSets(cursor)
+        if stored.marks_of(reading.name) != found.marks:
             return False
-        forget_doubtful(cursor, plan.names)
+        forget_doubtful(stored, plan.names)
         for row, mark in chain(product(found.joining, [1]), product(found.doubtful, [PUT_OFF])):
-            with sealed_members(cursor, row.set, [row.item]):
+            with stored.changing(row.set, [row.item]):
                 cursor.execute(
                     "insert into setsearch_member (name, item, round, score, chance, reason, over, accepted) "
                     "values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do update set accepted = excluded.accepted, "
@@ -238,10 +238,10 @@ def _store(database: Database, reading: Reading, plan: Plan, found: Round) -> bo
 
 def _round(reading: Reading, plan: Plan, number: int, fields_by: FieldsBy) -> Round:
     """The next round of what is stored now."""
-    cursor = reading.candidates(fields_by)[-1].cursor
-    stored, groups = marks_of_sets(cursor, reading.name), read_groups(cursor)
-    asked = {name: stored[name] for name in groups.asked_with(plan.names) if name in stored}
-    rows = cursor.execute("select name, item from setsearch_member where chance is not null and accepted = 1")
+    stored = StoredSets(reading.candidates(fields_by)[-1].cursor)
+    known, groups = stored.marks_of(reading.name), stored.groups()
+    asked = {name: known[name] for name in groups.asked_with(plan.names) if name in known}
+    rows = stored.cursor.execute("select name, item from setsearch_member where chance is not null and accepted = 1")
     grown = {*rows.fetchall()}
     given = {
         name: (tuple(item for item in marks[0] if (name, item) not in grown), marks[1]) for name, marks in asked.items()
@@ -249,13 +249,13 @@ def _round(reading: Reading, plan: Plan, number: int, fields_by: FieldsBy) -> Ro
     together = ask_together(reading, fields_by, asked, groups)
     first = together if given == asked else ask_together(reading, fields_by, given, groups)
     first = first if first.names == together.names else together  # sets that lack any such member are as they are
-    joining, doubtful, odds = list[Grown](), list[Grown](), odds_of(cursor, plan.names)
+    joining, doubtful, odds = list[Grown](), list[Grown](), odds_of(stored, plan.names)
     for name in plan.names:
         if name in together.names:
             best, rest = _candidates(together, first, name, plan, odds[name])
             joining += _told(together, first, name, best, number)
             doubtful += _told(together, first, name, rest, number)
-    return Round(joining, doubtful, stored, odds)
+    return Round(joining, doubtful, known, odds)
 
 
 def chances(together: Together, first: Together, place: int, d: float = 0.0) -> Floats:

@@ -28,6 +28,7 @@ from setsearch.answers.saved.set_index import (
     open_sets,
     reasons,
 )
+from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.sets import ItemSet, gone_note, loaded_set
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Ints, distinct
@@ -133,7 +134,7 @@ class Inbox(list[InboxRow]):
                 "update setsearch_set set revision = ?, stamp = ? where name = ? and items = ?",
                 [(*own, name, self._asked[name].own.items) for name, own in seen.items()],
             )
-            forget_doubtful(cursor, self._asked)
+            forget_doubtful(StoredSets(cursor), self._asked)
         self.clear()
 
     def find(self, row: Any) -> InboxRow:

@@ -16,7 +16,8 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import Wording, are_people, wording
 from setsearch.answers.results import Contribution, rest_of
 from setsearch.answers.saved.coupling import Flags, Rivalry, Standing, Weighed, couple, penalties, weigh_each
-from setsearch.answers.saved.groups import Groups, Marks, marks_of_sets, read_groups
+from setsearch.answers.saved.groups import Groups, Marks
+from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.sets import gone_note
 from setsearch.arrays import Floats, Ints, bincount, offsets, places_among, positions, repeat, run_lengths, run_starts
 from setsearch.errors import SetsearchError
@@ -24,7 +25,6 @@ from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.models.values import ValueRule
 from setsearch.search.weights import FieldWeights
-from setsearch.sqlite.integrity import stored_checksums
 from setsearch.storage.ids import plain_name
 
 MOST_KEPT = 1 << 24  # weights, of 12 bytes; more are made for each question
@@ -269,8 +269,8 @@ def are_kept(candidates: Sequence[Fields]) -> bool:
 
 def no_weights(reading: Reading, candidates: Sequence[Fields]) -> SetIndex:
     """The sets as they are now, none of which is in the index."""
-    cursor = candidates[-1].first.cursor
-    made = SetIndex({}, marks_of_sets(cursor, reading.name), read_groups(cursor))
+    stored = StoredSets(candidates[-1].cursor)
+    made = SetIndex({}, stored.marks_of(reading.name), stored.groups())
     made.weighed = dict.fromkeys(made.marks)
     return made
 
@@ -279,13 +279,14 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
     """The sets as they are now; those that are as memory has them are not weighed again."""
     candidates = reading.candidates(fields_by)
     first = candidates[-1].first  # of these fields alone weights are kept
-    seal = stored_checksums(first.cursor)
+    stored = StoredSets(first.cursor)
+    seal = stored.seal()
     kinds = [(own.first.source, own.vectors is None, own.nearest is None) for own in candidates]
     state = (reading.defaults, reading.defaults.make({}), *kinds)
     kept: SetIndex | None = first.kept_sets.get(state)
     if kept is not None and kept.seal == seal != {}:
         return kept
-    made = SetIndex(seal, marks_of_sets(first.cursor, reading.name), read_groups(first.cursor))
+    made = SetIndex(seal, stored.marks_of(reading.name), stored.groups())
     made.weighed = dict.fromkeys(made.marks)  # in their order
     same = [] if kept is None else [name for name, own in made.marks.items() if kept.marks.get(name) == own]
     if kept is not None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import damage
 
 import setsearch
-from setsearch.sqlite.integrity import write_checksum, write_member_sum
+from setsearch.sqlite.integrity import Seal
 
 NUMBERS = (0, -1, 1 << 31, 1 << 62)
 ROOM, MOST_GROWN = 700 << 20, 120 << 20  # bytes: that a process may take more than now, and should
@@ -65,8 +65,8 @@ def put(path: Path, table: str, column: str, number: int) -> bool:
     try:
         if row is not None:
             connection.execute(f"update or ignore {table} set {column} = ? where {column} = ?", (number, *row))
-            write_checksum(connection.cursor())
-            write_member_sum(connection.cursor())
+            Seal(connection.cursor()).write()
+            Seal(connection.cursor()).accept_members()
             connection.commit()
     except sqlite3.IntegrityError:
         row = None

@@ -1,0 +1,188 @@
+"""Saved sets, their members and groups, as the tables hold them."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import combinations, groupby
+from operator import itemgetter
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from setsearch.answers.saved.groups import Group, Groups, Marks
+from setsearch.errors import InvalidParameter, UnknownSet
+from setsearch.memory.catalog import relations_by_reading
+from setsearch.sqlite.integrity import Seal
+from setsearch.storage.relation import load_relations
+
+LONGEST_NAME = 200  # characters
+IS_MEMBER = "accepted < 2"  # what a review put off is no member
+Row = tuple[Any, ...]  # of setsearch_member
+_NO_PLACES: Mapping[tuple[str, str], str] = MappingProxyType({})
+
+
+class StoredSets(NamedTuple):
+    """All saved sets, in one transaction."""
+
+    cursor: sqlite3.Cursor
+
+    def all(self) -> dict[str, str]:
+        """The names of all sets, each with its items."""
+        return dict(self.cursor.execute("select name, items from setsearch_set order by name"))
+
+    def items_of(self, name: str) -> str | None:
+        """Of what a set is; None if there is none of this name."""
+        row = self.cursor.execute("select items from setsearch_set where name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def place_of(self, name: str) -> tuple[str | None, str | None]:
+        """The group and the whole of a set."""
+        row = self.cursor.execute('select "group", under from setsearch_set where name = ?', (name,)).fetchone()
+        return (None, None) if row is None else (row[0], row[1])
+
+    def marks(self, name: str) -> dict[str, int]:
+        """Whether each member is accepted, by their names in order."""
+        statement = f"select item, accepted from setsearch_member where name = ? and {IS_MEMBER} order by item"
+        return dict(self.cursor.execute(statement, (name,)))
+
+    def marks_of(self, items: str) -> dict[str, Marks]:
+        """The accepted and the rejected items of all sets of some items, as `load_set` has them."""
+        names = self.cursor.execute("select name from setsearch_set where items = ? order by name", (items,))
+        marks: dict[str, dict[str, int]] = {name: {} for (name,) in names}
+        statement = (
+            "select m.name, m.item, m.accepted from setsearch_set s join setsearch_member m using (name) "
+            f"where s.items = ? and {IS_MEMBER} order by m.name, m.item"
+        )
+        for name, item, mark in self.cursor.execute(statement, (items,)):
+            marks[name][item] = mark
+        return {name: marks_by_side(own) for name, own in marks.items()}
+
+    def rows(self, name: str, items: Iterable[str]) -> dict[str, Row]:
+        """What is stored of some items."""
+        statement = "select * from setsearch_member where name = ? and item in (select value from json_each(?))"
+        return {row[1]: tuple(row) for row in self.cursor.execute(statement, (name, json.dumps([*items])))}
+
+    def insert(self, rows: Sequence[Row]) -> None:
+        """Store rows, unless something else was said of their items."""
+        for row in rows:
+            with self.changing(row[0], row[1:2]):
+                self.cursor.execute(f"insert or ignore into setsearch_member values ({', '.join('?' * len(row))})", row)
+
+    def seal(self) -> dict[int, int]:
+        """Checksums of all sets: others when one of them has changed."""
+        return Seal(self.cursor).sums()
+
+    def changing(self, name: str, items: Iterable[str] | None = None) -> AbstractContextManager[None]:
+        """A block that writes members of a set: all, or some `items`."""
+        return Seal(self.cursor).members(name, None if items is None else [*items])
+
+    def begin(self, name: str, items: str) -> None:
+        """Store a set of this name, unless there is one; what belongs to it now was looked at (inbox.py)."""
+        if self.items_of(name) is None:
+            relation = relations_by_reading(load_relations(self.cursor)).get(items)
+            look = (None, None) if relation is None else (relation.revision, relation.stamp)
+            row = (name, items, *look)
+            self.cursor.execute("insert into setsearch_set (name, items, revision, stamp) values (?, ?, ?, ?)", row)
+
+    def delete(self, name: str) -> bool:
+        """Delete a set; whether there was one."""
+        with self.changing(name):
+            self.cursor.execute("delete from setsearch_member where name = ?", (name,))
+        self.cursor.execute("update setsearch_set set under = null where under = ?", (name,))
+        return self.cursor.execute("delete from setsearch_set where name = ?", (name,)).rowcount > 0
+
+    def delete_of(self, items: Sequence[str]) -> None:
+        """Delete all sets of these items."""
+        for name, own in self.all().items():
+            if own in items:
+                self.delete(name)
+
+    def groups(self) -> Groups:
+        """All groups and parts."""
+        rows = self.cursor.execute('select name, "group", under, exclusive from setsearch_set').fetchall()
+        of, under = ({row[0]: row[place] for row in rows if row[place] is not None} for place in (1, 2))
+        return Groups(of, frozenset(row[1] for row in rows if row[3] and row[1] is not None), under)
+
+    def group(self, name: str) -> Group:
+        """A group; raises UnknownSet for one without sets."""
+        groups = self.groups()
+        sets = groups.within(name)
+        if not sets:
+            known = ", ".join(sorted({*groups.of.values()})) or "none yet"
+            raise UnknownSet(f"no set is in a group {name!r} (there is {known}); `set save --group` puts one in")
+        return Group(name, name in groups.exclusive, sets)
+
+    def set_exclusive(self, name: str, exclusive: bool, places: Mapping[tuple[str, str], str] = _NO_PLACES) -> None:
+        """Let the sets of a group exclude one another, or no longer. Raises UnknownSet, InvalidParameter.
+
+        `places` tell where a set has a member, for messages.
+        """
+        self.group(name)
+        self.cursor.execute('update setsearch_set set exclusive = ? where "group" = ?', (int(exclusive), name))
+        self.check_members(name, places=places)
+
+    def put(self, name: str, group: str | None, under: str | None) -> None:
+        """Store the group and the whole of a set, "" for none. Raises UnknownSet, InvalidParameter."""
+        group, under = (group or "").strip() or None, under or None
+        if group is not None and (len(group) > LONGEST_NAME or not group.isprintable()):
+            limits = f"1 to {LONGEST_NAME} printable characters"
+            raise InvalidParameter(f"the name of a group is {limits}, not {group!r:.60}")
+        statement = 'select items, "group" from setsearch_set where name = ?'
+        items, before = self.cursor.execute(statement, (name,)).fetchone()
+        if group is not None and before not in (None, group):
+            raise InvalidParameter(
+                f"the set {name!r} is in the group {before!r} already; take it out before (group '')"
+            )
+        if under is not None:
+            of_whole = self.items_of(under)
+            if of_whole is None:
+                raise UnknownSet(f"no set {under!r}, of which {name!r} would be a part; save that first")
+            if under == name or name in self.groups().wholes(under):
+                raise InvalidParameter(f"{name!r} cannot lie within {under!r}, which is itself, or a part of it")
+            _require_same(name, items, under, of_whole)
+        others = 'select name, items from setsearch_set where "group" = ? and items <> ? order by name'
+        for other, of_other in self.cursor.execute(others, (group, items)).fetchall():
+            _require_same(name, items, other, of_other)
+        row = (group, int(self._is_exclusive(group)), under, name)
+        self.cursor.execute('update setsearch_set set "group" = ?, exclusive = ?, under = ? where name = ?', row)
+        self.check_members(group, name)
+
+    def check_members(
+        self, group: str | None, name: str | None = None, places: Mapping[tuple[str, str], str] = _NO_PLACES
+    ) -> None:
+        """Raise InvalidParameter if two sets that exclude one another, one of them `name`, have accepted an item."""
+        if not self._is_exclusive(group):
+            return
+        within = 'select name from setsearch_set where "group" = ?1'
+        rows = self.cursor.execute(
+            f"select item, name from setsearch_member where name in ({within}) and accepted = 1 and (?2 is null or "
+            "item in (select item from setsearch_member where name = ?2 and accepted = 1)) order by item, name",
+            (group, name),
+        ).fetchall()
+        same = ((item, [own for _, own in rows]) for item, rows in groupby(rows, key=itemgetter(0)))
+        pairs = sorted((*pair, item) for item, names in same for pair in combinations(names, 2))
+        groups = self.groups() if pairs else None
+        for one, other, item in pairs:
+            if groups is not None and not groups.are_kin(one, other) and name in (None, one, other):
+                place = places.get((other, item)) or places.get((one, item))
+                told = f"{place}: " if place else ""
+                raise InvalidParameter(
+                    f"{told}{item!r} is in {one!r} and {other!r}, which exclude one another "
+                    f"(group {group!r}); remove it from one"
+                )
+
+    def _is_exclusive(self, group: str | None) -> bool:
+        """Whether the sets of a group, if there is one, exclude one another."""
+        statement = 'select 1 from setsearch_set where "group" = ? and exclusive limit 1'
+        return group is not None and self.cursor.execute(statement, (group,)).fetchone() is not None
+
+
+def marks_by_side(marks: Mapping[str, int]) -> Marks:
+    """The accepted and the rejected items."""
+    accepted, rejected = (tuple(item for item, mark in marks.items() if mark == side) for side in (1, 0))
+    return accepted, rejected
+
+
+def _require_same(name: str, items: str, other: str, of_other: str) -> None:
+    if items != of_other:
+        raise InvalidParameter(f"the set {name!r} is of {items}, {other!r} of {of_other}; they cannot be compared")
