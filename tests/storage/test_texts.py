@@ -50,8 +50,8 @@ def test_texts_of_a_block_share_their_room(database):
         Texts(cursor, 98).write(texts)
         query = "select count(*), sum(length(data)) from setsearch_text where relation = 98"
         blocks, size = cursor.execute(query).fetchone()
-    assert 8 <= blocks <= 16
-    assert size < 0.6 * sum(len(zlib.compress(text)) for text in texts.values())
+    assert 32 <= blocks <= 64
+    assert size < 0.7 * sum(len(zlib.compress(text)) for text in texts.values())
 
 
 def sealed(items, lengths, data, first=5):
