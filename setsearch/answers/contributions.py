@@ -44,13 +44,12 @@ def contributions(fields: Fields, weights: SeedWeights, items: Sequence[int]) ->
         stored = own.field.forward(order, own.rule)
         positions, shared = places_among(own.features, stored.concatenated_ids().astype(np.int64))
         positions, places = positions[shared], repeat(np.arange(len(order)), stored.lengths)[shared]
-        used = distinct(positions)
-        ids, numbers = own.features[used].tolist(), np.zeros(len(own.features), np.int64)
-        described = own.field.describe_features(ids)
-        numbers[used] = [names.setdefault(described[id], len(names)) for id in ids]
+        used, numbers = distinct(positions), np.zeros(len(own.features), np.int64)
+        described = own.field.describe_features(own.features[used].tolist()).values()
+        numbers[used] = [names.setdefault(name, len(names)) for name in described]
         found.append((places, numbers[positions], own.added(positions, stored.concatenated_values()[shared])))
         n_features += len(used)
-    places, numbers, amounts = map(np.concatenate, zip(*found, strict=True))
+    places, numbers, amounts = map(np.concatenate, zip(*found, strict=True)) if len(found) > 1 else found[0]
     if len(names) < n_features:  # some are in several fields, or are called the same
         pairs, of_pairs = np.unique(places * len(names) + numbers, return_inverse=True)
         (places, numbers), amounts = np.divmod(pairs, len(names)), bincount(of_pairs, amounts, len(pairs))
@@ -61,14 +60,12 @@ def _sorted(
     order: Sequence[int], names: Sequence[tuple[str, str | None]], parts: Added
 ) -> dict[int, tuple[Contribution, ...]]:
     """The parts of each item, the largest first, equal ones in the order of names."""
-    places, numbers, amounts = parts
-    ranks = np.zeros(len(names), np.int64)
-    ranks[sorted(range(len(names)), key=lambda number: names[number][0])] = np.arange(len(names))
+    (places, numbers, amounts), ranks = parts, np.empty(len(names), np.int64)
+    called = [name for name, _ in names]
+    ranks[sorted(range(len(names)), key=called.__getitem__)] = np.arange(len(names))
     ranked = np.lexsort((ranks[numbers], -amounts, places))
-    features = [names[number] for number in numbers[ranked].tolist()]
-    made = [
-        Contribution(name, own, title) for (name, title), own in zip(features, amounts[ranked].tolist(), strict=True)
-    ]
+    columns = zip(numbers[ranked].tolist(), amounts[ranked].tolist(), strict=True)
+    made = [Contribution(called[number], amount, names[number][1]) for number, amount in columns]
     ends = np.cumsum(bincount(places, minlength=len(order))).tolist()
     return {item: tuple(made[start:end]) for item, (start, end) in zip(order, pairwise([0, *ends]), strict=True)}
 

@@ -66,6 +66,7 @@ LISTS: dict[Key, str] = {
 # What a feature tells of every item that has it: the key of its reason, a label, itself, and a sentence. Garbage
 # collection passes over plain tuples of texts, of which many are remembered.
 Told = tuple[Key, str, tuple[str, ...], str]
+Row = tuple[Key, str, tuple[str, ...], str, float]  # the same of several that tell the same, and their weight
 
 
 Known = dict[tuple[str, str, str], Told]  # what features tell, by language, name and label
@@ -97,48 +98,60 @@ class Wording:
     def reasons(self, parts: Sequence[Contribution], rest: float = 0.0) -> tuple[Reason, ...]:
         """The MOST reasons of largest weight, what is left of the parts, and the rest of the score."""
         ranked = self._ranked(parts)
-        shown, left = list[tuple[Key, Reason]](), list[tuple[Key, Reason]]()
+        shown, left = list[Reason](), list[Row]()
         for own in ranked:
-            (shown if own[0][0] != EMPTY and len(shown) < MOST else left).append(own)
-        reasons = [*map(_with_sentence, shown)]
+            if own[0][0] != EMPTY and len(shown) < MOST:
+                shown.append(_shown(own))
+            else:
+                left.append(own)
         if left:
-            reasons.append(_left(left, abs(sum([reason.weight for _, reason in ranked]))))
-        return (*reasons, Reason(BASE, rest)) if rest else tuple(reasons)
+            shown.append(_left(left, abs(sum([own[-1] for own in ranked]))))
+        return (*shown, Reason(BASE, rest)) if rest else tuple(shown)
 
     def common(self, hits: Sequence[Sequence[Contribution]]) -> tuple[Reason, ...]:
         """What hits have in common: the reasons of the mean of their parts, of those that several have."""
-        sums: dict[tuple[str, str | None], list[Contribution]] = {}
-        for part in chain.from_iterable(hits):
-            feature, _, title = part
-            sums.setdefault((feature, title), []).append(part)
+        sums: dict[tuple[str, str | None], list[float]] = {}
+        for feature, weight, title in chain.from_iterable(hits):
+            sums.setdefault((feature, title), []).append(weight)
         least = min(len(hits), max(2, len(hits) // LEAST_SHARE))
         mean = [
-            own[0]._replace(weight=sum([part.weight for part in own]) / len(hits))
-            for own in sums.values()
+            Contribution(feature, sum(own) / len(hits), title)
+            for (feature, title), own in sums.items()
             if len(own) >= least
         ]
-        ranked = [own for own in self._ranked(mean) if own[1].weight > 0 and own[0][0] not in (EMPTY, PRIOR, LIKE)]
-        return tuple(map(_with_sentence, ranked[:MOST_COMMON]))
+        ranked = [own for own in self._ranked(mean) if own[-1] > 0 and own[0][0] not in (EMPTY, PRIOR, LIKE)]
+        return tuple(map(_shown, ranked[:MOST_COMMON]))
 
-    def _ranked(self, parts: Sequence[Contribution]) -> list[tuple[Key, Reason]]:
-        """The reasons with their keys, the largest first."""
-        weights, told = [part.weight for part in parts], self._tell_all(parts)
+    def _ranked(self, parts: Sequence[Contribution]) -> list[Row]:
+        """What is told of the parts, those that tell the same together, the largest first."""
+        weights, told = [weight for _, weight, _ in parts], self._tell_all(parts)
         groups: dict[Key, list[int]] = {}
         for place, key in enumerate(_keys(told, weights)):
             groups.setdefault(key, []).append(place)
-        ranked = _sorted([(key, _reason(key, own, told, weights)) for key, own in groups.items()])
+        may_be_shared = self.are_people
+        ranked = _sorted(
+            [
+                _joined(key, own, told, weights)
+                if len(own) > 1 or may_be_shared
+                else (key, *told[own[0]][1:], weights[own[0]])
+                for key, own in groups.items()
+            ]
+        )
         return _scaled(ranked, sum(weights)) if (PRIOR, OWN) in groups else ranked
 
     def _tell_all(self, parts: Sequence[Contribution]) -> list[Told]:
         """What the features of parts tell, in the language of most of their words."""
-        labels, language = [self._label(feature, title) for feature, _, title in parts], self.language
+        labels = [feature if title is None else display_name(feature, title) for feature, _, title in parts]
+        forms, language = self.forms, self.language
+        if self.has_text and forms:  # stems of a pair by their surface forms
+            labels = [" ".join([forms.get(word, word) for word in label.split(" ")]) for label in labels]
         if language is None:
             language = likely_language(" ".join(labels).split(" "))
         # A word is told in less time than it takes to find what was told of it.
-        empty, stem = function_words(language), stemmer(language)
+        empty, stem, has_text = function_words(language), stemmer(language), self.has_text
         return [
             _word(feature, label, empty, stem)
-            if self.has_text and label.isalpha() and feature.isalpha()
+            if has_text and label.isalpha() and feature.isalpha()
             else self.known.get((language, feature, label)) or self._tell(feature, label, language)
             for (feature, _, _), label in zip(parts, labels, strict=True)
         ]
@@ -149,11 +162,6 @@ class Wording:
             self.known.clear()
         told = self.known[language, feature, label] = self._told(feature, label, language)
         return told
-
-    def _label(self, feature: str, title: str | None) -> str:
-        """A feature as people wrote it; stems of a pair by their surface forms."""
-        label, forms = feature if title is None else display_name(feature, title), self.forms
-        return " ".join(forms.get(word, word) for word in label.split(" ")) if self.has_text and forms else label
 
     def _prior(self, feature: str) -> tuple[str, str]:
         """Label and sentence of what is told of items beside their features."""
@@ -231,7 +239,7 @@ def _keys(told: Sequence[Told], weights: Sequence[float]) -> list[Key]:
     Each context and pair belongs to the one of its words of most weight, each person to all examples shared.
     """
     keys, totals = [own[0] for own in told], dict[str, float]()
-    if any(key[0] == LIKE for key in keys):
+    if LIKE in [key[0] for key in keys]:
         near = [place for place, key in enumerate(keys) if key[0] == LIKE]
         for place in sorted(near, key=lambda place: -abs(weights[place]))[NEAREST_NAMED:]:
             keys[place] = (LIKE,)
@@ -250,25 +258,24 @@ def _has_content(key: Key) -> bool:
     return key[0] in (BESIDE, WORDS)
 
 
-def _reason(key: Key, places: list[int], told: Sequence[Told], weights: Sequence[float]) -> Reason:
-    """The reason of parts that tell the same, named by the one that weighs most; contexts have no sentence yet."""
-    if len(places) == 1 and not key[0].startswith(SHARED_BY):
-        (place,) = places
-        _, label, features, said = told[place]
-        return Reason(label, weights[place], said, features)
+def _joined(key: Key, places: list[int], told: Sequence[Told], weights: Sequence[float]) -> Row:
+    """What parts that tell the same tell together, named by the one that weighs most."""
+    is_shared = key[0].startswith(SHARED_BY)
+    if len(places) == 1 and not is_shared:
+        return key, *told[places[0]][1:], weights[places[0]]
     weight, places = sum([weights[place] for place in places]), sorted(places, key=lambda place: -abs(weights[place]))
     (_, label, _, said), features = told[places[0]], tuple([told[place][2][0] for place in places])
-    if key[0].startswith(SHARED_BY):
+    if is_shared:
         who = label if len(places) == 1 else f"{len(places):,} {key[0].removeprefix(SHARED_BY).strip()}"
         shared = f"shared with {' and '.join(key[1:])}" if key[1:] else "shared"
-        return Reason(f"{shared} by {who}", weight, "", features)
-    return Reason(_label_of_several(key, label, features), weight, said, features)
+        return key, f"{shared} by {who}", features, "", weight
+    return key, _label_of_several(key, label, features), features, said, weight
 
 
-def _with_sentence(own: tuple[Key, Reason]) -> Reason:
-    """A reason that is shown."""
-    key, reason = own
-    return reason._replace(sentence=sentence(reason.label)) if key[0] == BESIDE else reason
+def _shown(own: Row) -> Reason:
+    """A row as a reason; what a context says is told of these alone."""
+    key, label, features, said, weight = own
+    return Reason(label, weight, sentence(label) if key[0] == BESIDE else said, features)
 
 
 def _label_of_several(key: Key, label: str, features: Sequence[str]) -> str:
@@ -285,28 +292,27 @@ def _label_of_several(key: Key, label: str, features: Sequence[str]) -> str:
     return prefix + ", ".join(names[:NAMED]) + more
 
 
-def _scaled(ranked: list[tuple[Key, Reason]], total: float) -> list[tuple[Key, Reason]]:
-    """The reasons times the factor of the item, if it has one: what a word is near to multiplies all it shares.
+def _scaled(ranked: list[Row], total: float) -> list[Row]:
+    """What is told times the factor of the item, if it has one: what a word is near to multiplies all it shares.
 
-    The part of this factor, OWN, is distributed in proportion; rounding goes to the largest reason.
+    The part of this factor, OWN, is distributed in proportion; rounding goes to the largest one.
     """
-    added = sum(reason.weight for key, reason in ranked if key == (PRIOR, OWN))
-    shared = sum(reason.weight for key, reason in ranked if key[0] not in (PRIOR, LIKE))
+    added = sum(own[-1] for own in ranked if own[0] == (PRIOR, OWN))
+    shared = sum(own[-1] for own in ranked if own[0][0] not in (PRIOR, LIKE))
     if not added or not shared:
         return ranked
     scaled = [
-        (key, reason if key[0] in (PRIOR, LIKE) else reason._replace(weight=_rounded(reason.weight, added / shared)))
-        for key, reason in ranked
-        if key != (PRIOR, OWN)
+        own if own[0][0] in (PRIOR, LIKE) else (*own[:-1], _rounded(own[-1], added / shared))
+        for own in ranked
+        if own[0] != (PRIOR, OWN)
     ]
-    key, largest = scaled[0]
-    missing = total - sum(reason.weight for _, reason in scaled)
-    scaled[0] = key, largest._replace(weight=largest.weight + missing)
+    missing = total - sum(own[-1] for own in scaled)
+    scaled[0] = (*scaled[0][:-1], scaled[0][-1] + missing)
     return _sorted(scaled)
 
 
-def _sorted(reasons: Iterable[tuple[Key, Reason]]) -> list[tuple[Key, Reason]]:
-    return sorted(reasons, key=lambda own: (-abs(own[1].weight), own[1].label))
+def _sorted(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda own: (-abs(own[4]), own[1]))
 
 
 def _rounded(weight: float, share: float) -> float:
@@ -314,13 +320,13 @@ def _rounded(weight: float, share: float) -> float:
     return weight + round(weight * share * VALUE_LATTICE) / VALUE_LATTICE
 
 
-def _left(left: Sequence[tuple[Key, Reason]], total: float) -> Reason:
+def _left(left: Sequence[Row], total: float) -> Reason:
     """What is left of the parts: how many there are, and of which kinds if they are much of the score."""
-    weight = sum(reason.weight for _, reason in left)
-    features = tuple(feature for _, reason in left for feature in reason.features)
+    weight = sum([own[-1] for own in left])
+    features = tuple([feature for own in left for feature in own[2]])
     counts: dict[str, int] = {}
-    for key, reason in left:
-        counts[key[0]] = counts.get(key[0], 0) + (len(reason.features) if key[0] in (EMPTY, TEXTS) else 1)
+    for key, _, own, _, _ in left:
+        counts[key[0]] = counts.get(key[0], 0) + (len(own) if key[0] in (EMPTY, TEXTS) else 1)
     if abs(weight) <= SMALL_SHARE * total:
         return Reason(f"{sum(counts.values()):,} more", weight, features=features)
     kinds = (

@@ -61,7 +61,7 @@ class _Descriptions:
     def of(self, vocabulary: Vocabulary, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """Those of some ids, by the vocabulary within a transaction."""
         if self.names.is_complete:
-            return {id: self.names.describe(id) for id in ids}
+            return self.names.describe(ids)
         self.names.learn(vocabulary)
         known = self._known
         missing = set(ids).difference(known)

@@ -81,13 +81,15 @@ class KnownNames:
                 place += 1
         return found
 
-    def describe(self, id: int) -> tuple[str, str | None]:
-        """(name, title) of an id; all names are there. Raises KeyError for one without a name."""
-        start, end, following = self._starts[id], self._ends[id], self._starts[id + 1]
-        if start == end:
-            raise KeyError(id)
-        title = None if end == following else self._text[end + 1 : following].decode()
-        return self._text[start:end].decode(), title
+    def describe(self, ids: Iterable[int]) -> dict[int, tuple[str, str | None]]:
+        """(name, title) of ids; all names are there. Raises KeyError for one without a name."""
+        text, starts, ends, found = self._text, self._starts, self._ends, dict[int, tuple[str, str | None]]()
+        for id in ids:
+            start, end, following = starts[id], ends[id], starts[id + 1]
+            if start == end:
+                raise KeyError(id)
+            found[id] = text[start:end].decode(), None if end == following else text[end + 1 : following].decode()
+        return found
 
 
 Load = Callable[[sqlite3.Cursor, str], Array | str]  # an array or a text of the generation, by name

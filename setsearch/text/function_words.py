@@ -29,7 +29,7 @@ def function_words(language: str) -> frozenset[str]:
 def likely_language(words: Iterable[str]) -> str:
     """The language with the most function words among some words; English if these tell none."""
     known = _languages()
-    telling = {word for word in words if word in known}
+    telling = known.keys() & words
     if len(telling) < ENOUGH:
         return "english"
     counts = Counter([language for word in telling for language in known[word]])

@@ -37,9 +37,9 @@ def test_hits_are_the_same_before_and_after(index):
         assert names.find(["", "nothing", "name 1\0"]) == {}
         ids = [id for id, name in enumerate(NAMES) if name in left]
         described = fields.items.describe(ids)
-        assert {id: names.describe(id) for id in described} == described
+        assert names.describe(described) == described
         with pytest.raises(KeyError):
-            names.describe(25)
+            names.describe([25])
     assert [reading.expand(seeds, 30) for seeds in sets] == first
     with pytest.raises(errors.UnknownItem, match="'name 12345'"):
         reading.expand(["name 12345"])
