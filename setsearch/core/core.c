@@ -427,6 +427,13 @@ static int score_of(const part_t *items, int64_t id, const double *weights, int6
     return 0;
 }
 
+/* The middle one of the seeds' scores if each is left out, INFINITY if nobody asks; and how many others are above it: if that
+   is more than `most`, any number above `most`; else the same or a larger one up to `most`; UNSURE if it is unknown. */
+typedef struct {
+    double bound, most;
+    int64_t above;
+} middle_t;
+
 /* Memory of a thread for pruning. */
 typedef struct {
     float *sums;     /* n zeros between calls */
@@ -481,13 +488,39 @@ static int64_t rescore(const part_t *lists, const int64_t *active, const part_t 
     return best->count;
 }
 
+/* Add lists from the place `last` on to sums until they tell whether more than `most` items are above a bound: an item that
+   is above by more than the others take away surely is, one that is below by more than they change surely is not. What was
+   added; `above` is the least number that is more than `most`, or the largest one that is not, if that is known. */
+static int64_t add_until_told(float *restrict sums, int64_t n, const part_t *lists, double norm, const pruning_t *memory,
+                              int64_t last, middle_t *middle) {
+    const int64_t count = lists->n_lists, *order = memory->order;
+    const double *bounds = memory->bounds, near = NEARLY * (fabs(middle->bound) > 1 ? fabs(middle->bound) : 1);
+    for (;;) {
+        double below = 0;
+        for (int64_t i = last; i < count; i++)
+            below += lists->weights[order[i]] < 0 ? lists->weights[order[i]] * lists->weights[order[i]] : 0;
+        const double taken = sqrt(below) * norm * ROUNDING + bounds[count];
+        const float surely = (float)(middle->bound + near + taken), perhaps = (float)(middle->bound - near - bounds[last]);
+        int32_t sure = 0, possible = 0;
+        for (int64_t i = 0; i < n; i++) sure += sums[i] > surely, possible += sums[i] > perhaps;
+        const int are_many = surely >= 0 && sure > middle->most; /* ids without an item have a sum of 0 */
+        if (are_many || possible <= middle->most) middle->above = are_many ? sure : possible;
+        if (middle->above != UNSURE || last == count) return last;
+        const int64_t from = last;
+        last = until(bounds, count, bounds[last] * LATER);
+        if (add_in_order(sums, n, lists, order, from, last, 0) < 0) return DAMAGED;
+    }
+}
+
 /* As find_best, for a base of zeros (-INFINITY: no item) and one part with float32 values, whose sums are exact; UNSURE
    where all lists must be added.
 
    `active`: the features of the lists. `items`: the same entries by item, all items and features; the values of none
-   have a larger Euclidean norm than `norm`. Zeros in memory are so again unless the answer is DAMAGED. */
+   have a larger Euclidean norm than `norm`. Zeros in memory are so again unless the answer is DAMAGED. `middle`: how many
+   are above the middle seed is told, too, if all the best surely are. */
 static int64_t prune(const double *base, int64_t n, const part_t *lists, const int64_t *active, const part_t *items,
-                     int64_t n_features, double norm, const ids_t *excluded, const pruning_t *memory, best_t *best) {
+                     int64_t n_features, double norm, const ids_t *excluded, const pruning_t *memory, middle_t *middle,
+                     best_t *best) {
     float *sums = memory->sums;
     double *heap = memory->heap, *near_sums = memory->near_sums;
     const int64_t count = lists->n_lists, k = best->k, room = memory->room;
@@ -504,18 +537,20 @@ static int64_t prune(const double *base, int64_t n, const part_t *lists, const i
     const int known = best_sums(sums, base, lists, order, first, heap, k, near_ids, room);
     const double least_sum = heap[0] - lost;
     const double later = k > MANY_WANTED ? LATER_OF_MANY : LATER;
-    const int64_t last = known ? until(bounds, count, later * least_sum) : first;
+    int64_t last = known ? until(bounds, count, later * least_sum) : first;
+    if (last < first) last = first;
     for (int64_t i = 0; i < last; i++) size += lists->ends[order[i]] - lists->starts[order[i]];
-    const int are_many = size > n / MANY;
-    const int sure = known && heap[0] > 0 && least_sum > 0 && bounds[last > first ? last : first] < least_sum;
+    const int sure = known && heap[0] > 0 && least_sum > 0 && bounds[last] < least_sum;
+    const int counts = sure && least_sum > middle->bound, are_many = counts || size > n / MANY;
     if (sure) {
         const int64_t near = are_many ? last : until(bounds, count, JUST_BELOW * least_sum);
         if (near > touching) touching = near;
         if (add_in_order(sums, n, lists, order, first, touching, 0) < 0) return DAMAGED;
         if (add_in_order(sums, n, lists, order, touching, last, 1) < 0) return DAMAGED;
     }
+    if (counts && (last = add_until_told(sums, n, lists, norm, memory, last, middle)) < 0) return DAMAGED;
     for (int64_t i = 0; i < k; i++) heap[i] = sure ? least_sum : INFINITY;
-    const double bound = bounds[last > first ? last : first];
+    const double bound = bounds[last];
     n_near = are_many ? near_best_of_all(sums, base, n, bound, heap, k, near_ids, near_sums, room)
                       : near_best(sums, base, lists, order, touching, bound, heap, k, near_ids,
                                   near_sums, room);
@@ -913,12 +948,23 @@ static int are_one_set(const field_t *field, int64_t n_fields, const question_t 
     return known > 0 ? are_together(alike, n_seeds) : known;
 }
 
-/* One pass: the weights of all fields, and the best items; or else the sums of all, and how many others are above 0. */
-static int64_t pass(const field_t *fields, int64_t n_fields, const double *base, int64_t n, const question_t *question,
-                    const int64_t *limits, const ids_t *excluded, const memory_t *memory, weighed_t *weighed,
-                    best_t *best, double *all_sums) {
-    const ids_t all = {NULL, 0};
-    double sums[2] = {0, 0};
+/* The score of each seed if the others are the set; the middle one of these, and how many others may be above it. */
+static middle_t find_middle(const field_t *fields, int64_t n_fields, const question_t *question, int64_t n_excluded,
+                            const memory_t *memory, const weighed_t *weighed, int64_t n_seeds, double *left_out) {
+    double *sorted = memory->pruning.near_sums;
+    const double share = question->unlike * (question->n_items - (double)n_excluded);
+    for (int64_t e = 0; e < n_seeds; e++) left_out[e] = 0.0;
+    for (int64_t f = 0; f < n_fields; f++) leave_out(fields + f, question, memory, weighed + f, n_seeds, left_out);
+    memcpy(sorted, left_out, (size_t)n_seeds * sizeof *sorted);
+    sort_down(sorted, memory->pruning.near_ids, n_seeds);
+    const double bound = (sorted[(n_seeds - 1) / 2] + sorted[n_seeds / 2]) / 2;
+    const int is_asked = question->unlike > 0 && n_seeds > 1;
+    return (middle_t){is_asked ? bound : INFINITY, share > question->few ? share : question->few, UNSURE};
+}
+
+/* The weights of all fields; how many postings their lists have. */
+static int64_t weigh_all(const field_t *fields, int64_t n_fields, const question_t *question, const int64_t *limits,
+                         const memory_t *memory, weighed_t *weighed, double sums[2]) {
     int64_t size = 0;
     for (int64_t f = 0; f < n_fields; f++) {
         weighed_t *own = weighed + f;
@@ -929,35 +975,39 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
                                     lists->value_bytes, own->starts, own->ends,  own->weights};
         for (int64_t j = 0; j < own->count; j++) size += own->ends[j] - own->starts[j];
     }
-    if (sums[0] + sums[1] < LEAST_SUM) return UNSURE; /* they would be scaled */
+    return sums[0] + sums[1] < LEAST_SUM ? UNSURE : size; /* they would be scaled */
+}
+
+/* One pass: the weights of all fields, and the best items; or else the sums of all, and how many others are above 0. With
+   `left_out`, the scores of the `n_seeds` seeds without each other, and how many others are above the middle one. */
+static int64_t pass(const field_t *fields, int64_t n_fields, const double *base, int64_t n, const question_t *question,
+                    const int64_t *limits, const ids_t *excluded, const memory_t *memory, weighed_t *weighed,
+                    best_t *best, double *all_sums, int64_t n_seeds, double *left_out, int64_t *above) {
+    const ids_t all = {NULL, 0};
+    middle_t middle = {INFINITY, 0, UNSURE};
+    double sums[2] = {0, 0};
+    const int64_t size = weigh_all(fields, n_fields, question, limits, memory, weighed, sums);
+    if (size < 0) return size;
     const double limit = sums[0] + sums[1] < EXACT_BELOW ? INFINITY : EXACT_BELOW - 1 - sums[1];
+    if (left_out) middle = find_middle(fields, n_fields, question, excluded->count, memory, weighed, n_seeds, left_out);
     if (all_sums) {
         memcpy(all_sums, base, (size_t)n * sizeof *base);
         if (add_all(all_sums, n, memory->parts, n_fields, memory->places) < 0) return DAMAGED;
         return largest(all_sums, n) <= limit ? n_positive(all_sums, n, excluded) : UNSURE;
     }
-    if (n_fields == 1 && !question->budget && fields->norm && limit == INFINITY && size >= question->fewest) {
-        const int64_t found = prune(base, n, memory->parts, weighed->features, &fields->by_item,
-                                    fields->by_feature.n_lists, fields->norm, excluded, &memory->pruning, best);
-        if (found != UNSURE) return found;
+    int64_t found = UNSURE;
+    if (n_fields == 1 && !question->budget && fields->norm && limit == INFINITY && size >= question->fewest)
+        found = prune(base, n, memory->parts, weighed->features, &fields->by_item, fields->by_feature.n_lists, fields->norm,
+                      excluded, &memory->pruning, &middle, best);
+    if (found == UNSURE) {
         best->filled = best->count = 0, best->crowd = -INFINITY;
+        found = find_best(base, n, memory->parts, n_fields, excluded, &all, limit, memory->places, memory->block, best);
     }
-    return find_best(base, n, memory->parts, n_fields, excluded, &all, limit, memory->places, memory->block, best);
-}
-
-/* How many others are above the middle one of the scores of the seeds that are left out, or more than few, where all k best
-   ones are; else UNSURE. */
-static int64_t above_middle(int64_t n_fields, const double *base, int64_t n, const question_t *question,
-                            const ids_t *excluded, const memory_t *memory,
-                            const double *left_out, int64_t n_seeds, double least_best) {
-    double *sorted = memory->pruning.near_sums;
-    const double share = question->unlike * (question->n_items - (double)excluded->count);
-    memcpy(sorted, left_out, (size_t)n_seeds * sizeof *sorted);
-    sort_down(sorted, memory->pruning.near_ids, n_seeds);
-    const double bound = (sorted[(n_seeds - 1) / 2] + sorted[n_seeds / 2]) / 2;
-    if (!(least_best > bound)) return UNSURE;
-    return count_above(base, n, memory->parts, n_fields, excluded, bound, share > question->few ? share : question->few,
-                       memory->places, memory->block);
+    if (left_out && middle.above == UNSURE && found > 0 && best->heap[0] > middle.bound)
+        middle.above = count_above(base, n, memory->parts, n_fields, excluded, middle.bound, middle.most, memory->places,
+                                   memory->block);
+    if (left_out) *above = middle.above;
+    return middle.above == DAMAGED ? DAMAGED : found;
 }
 
 /* Whether two items have the same features with the same values in all fields; not, if some have no values yet. */
@@ -1030,7 +1080,7 @@ static int join(const field_t *fields, int64_t n_fields, const question_t *quest
    the features of each field, and their weights. With sums the sums of all items are there, and no best ones. `without`:
    those who do not join, and are none of the best. `limits` has room for a number a field. `left_out` gets the score of
    each seed if the others, and what joined them, are the set: but for the last bits of its logarithms, and NAN where
-   nobody will ask for it; and `above` how many others are above the middle one of these, as above_middle has it. */
+   nobody will ask for it; and `above` how many others are above the middle one of these, as middle_t has it. */
 static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, const ids_t *without,
                       memory_t *memory, weighed_t *weighed, int64_t *limits, double *left_out, int64_t *above,
                       int64_t *ids, double *scores, int64_t room) {
@@ -1047,7 +1097,8 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     }
     for (int64_t k = question->joining; k; k *= DEEPER) {
         best = (best_t){k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
-        const int64_t found = pass(fields, n_fields, base, n, question, limits, without, memory, weighed, &best, NULL);
+        const int64_t found = pass(fields, n_fields, base, n, question, limits, without, memory, weighed, &best, NULL, 0, NULL,
+                                   NULL);
         if (found < 0 || is_crowded(&best)) return found < 0 ? found : UNSURE;
         sort_down(scores, ids, found);
         const int sure = join(fields, n_fields, question, memory, ids, scores, found);
@@ -1060,21 +1111,17 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
         memory->n_examples = n_seeds;
     }
     best = (best_t){question->k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
-    const int64_t found = pass(fields, n_fields, base, n, question, limits, without, memory, weighed, &best, asked->sums);
-    if (found < 0 || (!asked->sums && is_crowded(&best))) return found < 0 ? found : UNSURE;
     const int are_few = n_seeds >= FEWEST_DIVIDED && n_seeds <= MOST_DIVIDED;
     const int may_be_groups = !asked->sums && n_fields == 1 && question->alike && are_few;
     const int leaves_out = question->unlike > 0 || may_be_groups;
+    for (int64_t e = 0; e < n_seeds; e++) left_out[e] = NAN;
+    const int64_t found = pass(fields, n_fields, base, n, question, limits, without, memory, weighed, &best, asked->sums,
+                               n_seeds, leaves_out ? left_out : NULL, above);
+    if (found < 0 || (!asked->sums && is_crowded(&best))) return found < 0 ? found : UNSURE;
     for (int64_t f = 0; f < n_fields; f++) memory->least += least_of_field(weighed + f);
-    for (int64_t e = 0; e < n_seeds; e++) left_out[e] = leaves_out ? 0.0 : NAN;
-    for (int64_t f = 0; leaves_out && f < n_fields; f++)
-        leave_out(fields + f, question, memory, weighed + f, n_seeds, left_out);
     if (!found && !question->joining) return UNSURE; /* nothing else has what the seeds have */
     if (asked->sums) return found;
     sort_down(scores, ids, found);
-    if (found && question->unlike > 0 && n_seeds > 1)
-        *above = above_middle(n_fields, base, n, question, without, memory, left_out, n_seeds, scores[found - 1]);
-    if (*above == DAMAGED) return DAMAGED;
     memory->together = are_one_set(fields, n_fields, question, memory, weighed, n_seeds, ids, scores, found);
     if (memory->together < 0) return DAMAGED;
     if (may_be_groups && !memory->together)

@@ -165,7 +165,7 @@ class SeedWeights:
     summed: Floats | None = None  # base and lists, if they were added already
     known: Known | None = None  # of these weights
     left_out: Floats | None = None  # of search/cutoff.py, but for the last bits of logarithms
-    above: int | None = None  # how many others are above the middle one of these, if it is known, and may matter
+    above: int | None = None  # how many others may be above the middle one of these (core/question.py)
     decided: tuple[npt.NDArray[np.bool_], bool] | None = None  # which items belong, and whether that is told, if known
     together: bool | None = None  # whether the core has found that the examples fall into no groups
     share_much: bool | None = None  # or that they do not share little

@@ -90,7 +90,9 @@ def test_one_pass_is_the_product_with_the_matrix(seed, fewest):
             is_near = np.abs(expected[left] - middle).min() < 2e-9
             assert len(seeds) == 1 or is_near or found.scores.min() <= middle
         else:
-            assert found.above == (expected[left] > middle).sum() >= len(plain)
+            above, most = (expected[left] > middle).sum(), max((n_items - len(seeds)) / 4, 2)
+            assert above <= found.above <= most or most < found.above <= above
+            assert above >= len(plain)
         sums = np.empty(n_items)
         assert question.ask([OpenField(field, 0.0, 1.0)], base, own, seeds, shares, seeds, sums) is not None
         assert np.array_equal(sums, expected)
