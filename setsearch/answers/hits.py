@@ -7,7 +7,6 @@ ranks better, at the same rank of the one where its score is larger.
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 
@@ -33,13 +32,7 @@ DEEPER = 4  # times as many items are looked at if too many were dropped
 NAMED = 40  # characters of a text that is an example
 
 
-class Row(NamedTuple):
-    """An item that may be a hit: its score, whether it belongs, and the place of its group."""
-
-    id: int
-    score: float
-    belongs: bool | None
-    group: int = 0
+Row = tuple[int, float, bool | None, int]  # an item that may be a hit, its score, whether it belongs, its group's place
 
 
 def wanted_of(fields: Fields, request: ExpandRequest, defaults: Defaults) -> Wanted:
@@ -107,15 +100,15 @@ def best_hits(
                     told[place] = bool(request.options.get("about")) or is_told
                 if not waits:
                     belongs = _marks(fields, weights, ids, scores, leaders, request, told[place] is True, len(groups))
-            found = map(Row, ids.tolist(), scores.tolist(), belongs, [place] * len(ids))
-            lists.append([row for row in found if row.belongs or not leaves][:wanted])
+            found = zip(ids.tolist(), scores.tolist(), belongs, [place] * len(ids), strict=True)
+            lists.append([row for row in found if row[2] or not leaves][:wanted])
         is_all = all(len(own) < wanted for own in lists)
         ranked, of_groups = _in_turn(fields, lists, request)
-        same = _hits_among(fields, [row.id for row in ranked[:wanted]], request)
+        same = _hits_among(fields, [id for id, *_ in ranked[:wanted]], request)
         if of_groups:
             same = {id: list(dict.fromkeys([*own, *of_groups.get(id, ())])) for id, own in same.items()}
         if len(same) >= request.k or is_all:
-            rows = [row for row in ranked if row.id in same][: request.k]
+            rows = [row for row in ranked if row[0] in same][: request.k]
             if waits and told[0]:
                 rows = _marked(fields, weights, rows, leaders, excluded)
             hits = make_hits(fields, groups, rows, request, same)
@@ -156,8 +149,8 @@ def _marked(
         """The scores by which the line is drawn."""
         return weights.best_scores(excluded, n_leading(fields)) + weights.constant
 
-    belongs = belonging(fields, weights, np.array([row.score for row in rows]), leaders, more)
-    return [row._replace(belongs=mark) for row, mark in zip(rows, belongs.tolist(), strict=True)]
+    belongs = belonging(fields, weights, np.array([score for _, score, *_ in rows]), leaders, more)
+    return [(id, score, mark, group) for (id, score, _, group), mark in zip(rows, belongs.tolist(), strict=True)]
 
 
 def _in_turn(
@@ -169,16 +162,16 @@ def _in_turn(
     """
     if len(lists) == 1:
         return [*lists[0]], {}
-    same = [_hits_among(fields, [row.id for row in own], request) for own in lists]
-    kept = [[row for row in own if row.id in folded] for own, folded in zip(lists, same, strict=True)]
+    same = [_hits_among(fields, [id for id, *_ in own], request) for own in lists]
+    kept = [[row for row in own if row[0] in folded] for own, folded in zip(lists, same, strict=True)]
     merged: dict[int, Row] = {}
     for own in zip_longest(*kept):
         rows = [row for row in own if row is not None]
-        best = {row.id: row for row in sorted(rows, key=lambda row: row.score)}
-        for row in rows:
-            merged.setdefault(row.id, best[row.id])
-    rows = sorted(merged.values(), key=lambda row: row.belongs is False)
-    return rows, {row.id: same[row.group].get(row.id, ()) for row in rows}
+        best = {row[0]: row for row in sorted(rows, key=lambda row: row[1])}
+        for id, *_ in rows:
+            merged.setdefault(id, best[id])
+    rows = sorted(merged.values(), key=lambda row: row[2] is False)
+    return rows, {id: same[group].get(id, ()) for id, _, _, group in rows}
 
 
 def _leaders(
@@ -214,17 +207,17 @@ def make_hits(
     same: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> Hits:
     """Hits of items in the order of their rank, with near-duplicates."""
-    ids = [row.id for row in rows]
+    ids = [id for id, *_ in rows]
     explain, snippets = request.options.get("explain"), request.options.get("snippets")
     features, reasons, common = {}, {}, list[Reason]()
-    for place, weights in enumerate(groups):
-        own = [row for row in rows if row.group == place]
-        parts = contributions(fields, weights, [row.id for row in own]) if explain or snippets else {}
+    for place, weights in enumerate(groups if explain or snippets else ()):
+        own = [row for row in rows if row[3] == place]
+        parts = contributions(fields, weights, [id for id, *_ in own])
         features.update(parts)
         if explain:
             how = wording(fields, parts.values(), weights.examples.ids)
-            reasons.update({row.id: how.reasons(parts[row.id], rest_of(row.score, parts[row.id])) for row in own})
-            belonging = [parts[row.id] for row in own if row.belongs is not False]
+            reasons.update({id: how.reasons(parts[id], rest_of(score, parts[id])) for id, score, *_ in own})
+            belonging = [parts[id] for id, _, belongs, _ in own if belongs is not False]
             common += how.common(belonging) if len(belonging) > 1 else ()
     passages = make_snippets(fields, features) if snippets else {}
     columns = fields.columns_of(ids)

@@ -50,7 +50,8 @@ def belonging(
     """
     if more is not None and weights.known is not None and len(leaders) < n_leading(fields):
         floors = weights.known.least / weights.scale + weights.constant, float(leaders[-1])
-        low, high = (_line(fields, weights, leaders, floor, exactly=False) for floor in floors)
+        share, height = _share_of_height(fields, weights, leaders, exactly=False)
+        low, high = (floor + share * (height - floor) for floor in floors)  # the line grows with its floor
         margin = NEARLY * max(abs(low), abs(high), 1.0)
         above: npt.NDArray[np.bool_] = scores > high + margin
         if (above | (scores < low - margin)).all():
@@ -70,15 +71,16 @@ def _above(scores: Floats, find: Callable[..., float]) -> npt.NDArray[np.bool_]:
 
 def threshold(fields: Fields, weights: SeedWeights, scores: Floats, exactly: bool = True) -> float:
     """tau: items with a larger score belong. `scores` are the `n_leading` best ones, or all, best first."""
-    return _line(fields, weights, scores, floor_of(fields, scores), exactly)
+    floor, (share, height) = floor_of(fields, scores), _share_of_height(fields, weights, scores, exactly)
+    return floor + share * (height - floor)
 
 
-def _line(fields: Fields, weights: SeedWeights, scores: Floats, floor: float, exactly: bool) -> float:
-    """tau for a floor: it grows with it. `scores` are the best ones."""
+def _share_of_height(fields: Fields, weights: SeedWeights, scores: Floats, exactly: bool) -> tuple[float, float]:
+    """At which share of the way from the floor to what score tau lies. `scores` are the best ones."""
     if _finds_seeds(weights) and not weights.negative:
-        return floor + SEEDS_SHARE * (median(leave_one_out_scores(fields, weights, exactly)) - floor)
+        return SEEDS_SHARE, median(leave_one_out_scores(fields, weights, exactly))
     share = min(LEADERS_SHARE + LEADERS_GROWTH * (max(weights.examples.total, 1.0) - 1), LEADERS_LIMIT)
-    return floor + share * (float(np.mean(scores[:LEADERS])) - floor)
+    return share, float(np.mean(scores[:LEADERS]))
 
 
 def floor_of(fields: Fields, scores: Floats) -> float:

@@ -66,8 +66,8 @@ def _same(fields: Fields, ids: Sequence[int]) -> list[int]:
     """The place of the earlier hit that each is nearly the same as, -1 for none."""
     items = np.array(ids, np.int64)
     words, counts, starts, ends = fields.first.read_lists(np.sort(items))
-    same, lengths = _compared(items, (words, starts, ends), ALIKE, COMPARED), ends[items] - starts[items]
-    short = np.flatnonzero((lengths > 0) & (lengths < LEAST_WORDS)).tolist()
+    same, lengths = _compared(items, (words, starts, ends), ALIKE, COMPARED), (ends[items] - starts[items]).tolist()
+    short = [place for place, length in enumerate(lengths) if 0 < length < LEAST_WORDS]
     titles, firsts = fields.describe([ids[place] for place in short]), dict[object, int]()
     for place in short:
         at = slice(starts[ids[place]], ends[ids[place]])

@@ -254,8 +254,8 @@ class SparkReading(ManySets):
             found = ranking.best(asked, depth)
         ranked = []
         for own, end in zip(found, ends, strict=True):
-            rows = [Row(id, score, None if end is None else score > end) for id, score in own]
-            ranked.append([row for row in rows if row.belongs or cut != "keep"][: request.k])
+            rows: list[Row] = [(id, score, None if end is None else score > end, 0) for id, score in own]
+            ranked.append([row for row in rows if row[2] or cut != "keep"][: request.k])
         nothing = NothingToRank(nothing_left(fields.items, among))
         hits = _hits(questions, ranked, request)
         return [own if best else nothing for own, best in zip(hits, found, strict=True)]
@@ -286,7 +286,7 @@ class SparkReading(ManySets):
 
 
 def _hits(questions: Sequence[Question], ranked: Sequence[list[Row]], request: ExpandRequest) -> list[Hits]:
-    fields, ids = questions[0].fields, [[row.id for row in rows] for rows in ranked]
+    fields, ids = questions[0].fields, [[id for id, *_ in rows] for rows in ranked]
     fields.describe(sorted({id for own in ids for id in own}))  # all at once
     if request.options.get("explain"):
         _load_features(questions, ids)

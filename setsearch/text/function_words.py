@@ -30,7 +30,7 @@ def likely_language(words: Iterable[str]) -> str:
     """The language with the most function words among some words; English if these tell none."""
     known = _languages()
     telling = known.keys() & words
-    if len(telling) < ENOUGH:
+    if len(telling) < ENOUGH or telling <= function_words("english"):
         return "english"
     counts = Counter([language for word in telling for language in known[word]])
     best = max(sorted(counts), key=counts.__getitem__, default="english")
