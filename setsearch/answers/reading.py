@@ -355,12 +355,21 @@ class Reading(ReadingTable, ManySets):
         return [own for own in map(fields_by, self._choice.keys({})) if own is not None]
 
     def weigh(
-        self, fields_by: FieldsBy, names: Seeds, request: ExpandRequest
+        self,
+        fields_by: FieldsBy,
+        names: Seeds,
+        request: ExpandRequest,
+        taken: Floats | None = None,
+        sums: bool = False,
     ) -> Asking[tuple[Fields, SeedWeights, list[int], bool]]:
-        """What answers in one list: fields, weights, the items left out, and whether nothing tells what belongs."""
+        """What answers in one list: fields, weights, the items left out, and whether nothing tells what belongs.
+
+        `taken`: as Wanted has it. `sums`: whether the scores of all items are of interest.
+        """
         fields, examples = self._examples(fields_by, names, request)
-        asking = self._weights(fields, examples, request, wanted_of(fields, request, self.defaults))
-        weights, rejected = yield from asking
+        wanted = wanted_of(fields, request, self.defaults)._replace(taken=taken)
+        wanted = wanted._replace(k=0) if sums else wanted
+        weights, rejected = yield from self._weights(fields, examples, request, wanted)
         left_out, cannot_tell = _left_out(examples, rejected, request), self._choice.cannot_tell(fields, request.model)
         return fields, weights, left_out, cannot_tell
 

@@ -30,7 +30,7 @@
 
 enum {
     FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, SOME = 256, FEW = 50, /* search/groups.py */
-    VERSION = 10,   /* of the entries; binding.py asks for it */
+    VERSION = 11,   /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
@@ -608,7 +608,7 @@ typedef struct {
 /* What is asked: seeds and excluded ids, which ascend, stand elsewhere. */
 typedef struct {
     question_t question;
-    const double *base;
+    const double *base, *choosing; /* the second one where it is chosen which items join */
     double *sums; /* of all items, if these are wanted instead of the best ones */
     int64_t n_seeds, n_excluded, once, weighs; /* whether seeds that are nearly the same count once; and how they weigh is told */
 } asked_t;
@@ -948,6 +948,14 @@ static int are_one_set(const field_t *field, int64_t n_fields, const question_t 
     return known > 0 ? are_together(alike, n_seeds) : known;
 }
 
+/* What a base takes away at most from an item that exists. */
+static double taken_by(const double *base, int64_t n) {
+    double least = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (base[i] < least && base[i] > -INFINITY) least = base[i];
+    return -least;
+}
+
 /* The score of each seed if the others are the set; the middle one of these, and how many others may be above it. */
 static middle_t find_middle(const field_t *fields, int64_t n_fields, const question_t *question, int64_t n_excluded,
                             const memory_t *memory, const weighed_t *weighed, int64_t n_seeds, double *left_out) {
@@ -979,16 +987,17 @@ static int64_t weigh_all(const field_t *fields, int64_t n_fields, const question
 }
 
 /* One pass: the weights of all fields, and the best items; or else the sums of all, and how many others are above 0. With
-   `left_out`, the scores of the `n_seeds` seeds without each other, and how many others are above the middle one. */
-static int64_t pass(const field_t *fields, int64_t n_fields, const double *base, int64_t n, const question_t *question,
-                    const int64_t *limits, const ids_t *excluded, const memory_t *memory, weighed_t *weighed,
-                    best_t *best, double *all_sums, int64_t n_seeds, double *left_out, int64_t *above) {
+   `left_out`, the scores of the `n_seeds` seeds without each other, and how many others are above the middle one. `taken`:
+   by the base. */
+static int64_t pass(const field_t *fields, int64_t n_fields, const double *base, double taken, int64_t n,
+                    const question_t *question, const int64_t *limits, const ids_t *excluded, const memory_t *memory,
+                    weighed_t *weighed, best_t *best, double *all_sums, int64_t n_seeds, double *left_out, int64_t *above) {
     const ids_t all = {NULL, 0};
     middle_t middle = {INFINITY, 0, UNSURE};
     double sums[2] = {0, 0};
     const int64_t size = weigh_all(fields, n_fields, question, limits, memory, weighed, sums);
     if (size < 0) return size;
-    const double limit = sums[0] + sums[1] < EXACT_BELOW ? INFINITY : EXACT_BELOW - 1 - sums[1];
+    const double limit = sums[0] + sums[1] + taken < EXACT_BELOW ? INFINITY : EXACT_BELOW - 1 - sums[1] - taken;
     if (left_out) middle = find_middle(fields, n_fields, question, excluded->count, memory, weighed, n_seeds, left_out);
     if (all_sums) {
         memcpy(all_sums, base, (size_t)n * sizeof *base);
@@ -996,7 +1005,7 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
         return largest(all_sums, n) <= limit ? n_positive(all_sums, n, excluded) : UNSURE;
     }
     int64_t found = UNSURE;
-    if (n_fields == 1 && !question->budget && fields->norm && limit == INFINITY && size >= question->fewest)
+    if (n_fields == 1 && !question->budget && !taken && fields->norm && limit == INFINITY && size >= question->fewest)
         found = prune(base, n, memory->parts, weighed->features, &fields->by_item, fields->by_feature.n_lists, fields->norm,
                       excluded, &memory->pruning, &middle, best);
     if (found == UNSURE) {
@@ -1095,10 +1104,11 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
         const int same = have_copies(&fields->by_item, question, memory);
         if (same < 0) return same;
     }
+    const double taken = asked->choosing == base ? 0.0 : taken_by(asked->choosing, n);
     for (int64_t k = question->joining; k; k *= DEEPER) {
         best = (best_t){k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
-        const int64_t found = pass(fields, n_fields, base, n, question, limits, without, memory, weighed, &best, NULL, 0, NULL,
-                                   NULL);
+        const int64_t found = pass(fields, n_fields, asked->choosing, taken, n, question, limits, without, memory, weighed,
+                                   &best, NULL, 0, NULL, NULL);
         if (found < 0 || is_crowded(&best)) return found < 0 ? found : UNSURE;
         sort_down(scores, ids, found);
         const int sure = join(fields, n_fields, question, memory, ids, scores, found);
@@ -1115,8 +1125,8 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     const int may_be_groups = !asked->sums && n_fields == 1 && question->alike && are_few;
     const int leaves_out = question->unlike > 0 || may_be_groups;
     for (int64_t e = 0; e < n_seeds; e++) left_out[e] = NAN;
-    const int64_t found = pass(fields, n_fields, base, n, question, limits, without, memory, weighed, &best, asked->sums,
-                               n_seeds, leaves_out ? left_out : NULL, above);
+    const int64_t found = pass(fields, n_fields, base, 0.0, n, question, limits, without, memory, weighed, &best,
+                               asked->sums, n_seeds, leaves_out ? left_out : NULL, above);
     if (found < 0 || (!asked->sums && is_crowded(&best))) return found < 0 ? found : UNSURE;
     for (int64_t f = 0; f < n_fields; f++) memory->least += least_of_field(weighed + f);
     if (!found && !question->joining) return UNSURE; /* nothing else has what the seeds have */

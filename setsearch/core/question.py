@@ -21,7 +21,7 @@ ROOM = 1 << 18  # numbers of answers, beside those of the largest one
 MOST_EXAMPLES = LEAST_ROOM
 
 _SIZE, _POINTER = c.c_int64, c.c_void_p
-_FIELD, _ASKED = Struct(2 * "qqPPqPPP0q" + "Pdd"), Struct("10d8qPP4q")  # `field_t` and `asked_t` of core.c
+_FIELD, _ASKED = Struct(2 * "qqPPqPPP0q" + "Pdd"), Struct("10d8qPPP4q")  # `field_t` and `asked_t` of core.c
 
 
 class _Pruning(c.Structure):
@@ -105,7 +105,7 @@ class Question(NamedTuple):
 
     `excluded` ascend. `sums`, `(n_items,)`, are filled instead of finding the best items. `weighs`: whether it is of
     interest how the examples were weighed. `once`: whether seeds that are nearly the same count once, so that the core
-    may not answer as it is asked.
+    may not answer as it is asked. `choosing`: the base where it is chosen which items join, if that is another one.
     """
 
     fields: Sequence[OpenField]
@@ -117,6 +117,7 @@ class Question(NamedTuple):
     sums: Floats | None = None
     weighs: bool = False
     once: bool = False
+    choosing: Floats | None = None
 
 
 class Answer(NamedTuple):
@@ -236,6 +237,7 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
     for own in questions:
         require(own.base.dtype == np.float64 and own.base.flags.c_contiguous, "a base that the core cannot take")
         require(len(own.base) == len(first.base), "a base of other items")
+        require(own.choosing is None or _is_like(own.choosing, own.base), "another base that the core cannot take")
         require(own.sums is None or len(own.sums) == len(own.base), "sums that the core cannot fill")
         require(len(own.seeds) + own.numbers.joining <= MOST_EXAMPLES, "too many examples")
         shares += [1.0] * len(own.seeds) if own.shares is None else own.shares.tolist()
@@ -287,11 +289,16 @@ def one_after_another(askings: Iterable[Asking[T]]) -> Asking[list[T]]:
     return outcomes
 
 
+def _is_like(one: Floats, other: Floats) -> bool:
+    return one.dtype == other.dtype and len(one) == len(other) and bool(one.flags.c_contiguous)
+
+
 def _packed(own: Question) -> bytes:
     """An `asked_t`."""
     sums = 0 if own.sums is None else address(own.sums)
+    choosing = address(own.base if own.choosing is None else own.choosing)
     n_seeds, n_excluded = len(own.seeds), len(own.excluded)
-    return _ASKED.pack(*own.numbers, address(own.base), sums, n_seeds, n_excluded, own.once, own.weighs)
+    return _ASKED.pack(*own.numbers, address(own.base), choosing, sums, n_seeds, n_excluded, own.once, own.weighs)
 
 
 def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterator[Answered]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Floats, Ints
+from setsearch.arrays import Floats, Ints, to_lattice
 from setsearch.core import question
 from setsearch.core.question import Answer, Asking, Copies, Numbers, Question, Weighed
 from setsearch.memory.fields import Fields
@@ -118,12 +118,14 @@ def second_pass(fields: Fields, first: SeedWeights, ids: Sequence[int], feedback
 class Wanted(NamedTuple):
     """What is wanted of a question: the k best items, 0 for the sums of all; and whether its weights are, too.
 
-    `few`: the share of the others, and the least number, that may be above the middle seed; 0: not asked.
+    `few`: the share of the others, and the least number, that may be above the middle seed; 0: not asked. `taken`: what
+    others take from the scores of all items where it is chosen which join, `(n_ids,)`, in nats.
     """
 
     k: int = 0
     weights: bool = True
     few: tuple[float, float] = (0.0, 0.0)
+    taken: Floats | None = None
 
 
 ALL = Wanted()
@@ -157,7 +159,8 @@ def weights_at_once(
     base, without = fields.base(model, total), sorted({*excluded, *examples.seeds})
     sums = None if wanted.k else np.empty(len(base.items))
     of_seeds = sorted(examples.ids), examples.weights, without
-    asked = Question(lists, base.items, numbers, *of_seeds, sums, wanted.weights, once and alike > 0)
+    choosing = None if wanted.taken is None or not joins else base.items + to_lattice(-wanted.taken)
+    asked = Question(lists, base.items, numbers, *of_seeds, sums, wanted.weights, once and alike > 0, choosing)
     answer = yield asked
     if answer is None or isinstance(answer, Copies):
         return answer
@@ -281,6 +284,7 @@ def two_passes(
     count = how_many_join(first.model, examples, fields.items.size, share)
     if count:
         weights = with_vectors(fields, subtract(first), defaults, options)
+        weights = weights if wanted.taken is None else weights.less("taken", wanted.taken)
         first = second_pass(fields, first, _joining_items(fields, weights, excluded, count), share)
     return subtract(first)
 

@@ -271,6 +271,12 @@ class SeedWeights:
         base = Base(self.base.items + prior, self.base.constant, self.scale)
         return self.having(base=base, priors=(*self.priors, (name, prior)), summed=sums + prior)
 
+    def less(self, name: str, taken: Floats) -> "SeedWeights":
+        """These weights with a named part of the base that takes something from the scores, `(n_ids,)`, in nats."""
+        part = to_lattice(-taken, coefficient=self.scale)
+        base = Base(self.base.items + part, self.base.constant, self.scale)
+        return self.having(base=base, priors=(*self.priors, (name, part)), summed=self.sums() + part)
+
     def smoothed(self, neighbors: Neighbors, share: float) -> "SeedWeights":
         """These weights with parts of the base that smooth the scores of all items (scoring/smoothing.py)."""
         sums = self.sums()

@@ -14,22 +14,14 @@ from hypothesis import strategies as st
 from laws import examples
 from oracle import floor_of
 from test_claims import make
-from test_inbox import OTHER, TOPICS
-from test_set_groups import definition
+from test_inbox import OTHER, TOPICS, vague
+from test_set_groups import alone, beside, definition
 
 import setsearch
 from setsearch import errors
 from setsearch.answers.saved import growing
 from setsearch.answers.saved.stored import StoredSets
 from setsearch.cli.commands import grow
-
-
-def vague(topic, number):
-    """A text of some words of a topic, of another one, and of all; always the same."""
-    draw = random.Random(f"{topic} {number}")
-    other = draw.choice([own for own in TOPICS if own != topic])
-    own = draw.sample(TOPICS[topic], draw.randint(2, 6))
-    return " ".join(own + draw.sample(TOPICS[other], draw.randint(0, 3)) + draw.sample(OTHER, 4))
 
 
 def made(place=":memory:", exclusive=True, order=tuple(TOPICS), size=16):
@@ -51,19 +43,17 @@ def first_round(index, names, each, precision):
     found = {}
     for name in names:
         own = index.set(name)
-        reading = index.items("documents")
-        score = {
-            hit.item: hit.score
-            for hit in reading.expand(own.accepted, 1000, exclude=own.rejected, keep_seeds=True, groups=1)
-        }
+        rivals = {one: [other for other in names if other != one] for one in names}
+        said = beside(index, name, rivals) if rivals[name] else alone(index, name)
+        score = {item: value for item, (value, _) in said.items()}
         free = sorted((value for item, value in score.items() if item not in own.accepted), reverse=True)
         floor = floor_of(free, len(score))
         unit = sum(free[:5]) / 5 - floor
         taken = {item for other in names for item in index.set(other).accepted}
         candidates = []
-        for item, (beside, _, better) in rows[name].items():
+        for item, (left, _, better) in rows[name].items():
             if item not in taken and better is None:
-                v = (beside - floor) / unit
+                v = (left - floor) / unit
                 odds = math.exp(5.99 + (1.16 + 2.87) * v) * unit / max(len(score), 262)
                 candidates.append((-odds / (1 + odds), item))
         candidates.sort()

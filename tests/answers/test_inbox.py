@@ -31,6 +31,14 @@ def text(topic, number, own=6):
     return " ".join(draw.sample(TOPICS[topic], own) + draw.sample(OTHER, 3))
 
 
+def vague(topic, number):
+    """A text of some words of a topic, of another one, and of all; always the same."""
+    draw = random.Random(f"{topic} {number}")
+    other = draw.choice([own for own in TOPICS if own != topic])
+    own = draw.sample(TOPICS[topic], draw.randint(2, 6))
+    return " ".join(own + draw.sample(TOPICS[other], draw.randint(0, 3)) + draw.sample(OTHER, 4))
+
+
 def texts(numbers, topics=TOPICS):
     return [(f"{topic}{number}", text(topic, number)) for topic in topics for number in numbers]
 

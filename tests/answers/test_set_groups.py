@@ -11,24 +11,69 @@ from hypothesis import strategies as st
 from laws import examples
 from oracle import floor_of
 from test_claims import make
-from test_inbox import TOPICS, fill, texts
+from test_inbox import TOPICS, fill, texts, vague
 
 import setsearch
 from setsearch import errors
 from setsearch.answers.saved import coupling
 from setsearch.answers.saved.groups import Groups
+from setsearch.core.question import now
 
 STEP = 2**-36  # of what is subtracted
 
 
-def alone(index, name):
-    """What the question of one set says of each item but its rejected ones: {item: (score, belongs)}."""
+def alone(index, name, taken=None, **options):
+    """What the question of one set says of each item but its rejected ones: {item: (score, belongs)}.
+
+    `taken`: what others take from each item where it is chosen what joins.
+    """
     own = index.set(name)
     reading = index.items(own.items)
-    hits = reading.expand(
-        own.accepted, reading.item_count(), exclude=own.rejected, cut="mark", keep_seeds=True, groups=1
-    )
-    return {hit.item: (hit.score, hit.belongs) for hit in hits}
+    if taken is None:
+        hits = reading.expand(
+            own.accepted, reading.item_count(), exclude=own.rejected, cut="mark", keep_seeds=True, groups=1, **options
+        )
+        return {hit.item: (hit.score, hit.belongs) for hit in hits}
+
+    def answer(fields_by):
+        """The same by the parts of a question."""
+        (fields, *_) = reading.candidates(fields_by)
+        ids = {item: fields.resolve(item) for item in taken}
+        array = np.zeros(max(ids.values()) + 1)
+        array[[*ids.values()]] = [*taken.values()]
+        marks = tuple(own.accepted), tuple(own.rejected)
+        found = now(coupling._weigh_known(reading, fields_by, marks, {}, False, array))
+        scores, known = found.weights.scores() + found.weights.constant, found.weighed
+        return {
+            item: (float(scores[id]), bool(scores[id] > known.line) if known.is_told else None)
+            for item, id in ids.items()
+            if item not in own.rejected
+        }
+
+    return reading.answer({}, answer)
+
+
+def heights(index, name, scores):
+    """The height of each item in a set, and the unit."""
+    own = index.set(name)
+    free = sorted((score for item, score in scores.items() if item not in own.accepted), reverse=True)
+    n_items = len(index.items(own.items).expand(own.accepted, 1000, keep_seeds=True))
+    floor = floor_of(free, n_items) if free else 0.0
+    unit = max(sum(free[:5]) / len(free[:5]) - floor, 0.0) if free else 0.0
+    return {i: (s - floor) / unit if unit else 0.0 for i, s in scores.items()}, unit
+
+
+def beside(index, name, rivals_of):
+    """As `alone`, where what fits rivals better by one pass is not what joins."""
+    first = {
+        own: heights(index, own, {i: s for i, (s, _) in alone(index, own, None, feedback=0.0, gamma=0.0).items()})
+        for own in [name, *rivals_of[name]]
+    }
+    have = {item for other in rivals_of[name] for item in index.set(other).accepted}
+    items = {item for own, _ in first.values() for item in own}
+    best = {i: max([first[other][0].get(i, 0.0) for other in rivals_of[name]] + [0.0]) for i in items}
+    unit = first[name][1]
+    return alone(index, name, {i: float("inf") if i in have and unit else 0.5 * unit * best[i] for i in items})
 
 
 def kin(under, one, other):
@@ -47,18 +92,15 @@ def definition(index, rivals, under):
     `rivals` are the sets of one exclusive group, `under` the wholes of parts.
     """
     sets = {name: index.set(name) for name in index.sets()}
-    said = {name: alone(index, name) for name in sets}
-    height, unit = {}, {}
-    for name, own in sets.items():
-        free = sorted((score for item, (score, _) in said[name].items() if item not in own.accepted), reverse=True)
-        n_items = len(index.items(own.items).expand(own.accepted, 1000, keep_seeds=True))
-        floor = floor_of(free, n_items) if free else 0.0
-        unit[name] = max(sum(free[:5]) / len(free[:5]) - floor, 0.0) if free else 0.0
-        height[name] = {i: (s - floor) / unit[name] if unit[name] else 0.0 for i, (s, _) in said[name].items()}
-    found = {}
+    rivals_of = {
+        name: [o for o in sorted(rivals) if name in rivals and o != name and not kin(under, name, o)] for name in sets
+    }
+    said = {name: beside(index, name, rivals_of) if rivals_of[name] else alone(index, name) for name in sets}
+    height, unit, found = {}, {}, {}
+    for name in sets:
+        height[name], unit[name] = heights(index, name, {item: score for item, (score, _) in said[name].items()})
     for name in sorted(sets):
-        others = [o for o in sorted(rivals) if name in rivals and o != name and not kin(under, name, o)]
-        found[name] = {}
+        others, found[name] = rivals_of[name], {}
         for item, (score, belongs) in said[name].items():
             best, who = -float("inf"), None
             for other in others:
@@ -199,6 +241,46 @@ def test_a_part_lies_within_its_whole(index):
     assert index.delete_set("beasts") == ["lions"], "its part is told"
     assert (index.set("lions").under, index.set("lions").group) == (None, "kinds")
     compare(index, ["cats", "grain", "lions"])
+
+
+@pytest.mark.long
+def test_what_joins_a_second_pass_is_chosen_beside_the_rivals():
+    """In so many documents some join; what is known of sets is that of now, whatever changed."""
+    with make() as index:
+        index.add([(f"{topic}{n}", vague(topic, n)) for topic in TOPICS for n in range(16)])
+        for topic in TOPICS:
+            index.keep_set(topic, [f"{topic}{n}" for n in range(3)], items="documents", group="kinds")
+        alone = {name: {hit.item: hit.score for hit in index.set(name).expand(100)} for name in TOPICS}
+        index.group("kinds", exclusive=True)
+        names = sorted(TOPICS)
+        compare(index, names)
+        differ = 0
+        for name in names:
+            hits = index.set(name).expand(100, explain=True)
+            for hit in hits:
+                taken = sum(part.weight for part in hit.features if part.feature.startswith("fits "))
+                differ += hit.score - taken != pytest.approx(alone[name][hit.item], abs=1e-9)
+        assert differ, "others join than those of the set alone"
+        changed = index.set("cats")
+        changed.accept("cats5")
+        changed.reject("grain4", "music7")
+        changed.save()
+        compare(index, names)
+        put(index, "kinds", *names[:-1])
+        own = index.set("music")
+        own.accept(*[f"music{n}" for n in range(3, 8)])
+        own.save()
+        compare(index, names)
+        own = index.set("sea")
+        own.under = "grain"
+        own.save()
+        compare(index, names, {"sea": "grain"})
+        own = index.set("cats")
+        own.group = ""
+        own.save()
+        compare(index, ["grain", "music", "sea"], {"sea": "grain"})
+        index.delete_set("music")
+        compare(index, ["grain", "sea"], {"sea": "grain"})
 
 
 @examples(60)

@@ -189,10 +189,12 @@ def feedback_scores(
     vectors: Mapping[str, Sequence[float]] | None = None,
     share: float = 0.0,
     gamma: float = 0.0,
+    taken: Mapping[str, float] = {},
 ) -> dict[str, float]:
     """Scores of the model lift after a second pass: 10 - N items, n // 25 at most, join the seeds at half weight.
 
     None joins that is nearly the same as a seed or a better item: by seven tenths of their features, five at least.
+    What is `taken` from scores counts for what joins.
     With vectors, both passes add the field of their meaning. Both subtract gamma times the scores by `excluded` items.
     """
 
@@ -206,7 +208,8 @@ def feedback_scores(
     one_pass = added(lift_scores(data, seeds, 2.0, slope, binarization, RARITY), dict.fromkeys(seeds, 1.0))
     count = min(10 - len(seeds), len(data) // 25)
     best: list[str] = []
-    for item in (item for item, score in ranking(one_pass, {*seeds, *excluded}) if score > 0):
+    left = {item: score - taken.get(item, 0.0) for item, score in one_pass.items()}
+    for item in (item for item, score in ranking(left, {*seeds, *excluded}) if score > 0):
         if len(best) < count and not any(nearly_same(values[item], values[other]) for other in [*seeds, *best]):
             best.append(item)
     if count < 2 or len(seeds) > 5 or not best:

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from oracle import feedback_scores
 from samples import KERNELS, with_kernels
 from test_passes import collection, texts
 
@@ -16,6 +17,7 @@ from setsearch.search import passes as feedback
 from setsearch.search.cutoff import few, middle_seed
 from setsearch.search.examples import find_examples
 from setsearch.search.passes import Wanted
+from setsearch.search.request import parse_request
 
 BUDGETS = (5.0, 20.0, 60.0, 150.0, None, 0)
 
@@ -76,6 +78,43 @@ def test_hits_are_those_of_numpy(reading, options, least, monkeypatch):
 def test_whatever_else_is_asked(reading, more):
     for seeds in (["i1"], ["i1", "i4", "i7"], {"i1": 2, "i4": 0.5}):
         require_equal(lambda seeds=seeds: reading.expand(seeds, 3, **more))
+
+
+@pytest.mark.parametrize("excluded", [[], ["i3", "i9"]])
+def test_what_others_take_counts_for_what_joins_alone(reading, excluded, monkeypatch):
+    """Each item loses as much as others take, and what they have does not join; scores are those of the definition."""
+    data, rng, answers = collection(7, 600, 90), random.Random(str(excluded)), []
+    at_once = question.ask_all
+    monkeypatch.setattr(question, "ask_all", lambda own: answers.extend(found := at_once(own)) or found)
+
+    def ask(seeds, taken):
+        """All scores, by sums and by weights."""
+        request = parse_request(1, {"exclude": excluded, "gamma": 0.0})
+
+        def answer(fields_by):
+            (fields,) = reading.candidates(fields_by)
+            names = [name for name, _ in fields.describe([*range(600)]).values()]
+            array = np.array([taken.get(name, 0.0) for name in names])
+            both = [now(reading.weigh(fields_by, seeds, request, array, sums))[1] for sums in (True, False)]
+            scores = [own.scores().tolist() for own in both]
+            assert scores[0] == scores[1]
+            return dict(zip(names, scores[0], strict=True))
+
+        return reading.answer({}, answer)
+
+    differ = 0
+    for turn in range(12):
+        seeds = rng.sample(sorted(data.keys() - {*excluded}), turn % 6 + 1)
+        most = 1000.0 if turn == 3 else 2.0  # sums of large numbers are not exact in the core
+        taken = {item: rng.choice([0, rng.random() * most, float("inf")]) for item in data}
+        first, *others = with_kernels(lambda seeds=seeds, taken=taken: ask(seeds, taken))
+        assert all(own == first for own in others)
+        if turn == 2:
+            expected = feedback_scores(data, seeds, 0.25, 5000, 0.8, excluded=excluded, taken=taken)
+            assert first == pytest.approx(expected, abs=1e-6)
+        differ += first != ask(seeds, {})
+    assert differ == 10, "nothing joins six"
+    assert sum(own is not None for own in answers) > len(answers) / 2 or "core" not in KERNELS
 
 
 @pytest.mark.skipif("core" not in KERNELS, reason="no core")

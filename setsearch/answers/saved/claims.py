@@ -7,13 +7,13 @@ The sets to which it belongs come first. Scores are in nats; the order is by how
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from setsearch.answers.contributions import contributions
 from setsearch.answers.reading import Reading
-from setsearch.answers.saved.coupling import Coupled, Flags, Given, Rivalry, Weighed, couple, penalties, weigh_each
+from setsearch.answers.saved.coupling import Coupled, Flags, Rivalry, Weighed, couple, penalties, weigh_each
 from setsearch.answers.saved.set_index import Entries, Look, Parts, looks, open_sets, reasons
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
@@ -161,8 +161,8 @@ class _Asking:
             return
         if self._name is None:
             raise InvalidParameter("a text has no vectors, by which these documents are compared: index it first")
-        given: Iterator[tuple[Given, dict[str, Any]]] = ((self.sets.marks[name], {}) for name in self.sets.others)
-        for name, found in zip(self.sets.others, weigh_each(self._reading, self._fields_by, given), strict=True):
+        sets = self.sets
+        for name, found in weigh_each(self._reading, self._fields_by, sets.others, sets.marks, sets.groups):
             if isinstance(found, SetsearchError):
                 raise found
             fields, weights, _, own, *_ = found

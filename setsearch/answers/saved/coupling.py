@@ -7,13 +7,16 @@ top_c is the mean of the five best scores, floor_c what an item has by chance (s
 of the group in which x is highest. x belongs to c if its score alone is above the line of c, if it is higher in c than
 in o, and if it belongs to all wholes of c. What o has accepted belongs to o; what it rejected has no height there.
 Without rivals scores are, to the bit, those of the set alone. Other rules do less well (benchmarks/LOG.md).
+
+Which items join few examples for a second pass (search/passes.py) is chosen by the same score, of one pass without what
+rejected items teach; what another set of the group has does not join.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +35,8 @@ from setsearch.errors import NoSeeds, QueryError, SetsearchError, UnknownItem, U
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.options import refuse
-from setsearch.scoring.best import Base
 from setsearch.search.cutoff import LEADERS, floor_of, n_leading, tells, threshold
+from setsearch.search.passes import EXAMPLES, feedback
 from setsearch.search.request import ExpandRequest, parse_request
 from setsearch.search.together import together
 from setsearch.search.weights import RIVAL, SeedWeights
@@ -44,6 +47,10 @@ Flags = npt.NDArray[np.bool_]
 Given = tuple[Sequence[str] | dict[str, float], Sequence[str]]  # accepted items, perhaps weighted, and rejected ones
 Found = TypeVar("Found", Hit, Explanation)
 T = TypeVar("T")
+Options = Mapping[str, Any]
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+ONE_PASS = {"feedback": 0.0, "gamma": 0.0, "cut": None, "explain": False}  # what rejected items teach comes later
+MOST_JOINED = EXAMPLES // 2  # of so many examples others may join
 
 
 class Weighed(NamedTuple):
@@ -67,16 +74,58 @@ class Standing(NamedTuple):
     weights: SeedWeights
     excluded: list[int]
     weighed: Weighed
+    taken: Floats | None  # as Wanted has it
     gone: Sequence[str] = ()  # members that the index has no longer
     untold: str | None = None  # why it does not tell what belongs
 
 
-def weigh_set(
-    reading: Reading, fields_by: FieldsBy, marks: Given, options: Mapping[str, Any] = MappingProxyType({})
+def weigh_each(
+    reading: Reading,
+    fields_by: FieldsBy,
+    names: Iterable[str],
+    marks: Mapping[str, Given],
+    groups: Groups,
+    options: Options = NOTHING,
+    more: Mapping[str, Options] = NOTHING,
+    sums: bool = False,
+) -> Iterator[tuple[str, Standing | SetsearchError]]:
+    """The questions of some sets, many at once, and why one cannot be asked; `marks` has these, and their rivals.
+
+    `options` are those of the model, `more` those of single sets. `sums`: whether scores of all items are of interest.
+    Raises all errors but QueryError and UsageError.
+    """
+    of_groups: dict[str | None, list[str]] = {}
+    for name in names:
+        group = groups.of.get(name)
+        of_groups.setdefault(group if group in groups.exclusive else None, []).append(name)
+    for group, own in of_groups.items():
+        few = {name for name in own if len(marks[name][0]) <= MOST_JOINED}
+        rivals = [name for name in groups.within(group) if name in marks] if few else []
+        taking = _Taking(reading, fields_by, rivals, marks, groups, options, more)
+        asked = (
+            _weigh_known(
+                *(reading, fields_by, marks[name], {**options, **more.get(name, NOTHING)}),
+                *(sums, taking.of(name) if name in few else None),
+            )
+            for name in own
+        )
+        yield from zip(own, _outcomes(asked), strict=True)
+
+
+def _outcomes(askings: Iterable[Asking[Standing]]) -> Iterator[Standing | SetsearchError]:
+    """What comes of questions, and why one cannot be asked; raises all other errors."""
+    for own in together(askings):
+        if isinstance(own, SetsearchError) and not isinstance(own, QueryError | UsageError):
+            raise own
+        yield own
+
+
+def _weigh_known(
+    reading: Reading, fields_by: FieldsBy, marks: Given, options: Options, sums: bool, taken: Floats | None = None
 ) -> Asking[Standing]:
-    """The question of a set with some options of the model, of the members that the index has; raises QueryError."""
+    """The question of a set, of the members that the index has; raises QueryError."""
     try:
-        return (yield from _weigh(reading, fields_by, marks, options))
+        return (yield from _weigh(reading, fields_by, marks, options, sums, taken))
     except UnknownItem:
         known = reading.candidates(fields_by)
         gone = [item for item in chain(*marks) if not any(own.knows(item) for own in known)]
@@ -85,36 +134,85 @@ def weigh_set(
     accepted, rejected = (tuple(item for item in side if item not in {*gone}) for side in marks)
     if not accepted:
         raise NoSeeds("none of its accepted items is in the index; accept one first")
-    known_ones = yield from _weigh(reading, fields_by, (accepted, rejected), options)
+    known_ones = yield from _weigh(reading, fields_by, (accepted, rejected), options, sums, taken)
     return known_ones._replace(gone=gone)
 
 
-def weigh_each(
-    reading: Reading, fields_by: FieldsBy, asked: Iterable[tuple[Given, Mapping[str, Any]]]
-) -> Iterator[Standing | SetsearchError]:
-    """The questions of sets, many at once; in the place of a set that cannot be asked, why. Raises all other errors."""
-    for own in together(weigh_set(reading, fields_by, *each) for each in asked):
-        if isinstance(own, SetsearchError) and not isinstance(own, QueryError | UsageError):
-            raise own
-        yield own
-
-
-def _weigh(reading: Reading, fields_by: FieldsBy, marks: Given, options: Mapping[str, Any]) -> Asking[Standing]:
+def _weigh(
+    reading: Reading, fields_by: FieldsBy, marks: Given, options: Options, sums: bool, taken: Floats | None
+) -> Asking[Standing]:
     if not marks[0]:
         raise NoSeeds("it has no accepted item; accept one first")
     asked: Any = {"exclude": marks[1], "cut": "mark", "explain": True, **options}
     request = parse_request(1, asked)
-    fields, weights, excluded, cannot_tell = yield from reading.weigh(fields_by, _seeds(marks), request)
+    fields, weights, excluded, cannot_tell = yield from reading.weigh(fields_by, _seeds(marks), request, taken, sums)
     leaders = weights.best_scores(excluded, n_leading(fields)) + weights.constant
     line, is_told, floor, unit = np.nan, False, 0.0, 0.0
     if len(leaders):
-        line = threshold(fields, weights, leaders)
-        is_told = not cannot_tell and tells(fields, weights, leaders, excluded, reading.defaults)
         floor = floor_of(fields, leaders)
         unit = float(np.mean(leaders[:LEADERS])) - floor
+    if len(leaders) and request.options.get("cut"):
+        line = threshold(fields, weights, leaders)
+        is_told = not cannot_tell and tells(fields, weights, leaders, excluded, reading.defaults)
     found = Weighed(weights.scale, weights.constant, line, is_told, floor, unit)
     why = by_documents_note(fields) if cannot_tell else SHARE_LITTLE if weights.examples.count > 1 else None
-    return Standing(fields, weights, excluded, found, untold=None if is_told else why)
+    return Standing(fields, weights, excluded, found, taken, untold=None if is_told else why)
+
+
+class _Taking:
+    """What rivals take from the scores of one pass, so that another one does not begin with what fits them better.
+
+    Of each kind of fields the best height of each item, the next best, the place of the set that has the best one; and
+    for sets that have kin the best one of their rivals.
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        fields_by: FieldsBy,
+        names: Sequence[str],
+        marks: Mapping[str, Given],
+        groups: Groups,
+        options: Options,
+        more: Mapping[str, Options],
+    ) -> None:
+        self._best: dict[Hashable, tuple[Floats, Floats, Ints]] = {}
+        self._known: dict[str, tuple[int, Hashable, float]] = {}
+        rivals = {name: {*groups.rivals(name)} for name in names if groups.under}
+        self._rivals = {name: own for name, own in rivals.items() if len(own) < len(names) - 1}
+        self._of_kin: dict[tuple[str, Hashable], Floats] = {}
+        second = any(feedback(own, reading.defaults, cast(Any, options)) for own in reading.candidates(fields_by))
+        names = names if second and len(names) > 1 else ()
+        how = [{**options, **more.get(name, NOTHING), **ONE_PASS} for name in names]
+        asked = (_weigh_known(reading, fields_by, marks[name], own, True) for name, own in zip(names, how, strict=True))
+        for place, (name, own) in enumerate(zip(names, _outcomes(asked), strict=True)):
+            if not isinstance(own, SetsearchError):
+                self._add(place, name, own)
+
+    def _add(self, place: int, name: str, own: Standing) -> None:
+        scores, source = own.weights.scores() + own.weights.constant, own.fields.first.source
+        heights = heights_of(scores[None], np.array([own.weighed.floor]), np.array([own.weighed.unit]))[0]
+        heights[own.excluded] = -np.inf
+        heights[own.weights.examples.seeds] = np.inf
+        nothing = np.full(len(heights), -np.inf)
+        first, second, who = self._best.setdefault(source, (nothing, nothing, np.full(len(heights), -1)))
+        is_higher = heights > first
+        second = np.where(is_higher, first, np.maximum(second, heights))
+        self._best[source] = np.maximum(first, heights), second, np.where(is_higher, place, who)
+        self._known[name] = place, source, own.weighed.unit
+        for other in [other for other, rivals in self._rivals.items() if name in rivals]:
+            self._of_kin[other, source] = np.maximum(self._of_kin.get((other, source), nothing), heights)
+
+    def of(self, name: str) -> Floats | None:
+        """What rivals take from the scores of a set, `(n_ids,)`; None without any."""
+        if name not in self._known:
+            return None
+        place, source, unit = self._known[name]
+        first, second, who = self._best[source]
+        best = np.where(who == place, second, first)
+        if name in self._rivals:
+            best = self._of_kin.get((name, source), np.zeros(len(best)))
+        return np.maximum(best, 0.0) * (OTHERS * unit) if unit > 0 else None
 
 
 class Rivalry(NamedTuple):
@@ -265,10 +363,9 @@ def ask_together(
     `options` are those of the model, `more`: further examples of the first one.
     """
     names, standings, notes = list[str](), list[Standing](), list[str]()
-    asked = sorted(marks, key=lambda name: (name != first, name))
-    with_more = {**options, **more}
-    given = ((marks[own], with_more if own == first else options) for own in asked)
-    for name, own in zip(asked, weigh_each(reading, fields_by, given), strict=True):
+    of_first = NOTHING if first is None else {first: more}
+    found = dict(weigh_each(reading, fields_by, sorted(marks), marks, groups, options, of_first, sums=True))
+    for name, own in sorted(found.items(), key=lambda pair: (pair[0] != first, pair[0])):
         if isinstance(own, SetsearchError):
             if name == first:
                 raise own
@@ -352,16 +449,13 @@ def ask_beside(
             kept[:] = key, ask_together(reading, fields_by, asked, groups, request.model, name, more)
         together: Together = kept[1]
         place = together.names.index(name)
-        fields, weights, left_out, cannot_tell = now(reading.weigh(fields_by, _seeds(marks), request))
+        taken = together.standings[place].taken
+        fields, weights, left_out, cannot_tell = now(reading.weigh(fields_by, _seeds(marks), request, taken))
         taking = together.taking()[place]
-        if taking.any():
-            part = to_lattice(-taking, coefficient=weights.scale)
-            base = Base(weights.base.items + part, weights.base.constant, weights.scale)
-            priors, summed = (*weights.priors, (RIVAL, part)), weights.sums() + part
-            weights = weights.having(base=base, priors=priors, summed=summed)
+        weights = weights.less(RIVAL, taking) if taking.any() else weights
         weights = weights.having(decided=(together.belongs(place), together.standings[place].weighed.is_told))
-        taken = np.flatnonzero(together.coupled.taken[place] & ~together.members[place])
-        return answer(Beside(fields, weights, [*left_out, *taken.tolist()], cannot_tell, together, place), request)
+        left_out += np.flatnonzero(together.coupled.taken[place] & ~together.members[place]).tolist()
+        return answer(Beside(fields, weights, left_out, cannot_tell, together, place), request)
 
     return reading.answer(request.model, ask)
 

@@ -2,11 +2,11 @@
 
 The question of each set gives weights of features. They are kept in memory, turned round. The features of some items
 then give their scores in all sets at once, those of `expand` to the bit, since sums on the lattice are exact. A change
-of the index weighs all sets again, a change of a set this one alone. Sets whose scores need more than features
-(vectors, neighbors of words) are not in it.
+of the index weighs all sets again, a change of a set this one, and small ones that it excludes (coupling.py). Sets
+whose scores need more than features (vectors, neighbors of words) are not in it.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,7 +15,16 @@ import numpy as np
 from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import Wording, are_people, wording
 from setsearch.answers.results import Contribution, rest_of
-from setsearch.answers.saved.coupling import Flags, Rivalry, Standing, Weighed, couple, penalties, weigh_each
+from setsearch.answers.saved.coupling import (
+    MOST_JOINED,
+    Flags,
+    Rivalry,
+    Standing,
+    Weighed,
+    couple,
+    penalties,
+    weigh_each,
+)
 from setsearch.answers.saved.groups import Groups, Marks
 from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.sets import gone_note
@@ -288,13 +297,13 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
         return kept
     made = SetIndex(seal, stored.marks_of(reading.name), stored.groups())
     made.weighed = dict.fromkeys(made.marks)  # in their order
-    same = [] if kept is None else [name for name, own in made.marks.items() if kept.marks.get(name) == own]
+    same = [] if kept is None else _same(kept, made)
     if kept is not None:
         made.stay(kept, same)
     lists: dict[ValueRule, list[tuple[Ints, Ints, Floats]]] = {}
     stays = {*same}
     new = [name for name in made.marks if name not in stays]
-    for name, found in zip(new, weigh_each(reading, fields_by, ((made.marks[name], {}) for name in new)), strict=True):
+    for name, found in weigh_each(reading, fields_by, new, made.marks, made.groups):
         for own in note_weighed(made, name, found, first.source):
             added = own.seeds.features, np.full(len(own.seeds.features), made.numbers[name]), own.lists.weights
             lists.setdefault(own.rule, []).append(added)
@@ -305,6 +314,24 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
     return made
 
 
+def _same(kept: SetIndex, made: SetIndex) -> list[str]:
+    """The sets that are as they were: also their rivals, where these choose what joins (coupling.py)."""
+
+    def placed(own: SetIndex, name: str) -> tuple[object, ...]:
+        """What is known of a set."""
+        group = own.groups.of.get(name)
+        return own.marks.get(name), group if group in own.groups.exclusive else None
+
+    changed = {name for name in kept.marks.keys() | made.marks.keys() if placed(kept, name) != placed(made, name)}
+    groups: Set[object] = {placed(own, name)[1] for own in (kept, made) for name in changed} - {None}
+    groups = groups if kept.groups.under == made.groups.under else made.groups.exclusive
+    return [
+        name
+        for name, own in made.marks.items()
+        if name not in changed and (len(own[0]) > MOST_JOINED or placed(made, name)[1] not in groups)
+    ]
+
+
 def note_weighed(
     made: SetIndex, name: str, asked: Standing | SetsearchError, stored: Hashable
 ) -> tuple[FieldWeights, ...]:
@@ -312,7 +339,7 @@ def note_weighed(
     if isinstance(asked, SetsearchError):
         made.weighed[name] = str(asked)
         return ()
-    fields, weights, left_out, found, gone, untold = asked
+    fields, weights, left_out, found, _, gone, untold = asked
     made.gone |= {name: gone} if gone else {}
     made.untold |= {name: untold} if untold else {}
     has_parts = weights.parts or getattr(weights.model, "has_base", True)

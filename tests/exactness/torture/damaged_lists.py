@@ -234,7 +234,7 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     for ask_core in (
         lambda: binding.add(np.zeros(n), [lists, lists]),
         lambda: binding.best(np.zeros(n), [lists], excluded, among, k),
-        lambda: question.ask_all([asked, asked._replace(once=True), asked]),
+        lambda: question.ask_all([asked, asked._replace(once=True), asked._replace(choosing=np.linspace(-1, 0, n))]),
         lambda: question.ask_all([asked._replace(fields=asked.fields * 2, sums=np.empty(n))]),
         lambda: binding.fold(np.arange(n), (items[0], None, *items[2:4]), 0.9, 2, 5),
         lambda: binding.ranks(np.ones(n), np.arange(3.0), source[1][:2].astype(np.int64)),
