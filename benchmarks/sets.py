@@ -129,7 +129,9 @@ def together_of(reading: Any, seeds: Classes, no: Classes | None = None) -> coup
     """The classes of some seeds, in one exclusive group."""
     marks = {name: (tuple(own), tuple((no or {}).get(name, ()))) for name, own in seeds.items()}
     groups = Groups(dict.fromkeys(marks, "g"), frozenset(["g"]), {})
-    return reading.answer({}, lambda fields_by: coupling.ask_together(reading, fields_by, marks, groups))
+    return reading.answer(
+        {}, lambda fields_by: coupling.ask_together(coupling.Several(reading, fields_by, marks, groups))
+    )
 
 
 def ranking(reading: Any, classes: Classes) -> dict[str, dict[str, float]]:

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import setsearch
 from setsearch import errors
 from setsearch.answers.saved import growing
 from setsearch.answers.saved.stored import StoredSets
+from setsearch.cli import progress
 from setsearch.cli.commands import grow
 
 
@@ -222,7 +224,8 @@ def test_somebody_changes_a_set_while_it_grows():
     with made() as index:
         plan = growing.Plan(sorted(TOPICS), 3, 2, 0.6)
         reading = index.items("documents")
-        found = reading.answer({}, lambda fields_by: growing._round(reading, plan, 1, fields_by))
+        rounds = growing.Rounds(reading, index._database, plan)
+        found = reading.answer({}, lambda fields_by: growing._round(reading, plan, 1, rounds, fields_by))
         assert found.joining
         own = index.set("sea")
         own.reject("cats9")
@@ -380,6 +383,26 @@ def test_the_command(classes, run, failed):
         "rejected",
         "set",
     ]
+
+
+def test_growing_tells_how_far_it_is_within_a_round(classes, run, monkeypatch):
+    monkeypatch.setattr(progress, "STEP_OF_LINES", 0.0005)
+    code, _, told = run("grow", "a.db", "--sets", "kinds.csv", "--rounds", "3", "--each", "1", "--items", "documents")
+    shares = [int(own) for own in re.findall(r"^growing: (\d+)%", told, re.MULTILINE)]
+    assert code == 0 and len({*shares}) > 3 and shares == sorted(shares) and shares[-1] <= 100, told
+    steps, seen = [], []
+
+    def follow(rounds):
+        """What tqdm sees, and the share whenever a set was asked."""
+        tell = rounds.tell
+        monkeypatch.setattr(rounds, "tell", lambda: (tell(), steps.append(rounds.share)))
+        seen.append(len(rounds))
+        yield from rounds
+
+    with made() as index:
+        index.grow(group="kinds", rounds=2, each=1, progress=follow)
+    assert seen == [2] and steps == sorted(steps)
+    assert steps[:4] == [0.125, 0.25, 0.375, 0.5] and steps[-1] == 1.0
 
 
 def test_no_round_begins_after_a_time(classes, run, monkeypatch):

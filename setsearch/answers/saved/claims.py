@@ -13,7 +13,7 @@ import numpy as np
 
 from setsearch.answers.contributions import contributions
 from setsearch.answers.reading import Reading
-from setsearch.answers.saved.coupling import Coupled, Flags, Rivalry, Weighed, couple, penalties, weigh_each
+from setsearch.answers.saved.coupling import Coupled, Flags, Rivalry, Several, Weighed, couple, penalties, weigh_each
 from setsearch.answers.saved.set_index import Entries, Look, Parts, looks, open_sets, reasons
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
@@ -162,7 +162,8 @@ class _Asking:
         if self._name is None:
             raise InvalidParameter("a text has no vectors, by which these documents are compared: index it first")
         sets = self.sets
-        for name, found in weigh_each(self._reading, self._fields_by, sets.others, sets.marks, sets.groups):
+        several = Several(self._reading, self._fields_by, sets.marks, sets.groups)
+        for name, found in weigh_each(several, sets.others):
             if isinstance(found, SetsearchError):
                 raise found
             fields, weights, _, own, *_ = found

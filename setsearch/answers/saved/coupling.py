@@ -79,21 +79,36 @@ class Standing(NamedTuple):
     untold: str | None = None  # why it does not tell what belongs
 
 
-def weigh_each(
-    reading: Reading,
-    fields_by: FieldsBy,
-    names: Iterable[str],
-    marks: Mapping[str, Given],
-    groups: Groups,
-    options: Options = NOTHING,
-    more: Mapping[str, Options] = NOTHING,
-    sums: bool = False,
-) -> Iterator[tuple[str, Standing | SetsearchError]]:
-    """The questions of some sets, many at once, and why one cannot be asked; `marks` has these, and their rivals.
+class Several(NamedTuple):
+    """Sets, with all their rivals, as they are asked: `options` are those of the model, `more` those of single sets.
 
-    `options` are those of the model, `more` those of single sets. `sums`: whether scores of all items are of interest.
-    Raises all errors but QueryError and UsageError.
+    `told` is called after each question.
     """
+
+    reading: Reading
+    fields_by: FieldsBy
+    marks: Mapping[str, Given]
+    groups: Groups
+    options: Options = NOTHING
+    more: Mapping[str, Options] = NOTHING
+    told: Callable[[], object] = lambda: None
+
+    def ask(
+        self, name: str, options: Options = NOTHING, sums: bool = False, taken: Floats | None = None
+    ) -> Asking[Standing]:
+        """The question of one set, also with other options."""
+        how = {**self.options, **self.more.get(name, NOTHING), **options}
+        return _weigh_known(self.reading, self.fields_by, self.marks[name], how, sums, taken)
+
+
+def weigh_each(
+    several: Several, names: Iterable[str], sums: bool = False
+) -> Iterator[tuple[str, Standing | SetsearchError]]:
+    """The questions of some sets, many at once, and why one cannot be asked.
+
+    `sums`: whether scores of all items are of interest. Raises all errors but QueryError and UsageError.
+    """
+    marks, groups = several.marks, several.groups
     of_groups: dict[str | None, list[str]] = {}
     for name in names:
         group = groups.of.get(name)
@@ -101,15 +116,11 @@ def weigh_each(
     for group, own in of_groups.items():
         few = {name for name in own if len(marks[name][0]) <= MOST_JOINED}
         rivals = [name for name in groups.within(group) if name in marks] if few else []
-        taking = _Taking(reading, fields_by, rivals, marks, groups, options, more)
-        asked = (
-            _weigh_known(
-                *(reading, fields_by, marks[name], {**options, **more.get(name, NOTHING)}),
-                *(sums, taking.of(name) if name in few else None),
-            )
-            for name in own
-        )
-        yield from zip(own, _outcomes(asked), strict=True)
+        taking = _Taking(several, rivals)
+        asked = (several.ask(name, NOTHING, sums, taking.of(name) if name in few else None) for name in own)
+        for pair in zip(own, _outcomes(asked), strict=True):
+            yield pair
+            several.told()
 
 
 def _outcomes(askings: Iterable[Asking[Standing]]) -> Iterator[Standing | SetsearchError]:
@@ -166,25 +177,16 @@ class _Taking:
     for sets that have kin the best one of their rivals.
     """
 
-    def __init__(
-        self,
-        reading: Reading,
-        fields_by: FieldsBy,
-        names: Sequence[str],
-        marks: Mapping[str, Given],
-        groups: Groups,
-        options: Options,
-        more: Mapping[str, Options],
-    ) -> None:
+    def __init__(self, several: Several, names: Sequence[str]) -> None:
         self._best: dict[Hashable, tuple[Floats, Floats, Ints]] = {}
         self._known: dict[str, tuple[int, Hashable, float]] = {}
-        rivals = {name: {*groups.rivals(name)} for name in names if groups.under}
+        rivals = {name: {*several.groups.rivals(name)} for name in names if several.groups.under}
         self._rivals = {name: own for name, own in rivals.items() if len(own) < len(names) - 1}
         self._of_kin: dict[tuple[str, Hashable], Floats] = {}
-        second = any(feedback(own, reading.defaults, cast(Any, options)) for own in reading.candidates(fields_by))
+        reading, options = several.reading, cast(Any, several.options)
+        second = any(feedback(own, reading.defaults, options) for own in reading.candidates(several.fields_by))
         names = names if second and len(names) > 1 else ()
-        how = [{**options, **more.get(name, NOTHING), **ONE_PASS} for name in names]
-        asked = (_weigh_known(reading, fields_by, marks[name], own, True) for name, own in zip(names, how, strict=True))
+        asked = (several.ask(name, ONE_PASS, True) for name in names)
         for place, (name, own) in enumerate(zip(names, _outcomes(asked), strict=True)):
             if not isinstance(own, SetsearchError):
                 self._add(place, name, own)
@@ -349,22 +351,10 @@ class Together:
         return taking
 
 
-def ask_together(
-    reading: Reading,
-    fields_by: FieldsBy,
-    marks: Mapping[str, Given],
-    groups: Groups,
-    options: Mapping[str, Any] = MappingProxyType({}),
-    first: str | None = None,
-    more: Mapping[str, Any] = MappingProxyType({}),
-) -> Together:
-    """Ask sets, on the fields of the `first` one; a set that has no answer, or answers by others, is noted.
-
-    `options` are those of the model, `more`: further examples of the first one.
-    """
+def ask_together(several: Several, first: str | None = None) -> Together:
+    """Ask all of the sets, on the fields of the `first` one; one that has no answer, or answers by others, is noted."""
     names, standings, notes = list[str](), list[Standing](), list[str]()
-    of_first = NOTHING if first is None else {first: more}
-    found = dict(weigh_each(reading, fields_by, sorted(marks), marks, groups, options, of_first, sums=True))
+    found = dict(weigh_each(several, sorted(several.marks), sums=True))
     for name, own in sorted(found.items(), key=lambda pair: (pair[0] != first, pair[0])):
         if isinstance(own, SetsearchError):
             if name == first:
@@ -377,7 +367,7 @@ def ask_together(
         names.append(name)
         standings.append(own)
     order = sorted(range(len(names)), key=lambda place: names[place])
-    return _couple([names[place] for place in order], [standings[place] for place in order], groups, notes)
+    return _couple([names[place] for place in order], [standings[place] for place in order], several.groups, notes)
 
 
 def _couple(names: list[str], standings: list[Standing], groups: Groups, notes: list[str]) -> Together:
@@ -446,7 +436,8 @@ def ask_beside(
         more = {key: options[key] for key in ("like", "having", "gamma") if key in options}
         key = (asked, groups, request.model, more, [own.first.source for own in known])
         if not kept or kept[0] != key or name not in kept[1].names:
-            kept[:] = key, ask_together(reading, fields_by, asked, groups, request.model, name, more)
+            several = Several(reading, fields_by, asked, groups, request.model, {name: more})
+            kept[:] = key, ask_together(several, name)
         together: Together = kept[1]
         place = together.names.index(name)
         taken = together.standings[place].taken

@@ -31,13 +31,13 @@ from setsearch.answers.contributions import contributions
 from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import wording
 from setsearch.answers.results import rest_of
-from setsearch.answers.saved.coupling import OTHERS, Together, ask_together
+from setsearch.answers.saved.coupling import OTHERS, Several, Together, ask_together
 from setsearch.answers.saved.groups import Marks, wanted_sets
 from setsearch.answers.saved.stored import IS_MEMBER, StoredSets
 from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, UsageError
 from setsearch.memory.readings import FieldsBy
-from setsearch.options import Counted, Progress
+from setsearch.options import Progress
 from setsearch.sqlite.database import Database
 
 CHANCE = (5.99, 1.16, 2.87)  # a, b, c
@@ -81,6 +81,41 @@ class Plan(NamedTuple):
     precision: float
 
 
+class Rounds:
+    """What each of the rounds that are left adds, once it is stored."""
+
+    def __init__(self, reading: Reading, database: Database, plan: Plan) -> None:
+        self._reading, self._database, self._plan = reading, database, plan
+        self._left, self._done = len(self), 0
+        self._asked, self._of = 0, 1  # sets, in this round
+
+    def __len__(self) -> int:
+        return max(self._plan.rounds - _last_round(self._database, self._plan), 0)
+
+    def __iter__(self) -> Iterator[list[Grown]]:
+        plan, database = self._plan, self._database
+        while (done := _last_round(database, plan)) < plan.rounds:
+            found = self._reading.answer({}, partial(_round, self._reading, plan, done + 1, self))
+            if _store(database, self._reading, plan, found):
+                if not found.joining:
+                    return
+                self._done, self._asked = self._done + 1, 0
+                yield [_with_odds(own, found.odds) for own in found.joining]
+
+    @property
+    def share(self) -> float:
+        """What was asked of the sets of all rounds that were left."""
+        return min((self._done + self._asked / self._of) / max(self._left, 1), 1.0)
+
+    def begin(self, count: int) -> None:
+        """So many sets are asked in a round."""
+        self._asked, self._of = 0, count
+
+    def tell(self) -> None:
+        """One of them was asked."""
+        self._asked += 1
+
+
 def grow(
     database: Database,
     reading: Reading,
@@ -97,8 +132,7 @@ def grow(
     plan = Plan(names, _whole("rounds", rounds), _whole("each", each), float(precision))
     if accept:
         _accept_joined(database, plan.names)
-    rounds_left = Counted(_rounds(reading, database, plan), lambda: max(plan.rounds - _last_round(database, plan), 0))
-    return [own for joined in progress(rounds_left) for own in joined]
+    return [own for joined in progress(Rounds(reading, database, plan)) for own in joined]
 
 
 def _accept_joined(database: Database, names: Sequence[str]) -> None:
@@ -204,19 +238,6 @@ def forget_doubtful(stored: StoredSets, names: Iterable[str]) -> None:
             stored.cursor.execute(f"delete {doubtful}", (name,))
 
 
-def _rounds(reading: Reading, database: Database, plan: Plan) -> Iterator[list[Grown]]:
-    """What each round adds, once it is stored."""
-    while True:
-        done = _last_round(database, plan)
-        if done >= plan.rounds:
-            return
-        found = reading.answer({}, partial(_round, reading, plan, done + 1))
-        if _store(database, reading, plan, found):
-            if not found.joining:
-                return
-            yield [_with_odds(own, found.odds) for own in found.joining]
-
-
 def _store(database: Database, reading: Reading, plan: Plan, found: Round) -> bool:
     """Store a round; False if somebody changed a set meanwhile."""
     with database.write() as cursor:
@@ -236,7 +257,7 @@ def _store(database: Database, reading: Reading, plan: Plan, found: Round) -> bo
     return True
 
 
-def _round(reading: Reading, plan: Plan, number: int, fields_by: FieldsBy) -> Round:
+def _round(reading: Reading, plan: Plan, number: int, rounds: Rounds, fields_by: FieldsBy) -> Round:
     """The next round of what is stored now."""
     stored = StoredSets(reading.candidates(fields_by)[-1].cursor)
     known, groups = stored.marks_of(reading.name), stored.groups()
@@ -246,8 +267,10 @@ def _round(reading: Reading, plan: Plan, number: int, fields_by: FieldsBy) -> Ro
     given = {
         name: (tuple(item for item in marks[0] if (name, item) not in grown), marks[1]) for name, marks in asked.items()
     }
-    together = ask_together(reading, fields_by, asked, groups)
-    first = together if given == asked else ask_together(reading, fields_by, given, groups)
+    several = Several(reading, fields_by, asked, groups, told=rounds.tell)
+    rounds.begin(len(asked) * (1 + (given != asked)))
+    together = ask_together(several)
+    first = together if given == asked else ask_together(several._replace(marks=given))
     first = first if first.names == together.names else together  # sets that lack any such member are as they are
     joining, doubtful, odds = list[Grown](), list[Grown](), odds_of(stored, plan.names)
     for name in plan.names:

@@ -19,6 +19,7 @@ from setsearch.answers.saved.coupling import (
     MOST_JOINED,
     Flags,
     Rivalry,
+    Several,
     Standing,
     Weighed,
     couple,
@@ -303,7 +304,7 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
     lists: dict[ValueRule, list[tuple[Ints, Ints, Floats]]] = {}
     stays = {*same}
     new = [name for name in made.marks if name not in stays]
-    for name, found in weigh_each(reading, fields_by, new, made.marks, made.groups):
+    for name, found in weigh_each(Several(reading, fields_by, made.marks, made.groups), new):
         for own in note_weighed(made, name, found, first.source):
             added = own.seeds.features, np.full(len(own.seeds.features), made.numbers[name]), own.lists.weights
             lists.setdefault(own.rule, []).append(added)

@@ -2,7 +2,7 @@
 
 import io
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta
@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from setsearch.answers.answer import Hits
+from setsearch.cli import progress
 from setsearch.cli.help import flag, option
 from setsearch.cli.notes import tell_gone, tell_notes
 from setsearch.cli.options import Collection, Items, OptionalSeeds, question_options, with_options
@@ -63,9 +64,14 @@ def _grow_alone(db: Collection, items: str | None, alone: SimpleNamespace, show:
         if items is not None and index.reading(items).name != kind:
             raise UsageError(f"the sets of the group {group!r} are of {kind}, not of {items}; leave --items out")
 
-        def tell(rounds: Iterable[list[Any]]) -> Iterator[list[Any]]:
+        def tell(rounds: Any) -> Iterator[list[Any]]:
             """Say what each round added, until it is time."""
-            for rows in rounds:
+            added = iter(rounds)
+            while True:
+                with progress.tell("growing", lambda: rounds.share):
+                    rows = next(added, None)
+                if rows is None:
+                    return
                 grown = len({row.set for row in rows})
                 what = f"{len(rows)} joined {grown} {'set' if grown == 1 else 'sets'}"
                 say(f"round {rows[0].round} of {alone.rounds}: {what}")
