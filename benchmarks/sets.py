@@ -116,8 +116,9 @@ def rules(together: coupling.Together) -> dict[str, Any]:
     rivalry = coupling.Rivalry(np.arange(len(scores)), np.zeros(1, np.int64), {})
     z = (scores - scores.mean(1, keepdims=True)) / scores.std(1, keepdims=True)
     best, best_z = rivalry.best(heights)[0], rivalry.best(z)[0]
-    found: dict[str, Any] = {"alone": scores}
-    found |= {f"minus {share} of the height": heights - share * np.maximum(best, 0) for share in (0.5, 0.25, 0.75, 1)}
+    found: dict[str, Any] = {
+        f"minus {share} of the height": heights - share * np.maximum(best, 0) for share in (0.5, 0.25, 0.75, 1)
+    }
     found |= {f"z minus {share} of the best z": z - share * best_z for share in (0.25, 0.5, 0.75)}
     found["softmax of scores"] = scores - np.logaddexp(logsumexp(scores, 0), 0)
     found["softmax of scores, t .3"] = 0.3 * scores - np.logaddexp(logsumexp(0.3 * scores, 0), 0)
@@ -125,10 +126,10 @@ def rules(together: coupling.Together) -> dict[str, Any]:
     return found
 
 
-def together_of(reading: Any, seeds: Classes, no: Classes | None = None) -> coupling.Together:
-    """The classes of some seeds, in one exclusive group."""
+def together_of(reading: Any, seeds: Classes, no: Classes | None = None, exclusive: bool = True) -> coupling.Together:
+    """The classes of some seeds, in one group."""
     marks = {name: (tuple(own), tuple((no or {}).get(name, ()))) for name, own in seeds.items()}
-    groups = Groups(dict.fromkeys(marks, "g"), frozenset(["g"]), {})
+    groups = Groups(dict.fromkeys(marks, "g"), frozenset(["g"] * exclusive), {})
     return reading.answer(
         {}, lambda fields_by: coupling.ask_together(coupling.Several(reading, fields_by, marks, groups))
     )
@@ -146,7 +147,12 @@ def ranking(reading: Any, classes: Classes) -> dict[str, dict[str, float]]:
             others = {name: [i for o, own in seeds.items() if o != name for i in own] for name in seeds}
             negative = together_of(reading, seeds, others).scores
             all_seeds = together.members.any(0)
-            ranked = rules(together) | {"others rejected": np.where(np.isfinite(negative), negative, -9e9)}
+            alone = together_of(reading, seeds, exclusive=False).scores
+            ranked = {
+                "alone": alone,
+                **rules(together),
+                "others rejected": np.where(np.isfinite(negative), negative, -9e9),
+            }
             for rule, values in ranked.items():
                 for place, name in enumerate(together.names):
                     truth = np.zeros(values.shape[1], bool)
@@ -225,7 +231,10 @@ def looked_at(index: Index, classes: Classes, joined: list[Any]) -> list[Any]:
 
 
 def promised(index: Index, reading: Any, classes: Classes, chance: tuple[float, ...], count: int) -> dict[str, Any]:
-    """Growth of so many seeds with a promise and some constants: at once, and after a look at the first two rounds."""
+    """Growth of so many seeds with a share of .9 and some constants: at once, and after a look at the first two rounds.
+
+    Then the share is that of all that stays in the sets, and it is a promise.
+    """
     kept, growing.CHANCE = growing.CHANCE, chance
     found: dict[str, Any] = {"constants": chance}
     for way, rounds in (("at once", 20), ("after a look", 2)):
@@ -234,11 +243,11 @@ def promised(index: Index, reading: Any, classes: Classes, chance: tuple[float, 
             rows = first = grown(index, reading, classes, seeds, True, rounds=rounds, each=5, precision=PROMISED)
             if way != "at once":
                 rows = looked_at(index, classes, first)
-            right.append(sum(is_right for _, is_right in rows))
-            joined.append(len(rows))
             wanted = sum(len(own) - len(seeds[name]) for name, own in classes.items())
             of_first = 0 if rows is first else sum(is_right for _, is_right in first)
-            found_of.append((right[-1] + of_first) / wanted)
+            right.append(sum(is_right for _, is_right in rows) + of_first)
+            joined.append(len(rows) + of_first)
+            found_of.append(right[-1] / wanted)
         found[way] = {
             "right": sum(right) / max(sum(joined), 1),
             "draws that keep it": float(np.mean([a >= PROMISED * b for a, b in zip(right, joined, strict=True)])),

@@ -38,7 +38,7 @@ from setsearch.storage.synced_source import SyncedSource, describe_table, drop_s
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
     from setsearch.answers.saved.claims import Claims
     from setsearch.answers.saved.groups import Group
-    from setsearch.answers.saved.growing import Grown
+    from setsearch.answers.saved.growing import Growth
     from setsearch.answers.saved.inbox import Inbox
     from setsearch.indexing.intake import Intake, Writable
     from setsearch.indexing.sync import Changes, SourceChanges
@@ -400,7 +400,7 @@ class Index:
         precision: float = 0.9,
         accept: bool = False,
         progress: Progress | None = None,
-    ) -> "list[Grown]":
+    ) -> "Growth":
         """Grow saved sets side by side, by at most `each` items a round, up to the round `rounds`; returns what joined.
 
             index.grow(group="kinds", rounds=10, each=5, precision=0.9)
@@ -408,7 +408,8 @@ class Index:
         An item joins the set that it fits best, if so many of a round's items are right, as it is estimated, that the
         share `precision` is kept (answers/saved/growing.py). What is doubtful comes to the inbox. Each round is one
         transaction: after an interruption the next call goes on. `progress` gets and yields what each round adds.
-        `accept`: what joined before, and was not rejected, is right; the estimate learns from both.
+        `accept`: what joined before, and was not rejected, is right; the estimate learns from both. Until somebody has
+        judged what joined, the share is no promise: then the list has `untold`, which says it.
 
         Raises UnknownSet, InvalidParameter.
         """

@@ -385,6 +385,26 @@ def test_the_command(classes, run, failed):
     ]
 
 
+def test_what_nobody_has_judged_is_no_promise():
+    with made() as index:
+        joined = index.grow(group="kinds", rounds=2, each=3)
+        assert len(joined) > 10
+        said = "that 0.9 of them are right is an estimate, and no promise before somebody has judged"
+        assert joined.untold.startswith(f"{said} the {len(joined)} items that joined: reject what is wrong, then")
+        more = index.grow(group="kinds", rounds=3, each=1, precision=0.5)
+        assert f"{len(joined) + len(more)} items" in more.untold
+        later = index.grow(group="kinds", rounds=3, each=3, precision=0.5, accept=True)
+        assert later and later.untold is None
+        last = index.grow(group="kinds", rounds=6, each=1, precision=0.1)
+        assert f"{len(later) + len(last)} items" in last.untold
+    with made() as index:
+        first = index.grow(group="kinds", rounds=1, each=1)
+        assert 0 < len(first) < 10
+        again = index.grow(group="kinds", rounds=1, each=1, accept=True)
+        assert again and "the" in again.untold, "so few tell little"
+        assert index.grow(["sea"], rounds=1, precision=0.999999).untold is None, "nothing joined"
+
+
 def test_growing_tells_how_far_it_is_within_a_round(classes, run, monkeypatch):
     monkeypatch.setattr(progress, "STEP_OF_LINES", 0.0005)
     code, _, told = run("grow", "a.db", "--sets", "kinds.csv", "--rounds", "3", "--each", "1", "--items", "documents")
@@ -411,7 +431,7 @@ def test_no_round_begins_after_a_time(classes, run, monkeypatch):
     command = ["grow", "a.db", "--sets", "kinds.csv", "--items", "documents", "--until", "07:30"]
     code, out, err = run(*command)
     assert (code, {row["round"] for row in json.loads(out)}) == (0, {1})
-    assert err.endswith("it is 07:30; the same command goes on\n")
+    assert "it is 07:30; the same command goes on\n" in err
     assert {row["round"] for row in json.loads(run(*command)[1])} == {2}
 
 

@@ -15,8 +15,8 @@ chance p, in a set or in its group, multiplies the odds by exp(d), where
 
 of which half counts above 0, for what came first was easy. The best candidates join as long as their mean chance is the
 promised share or more; otherwise the set stops. Of the others, those that are right more often than not are doubtful:
-the inbox has them. All depends on what is stored alone, so a run that was interrupted goes on as if nothing had
-happened.
+the inbox has them. The share is a promise only if people judged all that joined before, JUDGED items at least. All
+depends on what is stored alone, so a run that was interrupted goes on as if nothing had happened.
 """
 
 import math
@@ -44,6 +44,7 @@ CHANCE = (5.99, 1.16, 2.87)  # a, b, c
 SIZES = 262, 17_610  # items of the smallest and of the largest of these
 EASY = 0.5  # of a d above 0
 STEPS, NEARLY = 50, 1e-9  # towards d, at most; what is no step, nor a chance
+JUDGED = 10  # items, by which a promise can be made, if they are all that joined
 DOUBTFUL = 0.5  # the least chance of what comes to the inbox
 PUT_OFF = 2  # a mark of what is no member
 
@@ -61,6 +62,12 @@ class Grown(NamedTuple):
     chance: float
     reason: str
     over: str | None
+
+
+class Growth(list[Grown]):
+    """What joined. `untold`: why the share that must be right is no promise; None if it is one, or nothing joined."""
+
+    untold: str | None = None
 
 
 class Round(NamedTuple):
@@ -125,14 +132,34 @@ def grow(
     precision: float,
     accept: bool,
     progress: Progress,
-) -> list[Grown]:
+) -> Growth:
     """As `Index.grow`, of sets of one reading."""
     if not isinstance(precision, int | float) or not 0 < precision < 1:
         raise InvalidParameter(f"precision is a share above 0 and below 1, such as .9, not {precision!r}")
     plan = Plan(names, _whole("rounds", rounds), _whole("each", each), float(precision))
     if accept:
         _accept_joined(database, plan.names)
-    return [own for joined in progress(Rounds(reading, database, plan)) for own in joined]
+    judged, unjudged = _judged(database, plan)
+    found = Growth(own for joined in progress(Rounds(reading, database, plan)) for own in joined)
+    if found and (unjudged or judged < JUDGED):
+        found.untold = _no_promise(plan, _judged(database, plan)[1])
+    return found
+
+
+def _judged(database: Database, plan: Plan) -> tuple[int, int]:
+    """How many items that joined somebody has judged, and how many not."""
+    grown = f"select name, round is null from setsearch_member where chance is not null and {IS_MEMBER}"
+    with database.read() as cursor:
+        are_judged = [is_judged for name, is_judged in cursor.execute(grown).fetchall() if name in plan.names]
+    return sum(are_judged), len(are_judged) - sum(are_judged)
+
+
+def _no_promise(plan: Plan, unjudged: int) -> str:
+    items = f"the {unjudged:,} items that joined" if unjudged > 1 else "the item that joined"
+    return (
+        f"that {plan.precision:g} of them are right is an estimate, and no promise before somebody has judged {items}: "
+        "reject what is wrong, then go on with `accept`"
+    )
 
 
 def _accept_joined(database: Database, names: Sequence[str]) -> None:

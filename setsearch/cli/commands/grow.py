@@ -93,6 +93,8 @@ def _grow_alone(db: Collection, items: str | None, alone: SimpleNamespace, show:
             raise Interrupted(f"stopped; the rounds that were told are kept, and {again} goes on") from error
         last = max((own.round for name in sets for own in index.set(name).grown()), default=0)
     show([row._asdict() for row in joined])
+    if joined.untold:
+        say(joined.untold)
     if last >= alone.rounds:
         say(f"round {last} is reached; --rounds {last + alone.rounds} goes on, `setsearch set show` has what joined")
     elif not joined:
