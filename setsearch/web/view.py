@@ -137,15 +137,18 @@ def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = No
 def _switches(reading: AnyReading, address: Address) -> list[Switch]:
     """The fields of a reading, if it has several."""
     names = reading.defaults.fields if isinstance(reading, Reading) else ()
-    weights = dict.fromkeys(names, 1.0)
+    usual = dict.fromkeys(names, 1.0) | (dict(reading.defaults.weights) if isinstance(reading, Reading) else {})
+    weights = usual
     with suppress(InvalidParameter):
         given = _options(reading, address).get("by")
         weights = weights if given is None or not names else field_weights(given)
     switches = []
     for name in names:
-        counting = {own: weights.get(own) or 1.0 for own in names if bool(weights.get(own)) != (own == name)}
-        by = ",".join(own if weight == 1 else f"{own}={weight:g}" for own, weight in counting.items())
-        turned = address.with_only("by", None if not by or counting == dict.fromkeys(names, 1.0) else by)
+        kept = {own: weight for own in names if own != name and (weight := weights.get(own))}
+        counting = kept if weights.get(name) else kept | {name: usual[name] or 1.0}
+        by = ",".join(f"{own}={counting[own]:g}".removesuffix("=1") for own in names if own in counting)
+        is_usual = counting == {own: weight for own, weight in usual.items() if weight}
+        turned = address.with_only("by", None if not by or is_usual else by)
         switches.append(Switch(name, bool(weights.get(name)), turned))
     return switches
 

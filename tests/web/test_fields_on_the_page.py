@@ -62,6 +62,18 @@ def test_a_field_is_a_switch_on_the_page(serve, papers):
     assert "What counts" not in server.ask("/?items=terms&seed=wine")[2]
 
 
+def test_switches_keep_the_weights_of_the_collection(serve, papers):
+    with setsearch.open(papers) as index:
+        index.weigh_fields({"text": 1, "tags": 0.5})
+    server = serve(papers)
+    assert switches(server, "/?items=documents&seed=a") == {
+        "text": (True, ["tags=0.5"]),
+        "tags": (True, ["text"]),
+        "year": (False, ["text,tags=0.5,year"]),
+    }
+    assert switches(server, "/?items=documents&seed=a&by=text")["tags"] == (False, None)
+
+
 def test_kept_columns_that_are_empty_are_left_out(serve, tmp_path):
     kept = [{"authors": "", "year": 1999, "tags": []}, {"authors": None, "year": 0, "tags": ["a"]}]
     with setsearch.open(tmp_path / "k.db", create=True) as index:
