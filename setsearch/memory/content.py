@@ -15,7 +15,7 @@ from setsearch.arrays import Ints, distinct
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists, transposed
 from setsearch.memory import layout
-from setsearch.models.values import FeatureGroups
+from setsearch.models.values import BESIDE_RATINGS, OF_NUMBERS, FeatureGroups
 from setsearch.sqlite.mapped import Mapped
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import MOST_LOOKED_UP, Relation
@@ -94,7 +94,14 @@ def feature_groups(relation: Relation) -> FeatureGroups | None:
     """Of which field each feature is; None if there is only one field."""
     if not relation.fields:
         return None
-    return FeatureGroups(relation.field_names, relation.fields_of_all())
+    return _groups(relation, relation.fields_of_all())
+
+
+def _groups(relation: Relation, of_feature: Ints) -> FeatureGroups:
+    """The fields of features, given the places of these."""
+    beside = BESIDE_RATINGS if relation.analyzer is None else 1.0
+    others = (beside * (1.0 if own.ends is None else OF_NUMBERS) for own in relation.fields)
+    return FeatureGroups(relation.field_names, of_feature, (1.0, *others))
 
 
 def _mapped_groups(relation: Relation, mapped: Mapped, size: int) -> FeatureGroups | None:
@@ -106,7 +113,7 @@ def _mapped_groups(relation: Relation, mapped: Mapped, size: int) -> FeatureGrou
     of_feature = layout.take_array(mapped, name, "<i8", size)
     if not 0 <= of_feature.min(initial=0) <= of_feature.max(initial=0) < len(relation.field_names):
         raise LostArrays(f"the mapped {name}")
-    return FeatureGroups(relation.field_names, of_feature)
+    return _groups(relation, of_feature)
 
 
 def array_of_fields(names: Sequence[str]) -> str:
@@ -122,7 +129,7 @@ def _changed_groups(relation: Relation, known: FeatureGroups | None, features: I
     kept = known.of_feature[: len(of_feature)]
     of_feature[: len(kept)] = kept
     of_feature[features] = relation.fields_of(features)
-    return FeatureGroups(known.names, of_feature)
+    return _groups(relation, of_feature)
 
 
 def _few_changes(relation: Relation, since: Revision) -> Ints | None:

@@ -208,7 +208,7 @@ class Field:
 
     def _name_of(self, rule: ValueRule) -> str:
         """Under which name the file has what a rule makes of the lists."""
-        fields = "" if self.groups is None else f", of {', '.join(self.groups.names)}"
+        fields = "" if self.groups is None else f", of {self.groups}"
         return f"{self.items.name} by {self.features.name}, {rule}{fields}"
 
     def arrays_of(self, rule: ValueRule, has_postings: bool = True) -> layout.Named:

@@ -18,14 +18,17 @@ side: entries that close are decided in exact rational arithmetic. (2 cf_j / CF 
 integers, as a share is, so comparing these two needs no such care.)
 
 Where features are of several fields (tags beside terms), shares are those in the first one: L_i, cf and CF are its
-sums, and an entry of another field always exists. A field f may have a coefficient c_f, 1 without: w_ij is multiplied
-by sqrt(c_f), before the length, so that its features count as if they were there c_f times. With c_f = 0 its entries
-do not exist. The length is that of all fields together: an item that has little in one is told by the others.
+sums, and an entry of another field always exists. The length is that of all fields together: an item that has little
+in one is told by the others. A field f has a coefficient c_f, a power of its part of the model: x_ij is multiplied by
+sqrt(c_f), so that what two items share there counts c_f times. The largest one is taken as 1: only their quotients
+tell. With c_f = 0 entries do not exist. c_f is the weight that was given, 1 without, times the evidence of the field: a
+half of numbers, whose two ranges tell one thing twice, and a half beside other features than words, such as users who
+like an item.
 """
 
 import math
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -83,11 +86,19 @@ COUNTS = ValueRule(counted=True)
 TWICE_MEAN = ValueRule("twice-mean")
 
 
+OF_NUMBERS, BESIDE_RATINGS = 0.5, 0.5  # the evidence of fields
+
+
 class FeatureGroups(NamedTuple):
-    """The names of the fields of features, and the place of each feature's field among them, `(n_features,)`."""
+    """The names of the fields of features, the field of each feature by its place among them, and their evidence."""
 
     names: tuple[str, ...]
     of_feature: Ints
+    evidence: tuple[float, ...]
+
+    def __str__(self) -> str:
+        """As files of arrays name them."""
+        return ", ".join(f"{name} {evidence:g}" for name, evidence in zip(self.names, self.evidence, strict=True))
 
 
 class CountSource(NamedTuple):
@@ -114,11 +125,13 @@ class CountSource(NamedTuple):
 
     def coefficients(self, rule: ValueRule) -> Floats | None:
         """c_f of each feature, `(n_features,)`; None if all are 1."""
-        if self.groups is None or not rule.fields:
+        if self.groups is None:
             return None
-        given = dict(rule.fields)
-        found: Floats = np.array([given.get(name, 0.0) for name in self.groups.names])[self.groups.of_feature]
-        return found
+        given, (names, of_feature, evidence) = dict(rule.fields), self.groups
+        weights = np.array([given.get(name, 0.0) for name in names]) if given else np.ones(len(names))
+        weights *= evidence
+        found: Floats = (weights / weights.max())[of_feature]
+        return None if weights.min() == weights.max() else found
 
 
 @dataclass(frozen=True)
@@ -126,8 +139,8 @@ class RuleStatistics:
     """A rule with the statistics of one content: turns entries into values.
 
     `totals` `(n_ids,)`: L_i; `threshold` `(n_features,)`: entries with a larger share exist; `factor` `(n_features,)`:
-    w_ij / (1 + ln tf_ij); `norms` `(n_ids,)`: ||w_i||; `scale` `(n_ids,)`: x_ij / w_ij; `pivot`: the median norm. A
-    part that the rule lacks is None.
+    w_ij / (1 + ln tf_ij); `norms` `(n_ids,)`: ||w_i||; `scale` `(n_ids,)`: x_ij / (w_ij sqrt(c_f)); `pivot`: the median
+    norm; `roots` `(n_features,)`: sqrt(c_f). A part that the rule lacks is None.
     """
 
     rule: ValueRule
@@ -137,6 +150,12 @@ class RuleStatistics:
     norms: Floats | None = None
     scale: Floats | None = None
     pivot: float = 0.0
+    roots: Floats | None = None
+
+    @cached_property
+    def rooted(self) -> Floats | None:
+        """The factor times the roots, `(n_features,)`."""
+        return self.factor if self.factor is None or self.roots is None else self.factor * self.roots
 
     def values_of(self, entries: Entries, by_item: bool = False) -> tuple[Entries, Floats]:
         """The entries with x_ij > 0 and these values, on the lattice. Lists are features, or items if `by_item`."""
@@ -146,7 +165,7 @@ class RuleStatistics:
         if self.threshold is not None and self.totals is not None:
             entries = entries.select(entries.counts / self.totals[items] > self.threshold[features])
             features, items = _features_and_items(entries, by_item)
-        values = self._weights(features, entries.counts)
+        values = _weights(self.rooted, features, entries.counts)
         if self.scale is not None:
             values = to_lattice(np.minimum(values * self.scale[items], 1.0), binary=False)
         elif self.rule.slope is None and self.rule.weighted:  # with a slope, these are weights before normalization
@@ -164,27 +183,28 @@ class RuleStatistics:
 
         None for rules that it does not know, and for counts that are not in the table of logarithms.
         """
-        if not self.in_core or self.factor is None or self.scale is None:
+        if not self.in_core or self.rooted is None or self.scale is None:
             return None
         are_counted = self.threshold is not None and self.totals is not None
         totals = self.totals if self.totals is not None else np.zeros(0, np.int64)
-        statistics = totals, self.threshold if are_counted else None, self.factor, self.scale
+        statistics = totals, self.threshold if are_counted else None, self.rooted, self.scale
         return binding.values(lists, source, by_item, statistics, _logarithms())
 
     def values_of_new(self, features: Ints, counts: Ints, total: int) -> Floats:
         """x_j of an item that the index does not hold, `(n_entries,)`; its L is `total`."""
         if self.rule.counted:
             return counts.astype(float)
-        weights = self._weights(features, counts)
-        if self.threshold is not None:
-            weights *= counts / total > self.threshold[features]
+        exist = np.ones(len(counts)) if self.threshold is None else counts / total > self.threshold[features]
+        values = _weights(self.rooted, features, counts) * exist
         if self.rule.slope is not None:
-            weights = np.minimum(weights * _scales(np.linalg.norm(weights), self.pivot, self.rule.slope), 1.0)
-        return weights if self.rule.binary else to_lattice(weights, binary=False)
+            norm = np.linalg.norm(_weights(self.factor, features, counts) * exist)
+            values = np.minimum(values * _scales(norm, self.pivot, self.rule.slope), 1.0)
+        return values if self.rule.binary else to_lattice(values, binary=False)
 
-    def _weights(self, features: Ints, counts: Ints) -> Floats:
-        """w_ij of entries that exist."""
-        return np.ones(len(counts)) if self.factor is None else _log_counts(counts) * self.factor[features]
+
+def _weights(factor: Floats | None, features: Ints, counts: Ints) -> Floats:
+    """(1 + ln tf_ij) times the factors of features."""
+    return np.ones(len(counts)) if factor is None else _log_counts(counts) * factor[features]
 
 
 def _features_and_items(entries: Entries, by_item: bool) -> tuple[Ints, Ints]:
@@ -208,8 +228,9 @@ def rule_statistics(rule: ValueRule, counts: CountSource, norms: Floats | None =
     statistics = replace(statistics, threshold=threshold)
     if rule.weighted:
         factor, coefficients = rarity(counts.by_feature.lengths, counts.n_items), counts.coefficients(rule)
-        factor = factor if coefficients is None else factor * np.sqrt(coefficients)
         statistics = replace(statistics, factor=factor)
+        if coefficients is not None:
+            statistics = replace(statistics, factor=factor * (coefficients > 0), roots=np.sqrt(coefficients))
     if rule.slope is None:
         return statistics
     norms = norms_of(statistics, counts, largest_rarity(counts.n_items)) if norms is None else norms
@@ -243,7 +264,6 @@ def norms_of(statistics: RuleStatistics, counts: CountSource, largest: float) ->
     factor = np.ones(by_item.n_ids) if statistics.factor is None else statistics.factor
     largest = 1.0 if statistics.factor is None else largest
     unit = square_unit(float(by_item.totals.max(initial=1)), int(lengths.max(initial=1)), largest)
-    unit *= 2.0 ** -math.ceil(math.log2(max((1.0, *dict(statistics.rule.fields).values()))))
     factor_squares = factor**2 * unit
     if statistics.factor is not None and binding.library() is not None:
         by_item.settle()

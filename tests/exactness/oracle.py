@@ -73,8 +73,8 @@ def soft_values(
 ) -> dict[str, dict[str, float]]:
     """x_ij of the model lift: w_ij = (1 + ln tf) ln(n / df)^(1/4) where tf / L > 2 cf / CF, over a balanced norm.
 
-    Features of other `fields`, which begin with the name and a colon, always count, and L and CF are without them. All
-    of a field count sqrt(coefficient) as much; that of the others is "".
+    Features of other `fields`, which begin with the name and a colon, always count, and L and CF are without them. The
+    values of a field count sqrt(coefficient) as much, over the largest one; that of the others is "".
     """
     fields = fields or {"": 1.0}
     of = {f: "" for own in data.values() for f in own}
@@ -86,7 +86,7 @@ def soft_values(
     for item, counts in data.items():
         length = sum(count for f, count in counts.items() if not of[f])
         weights[item] = {
-            feature: (1 + log(count)) * log(n / len(turned[feature])) ** 0.25 * sqrt(fields[of[feature]])
+            feature: (1 + log(count)) * log(n / len(turned[feature])) ** 0.25
             for feature, count in counts.items()
             if count
             and len(turned[feature]) < n
@@ -98,9 +98,13 @@ def soft_values(
             )
         }
     norms = {item: sqrt(sum(w * w for w in own.values())) for item, own in weights.items()}
+    largest = max(fields.values())
     middle = median([norm for norm in norms.values() if norm] or [1.0])
     return {
-        item: {f: min(1.0, w / ((1 - slope) * middle + slope * norms[item])) for f, w in own.items()}
+        item: {
+            f: min(1.0, w * sqrt(fields[of[f]] / largest) / ((1 - slope) * middle + slope * norms[item]))
+            for f, w in own.items()
+        }
         for item, own in weights.items()
     }
 

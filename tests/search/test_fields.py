@@ -68,7 +68,8 @@ def test_scores_are_those_of_the_definition(seed, by):
     given = {"text": 1.0, "tags": 1.0, "year": 1.0}
     if by is not None:
         given = dict.fromkeys(given, 0.0) | (by if isinstance(by, dict) else dict.fromkeys(by.split(","), 1.0))
-    coefficients = {"" if name == "text" else name: weight for name, weight in given.items()}
+    evidence = {"text": 1.0, "tags": 1.0, "year": 0.5}  # a number has two ranges
+    coefficients = {"" if name == "text" else name: weight * evidence[name] for name, weight in given.items()}
     for binarize, rule in (("twice-mean", "soft-twice-mean"), ("presence", "presence")):
         values = soft_values(counted(reading, items), 0.8, rule, coefficients)
         for seeds in (["i1"], ["i1", "i2", "i5"]):
@@ -132,13 +133,37 @@ def test_the_first_field_alone_answers_as_an_index_without_others():
     assert alone.defaults.fields == () and reading.defaults.fields == ("text", "tags", "year")
 
 
-def test_a_weight_of_two_is_the_field_twice():
-    items = made(6)
-    twice = [item._replace(fields=item.fields | {"again": item.fields["tags"]}) for item in items]
-    one, other = opened(items).items("documents"), opened(twice).items("documents")
-    options = {"popularity": 0, "feedback": 0}
-    doubled = dict(answers(one, ["i1", "i2"], by="text,tags=2,year", **options))
-    assert doubled == pytest.approx(dict(answers(other, ["i1", "i2"], **options)), abs=1e-5)
+def test_a_weight_is_a_power_of_what_the_field_adds():
+    reading = opened(made(6)).items("documents")
+    weights = {"text": 1.0, "tags": 2.0, "year": 0.25}
+    plain = reading.expand(["i1", "i2"], 99, feedback=0, explain=True)
+    expected = {
+        hit.item: sum(weights.get(part.feature.partition(":")[0], 1.0) / 2 * part.weight for part in hit.features)
+        for hit in plain
+    }
+    for scale in (1, 20):  # quotients of weights tell
+        by = {name: scale * weight for name, weight in weights.items()}
+        assert dict(answers(reading, ["i1", "i2"], by=by, feedback=0)) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("number", [False, True])
+def test_other_fields_count_a_half_beside_ratings_and_numbers_a_half_of_names(number):
+    rng = random.Random(8)
+    users = [[f"u{rng.randrange(9)}" for _ in range(rng.randint(1, 5))] for _ in range(60)]
+    own = [float(rng.randrange(40)) if number else f"g{rng.randrange(5)}" for _ in users]
+    items = [
+        Item(f"i{n}", sorted({*has}), None, None, {"own": field})
+        for n, (has, field) in enumerate(zip(users, own, strict=True))
+    ]
+    index = setsearch.open(sqlite3.connect(":memory:"))
+    index.add(items, ("film", "user"))
+    reading = index.items("film")
+    values = soft_values(counted(reading, items), 1.0, "presence", {"": 1.0, "own": 0.25 if number else 0.5})
+    for seeds in (["i1"], ["i1", "i2", "i5"]):
+        weights = lift_weights(values, seeds, 2.0)
+        expected = {item: sum(weights.get(f, 0.0) * x for f, x in own.items()) for item, own in values.items()}
+        for hits in with_kernels(lambda seeds=seeds: reading.expand(seeds, 99)):
+            same_scores(hits, expected, seeds, 1e-6)
 
 
 def test_ratings_have_fields_too_and_their_users_no_others():
