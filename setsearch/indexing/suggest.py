@@ -4,8 +4,8 @@ A column of JSON arrays has tags, and so has one of short texts that come again,
 foreign key, which may also be told by its name, author_id for a table authors. Numbers of many values that are no ids,
 and dates, are a field. Short texts are the text of a table that has no longer ones, and names that of a table that has
 nothing else. A table that refers to another one, and has one more column, has tags of it; or links, if that column
-refers to the same table. Ids of a table whose rows have different names count by these. A table whose rows are two ids,
-and perhaps numbers, is a relation.
+refers to the same table. So has a column of ids of its own table, or of lists of such. Ids of a table whose rows have
+different names count by these. A table whose rows are two ids, and perhaps numbers, is a relation.
 """
 
 import json
@@ -111,6 +111,11 @@ class _Host:
         values = {name: self._values(table, name) for name in columns if name != key}
         separator = next(filter(None, map(_separator, values.values())), None)
         kinds = {name: "--tags" if name in links else _kind(name, own, separator) for name, own in values.items()}
+        for name in [name for name, kind in kinds.items() if kind == "--tags"]:
+            link = links.get(name)
+            is_own = link is not None and link.table == table and link.key in (None, key)
+            if is_own or (link is None and self._lists_ids(table, key, values[name], separator)):
+                kinds[name] = "--links"
         titles = [name for name, kind in kinds.items() if kind in ("--text", SHORT) and name.lower() in TITLES]
         if "--text" not in kinds.values():
             short = [name for name, kind in kinds.items() if kind == SHORT]
@@ -120,7 +125,7 @@ class _Host:
             return None
         options = ["--id", key]
         for name, kind in kinds.items():
-            step = None if alone or name not in links else self._names_of(links[name], table)
+            step = None if alone or name not in links or kind == "--links" else self._names_of(links[name], table)
             stem = id_name(name)
             is_free = stem is None or stem[1] not in columns  # without "_id" it may be a field
             options += ["--title", name] if name in titles[:1] else []
@@ -131,6 +136,19 @@ class _Host:
             )
         options += [] if separator is None else ["--split", separator]
         return [*options, *(() if alone else self._of_others(table))]
+
+    def _lists_ids(self, table: str, key: str, cells: Sequence[Any], separator: str | None) -> bool:
+        """Whether cells are lists of ids of the same table, most of them, and not the same few."""
+        texts = [cell for cell in cells if isinstance(cell, str)]
+        if len(texts) < len(cells):
+            return False
+        are_json = _are_json(texts, list)
+        parts = {
+            str(part).strip() for cell in texts for part in (json.loads(cell) if are_json else cell.split(separator))
+        }
+        exists = f"select 1 from {main_table(table)} where {quote(key)} = ?"
+        known = sum(self._cursor.execute(exists, (part,)).fetchone() is not None for part in parts)
+        return len(parts) > VALUES and 2 * known > len(parts)
 
     def _find_links(self, table: str) -> list[_Link]:
         """The foreign keys of a table; of one that declares none, the columns that are named after another table.

@@ -62,6 +62,30 @@ def test_tables_with_texts_are_suggested_with_all_that_describes_their_rows(tmp_
         assert index.check() == []
 
 
+def test_ids_of_the_same_table_are_links(tmp_path, run):
+    with sqlite3.connect(tmp_path / "n.db") as connection:
+        connection.execute(
+            "create table notes (id integer primary key, body text, cites text, near text, sizes text, rank text, "
+            "parent integer references notes, twin text)"
+        )
+        for n in range(60):
+            lists = (
+                json.dumps([n // 2, str((n + 5) % 60)]),
+                f"{n // 3};{n // 4}",
+                json.dumps([n % 9]),
+                json.dumps([n + 70]),
+            )
+            row = n, f"some words of note {n}", *lists, n // 2, str(n // 2)
+            connection.execute("insert into notes values (?, ?, ?, ?, ?, ?, ?, ?)", row)
+    connection.close()
+    code, out, _ = run("index", "n.db", "--suggest")
+    options = "--links cites --links near --tags sizes --tags rank --links parent --links twin --split ';' --track"
+    assert (code, out) == (0, f"setsearch index n.db --table notes --id id --text body {options}\n")
+    assert run(*shlex.split(out)[1:])[0] == 0
+    with setsearch.open(tmp_path / "n.db") as index:
+        assert {"parent:7", "parent:15", "cites:20", "sizes:6"} <= {*index.items("documents").features_of("15")}
+
+
 def test_rows_in_order_keys_without_a_declaration_and_several_tags_in_a_cell(tmp_path, run):
     connection = sqlite3.connect(tmp_path / "shop.db")
     connection.executescript(
