@@ -5,9 +5,11 @@
 DATA is a folder with movies.csv and ratings.csv of MovieLens, or with the lists of a Debian mirror as apt stores them
 (main_binary-amd64_Packages.lz4 and i18n_Translation-en.lz4, which apt-helper unpacks), or with such folders. Films have
 users who like them, genres, a year and words of their titles; the likes of sixty users are left out, and are the sets.
-Packages have descriptions, tags, dependencies and a section; sets are sections, tags and maintainers, and what says a
-set outright is left out of the fields. Mean average precision of the rest of a set, from one example and from three.
-Writes results/fields.json.
+So are genres, which then are no field. Packages have descriptions, tags, dependencies and a section; sets are sections,
+tags and maintainers, and what says a set outright is left out of the fields. Needed packages are those that three
+others depend on: these are their users, beside tags, a section, a size and words of a line; sets are what sixty
+packages depend on, which are left out, sections and tags. Mean average precision of the rest of a set, from one example
+and from three. Writes results/fields.json.
 """
 
 import argparse
@@ -67,11 +69,29 @@ def films(folder: Path) -> Iterator[tuple[str, Collection]]:
             words = re.findall(r"[a-z]{4,}", row["title"].lower())
             fields = {"genre": row["genres"].split("|"), "title": words, "year": float(year[1]) if year else None}
             items.append(Item(row["movieId"], own, None, None, fields))
+    yield "films: held-out likes", held_out(("film", "user"), items, {user: likes[user] for user in users[:USERS]})
+    yield "films: genres", without_field(("film", "user"), items, "genre")
+
+
+def held_out(relation: tuple[str, str], items: Sequence[Item], likes: Mapping[str, set[str]]) -> Collection:
+    """Items, and what users like who are not among their features."""
     known = {item.id for item in items}
-    yield (
-        "films: held-out likes",
-        Collection(("film", "user"), items, {u: sorted(likes[u] & known) for u in users[:USERS]}),
-    )
+    return Collection(relation, items, {user: sorted(own & known) for user, own in likes.items()})
+
+
+def without_field(
+    relation: tuple[str, str], items: Sequence[Item], name: str, dropped: tuple[str, ...] = ()
+) -> Collection:
+    """Items without a field, and the sets that it made."""
+    sets, rest = defaultdict(list), []
+    for item in items:
+        fields = dict(item.fields or {})
+        own = fields.pop(name)
+        rest.append(item._replace(fields=fields))
+        for value in [own] if isinstance(own, str) else own:
+            if not value.startswith(dropped or "\0"):
+                sets[value].append(item.id)
+    return Collection(relation, rest, sets)
 
 
 def unpacked(file: Path) -> Iterator[dict[str, str]]:
@@ -86,12 +106,45 @@ def unpacked(file: Path) -> Iterator[dict[str, str]]:
         }
 
 
+def list_of_packages(folder: Path) -> Path:
+    return max(folder.glob(PACKAGES), key=lambda path: path.stat().st_size)
+
+
+def names_in(dependencies: str) -> set[str]:
+    return {re.split(r"[\s(:]", part.strip())[0] for part in re.split(r"[,|]", dependencies)} - {""}
+
+
+def tags_of(own: Mapping[str, str]) -> list[str]:
+    return re.findall(r"\S+::[^\s,]+", own.get("Tag", ""))
+
+
+def needed(folder: Path) -> Iterator[tuple[str, Collection]]:
+    rows = {own["Package"].strip(): own for own in unpacked(list_of_packages(folder)) if own}
+    needs = {name: names_in(f"{own.get('Depends', '')},{own.get('Recommends', '')}") for name, own in rows.items()}
+    users = sorted(name for name, own in needs.items() if len(own) >= 20)
+    random.Random(1).shuffle(users)
+    by_package = defaultdict(list)
+    for user in needs.keys() - {*users[:USERS]}:
+        for name in needs[user]:
+            by_package[name].append(user)
+    items = []
+    for name, own in sorted(rows.items()):
+        if len(of_name := sorted(by_package[name])) >= LEAST_LIKES:
+            words, size = re.findall(r"[a-z]{4,}", own["Description"].lower()), own.get("Installed-Size")
+            fields = {"tags": tags_of(own), "section": own.get("Section", "").strip(), "line": words}
+            fields["size"] = float(size) if size else None
+            items.append(Item(name, of_name, None, None, fields))
+    relation = "package", "user"
+    yield "needed packages: held-out users", held_out(relation, items, {user: needs[user] for user in users[:USERS]})
+    yield "needed packages: sections", without_field(relation, items, "section")
+    yield "needed packages: tags", without_field(relation, items, "tags", DROPPED_FACETS)
+
+
 def packages(folder: Path) -> Iterator[tuple[str, Collection]]:
-    list_of_packages = max(folder.glob(PACKAGES), key=lambda path: path.stat().st_size)
     texts = {
         own["Description-md5"]: own["Description-en"] for path in folder.glob(TEXTS) for own in unpacked(path) if own
     }
-    rows = [own for own in unpacked(list_of_packages) if own and hash_of(own["Package"]) % EVERY == 0]
+    rows = [own for own in unpacked(list_of_packages(folder)) if own and hash_of(own["Package"]) % EVERY == 0]
     sets: dict[str, dict[str, list[str]]] = {
         "section": defaultdict(list),
         "tags": defaultdict(list),
@@ -100,8 +153,7 @@ def packages(folder: Path) -> Iterator[tuple[str, Collection]]:
     values = {}
     for own in rows:
         name = own["Package"].strip()
-        tags = re.findall(r"\S+::[^\s,]+", own.get("Tag", ""))
-        depends = {re.split(r"[\s(:]", part.strip())[0] for part in re.split(r"[,|]", own.get("Depends", ""))} - {""}
+        tags, depends = tags_of(own), names_in(own.get("Depends", ""))
         text = texts.get(own.get("Description-md5", "").strip()) or own["Description"]
         section = own.get("Section", "").strip()
         values[name] = f"{name} {text}", {"tags": tags, "depends": sorted({*depends, name}), "section": section}
@@ -157,8 +209,8 @@ def measured(collection: Collection, noisy: bool, draws: random.Random) -> dict[
 def main(folders: Iterable[Path]) -> None:
     rows = []
     for folder in folders:
-        read = films if (folder / "movies.csv").exists() else packages
-        for label, collection in read(folder):
+        readers = (films,) if (folder / "movies.csv").exists() else (packages, needed)
+        for label, collection in (own for read in readers for own in read(folder)):
             found = measured(collection, False, random.Random(2))
             found["with noise"] = measured(collection, True, random.Random(2))["all"]
             best = [

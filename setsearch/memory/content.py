@@ -15,7 +15,7 @@ from setsearch.arrays import Ints, distinct
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists, transposed
 from setsearch.memory import layout
-from setsearch.models.values import BESIDE_RATINGS, OF_NUMBERS, FeatureGroups
+from setsearch.models.values import NAMES_BESIDE_RATINGS, NUMBERS_BESIDE_RATINGS, FeatureGroups
 from setsearch.sqlite.mapped import Mapped
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import MOST_LOOKED_UP, Relation
@@ -99,8 +99,8 @@ def feature_groups(relation: Relation) -> FeatureGroups | None:
 
 def _groups(relation: Relation, of_feature: Ints) -> FeatureGroups:
     """The fields of features, given the places of these."""
-    beside = BESIDE_RATINGS if relation.analyzer is None else 1.0
-    others = (beside * (1.0 if own.ends is None else OF_NUMBERS) for own in relation.fields)
+    names, numbers = (1.0, 1.0) if relation.analyzer is not None else (NAMES_BESIDE_RATINGS, NUMBERS_BESIDE_RATINGS)
+    others = (names if own.ends is None else numbers for own in relation.fields)
     return FeatureGroups(relation.field_names, of_feature, (1.0, *others))
 
 

@@ -21,9 +21,9 @@ Where features are of several fields (tags beside terms), shares are those in th
 sums, and an entry of another field always exists. The length is that of all fields together: an item that has little
 in one is told by the others. A field f has a coefficient c_f, a power of its part of the model: x_ij is multiplied by
 sqrt(c_f), so that what two items share there counts c_f times. The largest one is taken as 1: only their quotients
-tell. With c_f = 0 entries do not exist. c_f is the weight that was given, 1 without, times the evidence of the field: a
-half of numbers, whose two ranges tell one thing twice, and a half beside other features than words, such as users who
-like an item.
+tell. With c_f = 0 entries do not exist. c_f is the weight that was given, 1 without, times the evidence of the field: 1
+beside words; beside other features, such as users who like an item, a half of names, and a quarter of numbers, whose
+two ranges tell one thing twice.
 """
 
 import math
@@ -86,7 +86,7 @@ COUNTS = ValueRule(counted=True)
 TWICE_MEAN = ValueRule("twice-mean")
 
 
-OF_NUMBERS, BESIDE_RATINGS = 0.5, 0.5  # the evidence of fields
+NAMES_BESIDE_RATINGS, NUMBERS_BESIDE_RATINGS = 0.5, 0.25  # evidence of fields
 
 
 class FeatureGroups(NamedTuple):

@@ -68,8 +68,7 @@ def test_scores_are_those_of_the_definition(seed, by):
     given = {"text": 1.0, "tags": 1.0, "year": 1.0}
     if by is not None:
         given = dict.fromkeys(given, 0.0) | (by if isinstance(by, dict) else dict.fromkeys(by.split(","), 1.0))
-    evidence = {"text": 1.0, "tags": 1.0, "year": 0.5}  # a number has two ranges
-    coefficients = {"" if name == "text" else name: weight * evidence[name] for name, weight in given.items()}
+    coefficients = {"" if name == "text" else name: weight for name, weight in given.items()}
     for binarize, rule in (("twice-mean", "soft-twice-mean"), ("presence", "presence")):
         values = soft_values(counted(reading, items), 0.8, rule, coefficients)
         for seeds in (["i1"], ["i1", "i2", "i5"]):
