@@ -165,9 +165,15 @@ class SourceReader:
                 yield from self._each_row(self._document, self._with_ids(path, rows), *optional)
         groups = group_copies(self.files.references)[::-1]
         self.files.references.clear()
+        fields = self.columns.fields or self.columns.joined
         while groups:  # each can be freed when it is written
             keep = self.columns.keep or tuple(name for name in self.kept if name in COLUMNS)
-            yield groups.pop()._replace(keep=keep, filed=self.filed)
+            yield groups.pop()._replace(keep=keep, fields=self._of_reference if fields else None, filed=self.filed)
+
+    def _of_reference(self, id: str, values: Mapping[str, Any]) -> dict[str, float | list[str]]:
+        """What a reference has in its fields, of its columns. Raises SourceError."""
+        require_columns(f"reference {id}", values, *self.columns.fields)
+        return self._fields(f"reference {id}", id, values)
 
     def rows_of(self, path: str) -> Generator[Row]:
         """The rows of a source; of a workbook, which may be hostile, they are read apart. Raises SourceError."""
@@ -231,8 +237,10 @@ class SourceReader:
     @property
     def _may_be_references(self) -> bool:
         """Whether no columns were named but those that references have."""
-        is_plain = self.rows.table is None and replace(self.columns, keep=()) == Columns(errors=self.columns.errors)
-        return is_plain and not {*self.columns.keep} - {*COLUMNS}
+        columns = self.columns
+        plain = replace(columns, keep=(), tags=(), links=(), numbers=(), split=None)
+        is_plain = self.rows.table is None and plain == Columns(errors=columns.errors)
+        return is_plain and not {*columns.keep, *columns.fields} - {*COLUMNS}
 
     def _unless_references(self, path: str, id: str, is_named: bool = True) -> Iterator[Row] | None:
         """The rows of a source; None if they are references, which are taken. Columns that were named are of rows."""

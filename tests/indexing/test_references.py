@@ -300,6 +300,35 @@ def test_records_go_with_their_items(index_of, tmp_path):
     connection.close()
 
 
+RECORDS = """@article{one, title={Lions}, author={Ann Roe and Bo Li}, year={2001}, keywords={cats; hunts}}
+@article{two, title={Wheat}, author={Bo Li}, year={2002}}
+@article{six, title={Barley}, author={Cy Day}}
+"""
+
+
+def test_columns_of_references_are_fields(run, tmp_path):
+    pytest.importorskip("bibtexparser", reason="needs bibtexparser: pip install setsearch[references]")
+    (tmp_path / "a.bib").write_text(RECORDS)
+    (tmp_path / "a.csv").write_text("title,abstract,authors,doi\nOats,a cereal,Cy Day,10.1000/oats\n")
+    for source in ("a.bib", "a.csv"):
+        code, _, said = run("index", "a.db", source, "--tags", "authors", "--tags", "keywords", "--numbers", "year")
+        assert code == 0, said
+    with setsearch.open(tmp_path / "a.db") as index:
+        reading = index.items("documents")
+        assert reading.defaults.fields == ("text", "authors", "keywords", "year")
+        assert {"authors:Bo Li", "keywords:cats"} < {*reading.features_of("one")}
+        assert reading.expand(["six"], 1, by="authors")[0].item == "10.1000/oats"
+        assert reading.expand(["one"], 1, by="authors,year")[0].item == "two"
+    for options, told in (
+        (("--tags", "name"), "reference one has no column 'name'; it has authors, year, journal"),
+        (("--numbers", "journal"), "the column 'journal' is 'Nature', not a finite number"),
+        (("--tags", "t.id=name"), "t is read with a table of the database that is indexed, not with reference one"),
+    ):
+        (tmp_path / "b.bib").write_text(RECORDS.replace("year={2001}", "journal={Nature}"))
+        code, _, said = run("index", "b.db", "b.bib", *options)
+        assert code in (1, 2) and told in said and said.count("\n") == 1
+
+
 def test_columns_of_references_are_kept(run, tmp_path):
     assert run("index", "a.db", str(EXPORTERS), "--keep-columns", "year,authors,journal")[0] == 0
     with setsearch.open(tmp_path / "a.db") as index:

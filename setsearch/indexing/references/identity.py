@@ -3,9 +3,9 @@
 A reference is an item by its DOI, else its number in PubMed, else its own key; what one copy lacks, others give.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from setsearch.indexing.references.reference import DOI, PMID, Reference
 from setsearch.text.identifiers import plain_title
@@ -47,11 +47,15 @@ class Filed:
     bare: list[str] = field(default_factory=list)
 
 
+FieldsOf = Callable[[str, Mapping[str, Any]], Mapping[str, float | list[str]]]  # by the name of an item, and columns
+
+
 class Group(NamedTuple):
-    """All copies of one reference in a call; which columns to keep of it; where to tell what became of it."""
+    """All copies of one reference in a call; its columns to keep, and its fields; where to tell what became of it."""
 
     copies: list[Copy]
     keep: tuple[str, ...] = ()
+    fields: FieldsOf | None = None
     filed: Filed = Filed()  # of nobody
 
 

@@ -6,7 +6,7 @@ reference has that name. An item that there is keeps its name, whatever it is: a
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from setsearch.text.headline import headline, shorten
 from setsearch.text.identifiers import plain_title
 
 AT_ONCE = 1000  # references that are looked up together
-COLUMNS = ("authors", "year", "journal", "doi", "pmid", "keywords")  # that references have, to be kept
+COLUMNS = ("authors", "year", "journal", "doi", "pmid", "keywords")  # that references have, to be kept or as fields
 
 
 class ReferenceItem(NamedTuple):
@@ -31,6 +31,7 @@ class ReferenceItem(NamedTuple):
     text: str
     title: str | None
     columns: dict[str, Any] | None
+    fields: Mapping[str, float | list[str]] | None
     record: Record
 
 
@@ -104,7 +105,8 @@ class Filing:
         title = (shorten(record.first("title")) or headline(text) or "").replace("\0", " ") or None
         kept = columns_of(record)
         columns = {column: kept.get(column) for column in group.keep} if group.keep else None
-        return ReferenceItem(name, text, title, columns, Record(data, tuple(dict.fromkeys(names))))
+        fields = None if group.fields is None else group.fields(name, kept)
+        return ReferenceItem(name, text, title, columns, fields, Record(data, tuple(dict.fromkeys(names))))
 
     def _find(self, group: Group, known: Known) -> Stored | None:
         """The item that a reference is: by DOI, by number, by title and year, by its place, by a name of before."""
