@@ -56,7 +56,6 @@ PANELS = {
     "Help": {"completion": "completion.completion"},
 }
 COMMANDS = {name: place for panel in PANELS.values() for name, place in panel.items()}
-ALIASES = {"tune": "learning.evaluate_command", "classify": "sets.classify"}  # of versions 0.3 and 0.26, hidden
 
 
 def make_app(names: Iterable[str]) -> typer.Typer:
@@ -72,14 +71,11 @@ def make_app(names: Iterable[str]) -> typer.Typer:
     app.callback()(_options)
     panel_of = {name: panel for panel, commands in PANELS.items() for name in commands}
     for name in names:
-        module_name, _, function = {**COMMANDS, **ALIASES}[name].partition(".")
+        module_name, _, function = COMMANDS[name].partition(".")
         module = import_module(f"setsearch.cli.commands.{module_name}")
-        panel = panel_of.get(name)
+        panel = panel_of[name]
         if function:
-            hidden = name in ALIASES
-            app.command(name, cls=PanelCommand, rich_help_panel=panel, hidden=hidden)(
-                with_collection(getattr(module, function))
-            )
+            app.command(name, cls=PanelCommand, rich_help_panel=panel)(with_collection(getattr(module, function)))
         else:
             app.add_typer(module.app, name=name, rich_help_panel=panel)
     return app
@@ -99,7 +95,7 @@ def main() -> None:
     _prepare()
     try:
         command = sys.argv[1]
-        app = make_app([command] if command in COMMANDS or command in ALIASES else COMMANDS)
+        app = make_app([command] if command in COMMANDS else COMMANDS)
         code = app(standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()

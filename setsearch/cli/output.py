@@ -11,8 +11,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from setsearch.answers.results import display_name, is_informative, shortened
 from setsearch.cli.help import OUTPUT, flag
 from setsearch.errors import QueryError, SetsearchError, UsageError
@@ -65,22 +63,15 @@ def _chosen(**flags: bool) -> Show:
     return shows[chosen[0] if chosen else "table" if sys.stdout.isatty() else "json"]
 
 
-def _chosen_or_plot(*, plot: Annotated[str | None, typer.Option(hidden=True)] = None, **flags: bool) -> Show:
-    """The same, with the spelling of version 0.3: --plot - for bars."""
-    if plot not in (None, "-"):
-        raise UsageError(f"--plot {plot}: pictures in files were removed; --bars draws in the terminal")
-    return _chosen(**flags | {"bars": flags["bars"] or plot is not None})
-
-
-def _show_options(choose: Callable[..., Show], *pictures: str) -> Callable[..., Show]:
+def _show_options(*pictures: str) -> Callable[..., Show]:
     """A group of options that chooses how to print."""
     own = [Option(bool, "", text, name=name) for name, text in HOW.items() if name in pictures or name not in PICTURES]
-    return with_parameters(partial(choose), own, lambda one: Annotated[bool, flag(f"--{one.name}", one.help, OUTPUT)])
+    return with_parameters(partial(_chosen), own, lambda one: Annotated[bool, flag(f"--{one.name}", one.help, OUTPUT)])
 
 
-format_options = _show_options(_chosen)
-bar_options = _show_options(_chosen_or_plot, "bars")
-picture_options = _show_options(_chosen_or_plot, *PICTURES)
+format_options = _show_options()
+bar_options = _show_options("bars")
+picture_options = _show_options(*PICTURES)
 
 
 def say(message: str) -> None:

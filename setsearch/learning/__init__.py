@@ -18,6 +18,4 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return getattr(import_module(f"setsearch.learning.{_MODULES[name]}"), name)
-    if name == "classify":  # of versions up to 0.26; an AttributeError would be told without its words
-        raise ImportError("learning.classify is gone: save sets with `Index.keep_set` and ask `Index.sets_of(item)`")
     raise AttributeError(f"module 'setsearch.learning' has no attribute {name!r}")

@@ -164,7 +164,6 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
         return [SetName(name=own.name, items=own.items) for own in saved]
 
     @router.get("/sets-of", response_model=with_notes(Claim))
-    @router.get("/classify", response_model=with_notes(Claim), deprecated=True)
     async def sets_of(query: Annotated[SetsOfQuery, Query()]) -> dict[str, Any]:
         """The saved sets that an item or a text fits best."""
         rows = await pool.ask(lambda index: index.sets_of(**query.model_dump()))

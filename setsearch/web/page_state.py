@@ -17,7 +17,7 @@ LONGEST_NAME = 1000  # characters
 LONGEST_NUMBER = 9  # digits and one
 SIZES = ("small", "large", "all")
 OPTIONS = offered("the page")
-STATE = ("items", "seed", "reject", "not", "having", "like", "size", "set", "end", "version")
+STATE = ("items", "seed", "reject", "having", "like", "size", "set", "end", "version")
 SEE_OTHER = 303
 
 
@@ -64,7 +64,7 @@ class Address:
         return cls(
             one("items"),
             several("seed"),
-            several("reject") or several("not"),  # "not" in URLs of version 0.3
+            several("reject"),
             several("having"),
             several("like"),
             size if size in SIZES else SIZES[0],

@@ -145,14 +145,12 @@ def test_the_command(run, failed, tmp_path):
     failed(run("expand", "n.db", "w03", "--model", "lift"), 2, "gaussian")
     failed(run("expand", "n.db", "w03", "--like", "x"), 2, "'like'")
     failed(run("features", "n.db", "w03"), 2, "described by numbers")
-    failed(run("features", "n.db", "w03", "--by", "mi"), 2, "described by numbers")
-    failed(
-        run("features", "n.db", "w03", "--by", "mi", "--model", "x1", "--strength", "1"), 2, "--model and --strength"
-    )
+    failed(run("features", "n.db", "w03", "--weigh", "mi"), 2, "described by numbers")
+    weighed = ("features", "n.db", "w03", "--weigh", "mi")
+    failed(run(*weighed, "--model", "x1", "--strength", "1"), 2, "--model and --strength")
     failed(run("concepts", "n.db", "w03"), 2, "described by numbers")
     (tmp_path / "sets.json").write_text(json.dumps({"s": ["w01", "w02", "w03"]}))
-    for command in (["evaluate", "n.db", "sets.json"], ["tune", "n.db", "sets.json"]):
-        failed(run(*command), 2, "described by numbers")
+    failed(run("evaluate", "n.db", "sets.json"), 2, "described by numbers")
     run("set", "save", "n.db", "s", "w01", "w02")
     failed(run("set", "of", "n.db", "w03"), 2, "described by numbers")
     (tmp_path / "b.txt").write_text('["w03"]\n')

@@ -89,7 +89,7 @@ def test_the_command(index, run, failed, tmp_path):
     index.close()
     save = ("set", "save", "a.db", "cats", "a", "d", "--items", "documents", "--reject", "c")
     assert run(*save) == (0, "", "the set cats of documents has 2 accepted, 1 rejected\n")
-    assert run("set", "add", "a.db", "cats", "b")[0] == 0
+    assert run("set", "accept", "a.db", "cats", "b")[0] == 0
     assert run("set", "remove", "a.db", "cats", "a")[0] == 0
     assert run("set", "reject", "a.db", "cats", "b")[0] == 0
     shown = json.loads(run("set", "show", "a.db", "cats")[1])

@@ -136,30 +136,12 @@ def test_only_the_command_line_names_flags():
     )
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (["features", "a.db", "d1", "--items", "documents", "--by", "mi"], ["--weigh", "mi"]),
-        (["features", "a.db", "d1", "--items", "documents", "--by", "probability"], ["--weigh", "probability"]),
-        (["expand", "a.db", "lion", "--plot", "-"], ["--bars"]),
-        (
-            ["expand", "a.db", "d1", "--items", "documents", "--model", "x1"],
-            ["--model", "bernoulli", "--strength", "50", "--binarize", "twice-mean", "--popularity", "0"],
-        ),
-        (["tune", "a.db"], None),
-    ],
-)
-def test_spellings_of_earlier_versions_still_run(run, animals, old, new):
-    code, out, err = run(*old)
+def test_the_model_of_an_earlier_version_still_runs(run, animals):
+    asked = ("expand", "a.db", "d1", "--items", "documents", "--model")
+    code, out, err = run(*asked, "x1")
     assert code == 0, err
-    assert out == (run("evaluate", "a.db") if new is None else run(*old[:-2], *new))[1]
-
-
-def test_items_are_added_to_a_set_by_the_old_spelling(run, animals):
-    assert run("set", "add", "a.db", "cats", "d11")[0] == 0
-    assert run("set", "accept", "a.db", "cats", "d10")[0] == 0
-    shown = json.loads(run("set", "show", "a.db", "cats", "--json")[1])
-    assert sorted(row["item"] for row in shown) == ["d1", "d10", "d11", "d3", "d5", "d7", "d9"]
+    options = "--strength", "50", "--binarize", "twice-mean", "--popularity", "0"
+    assert out == run(*asked, "bernoulli", *options)[1]
 
 
 def test_evaluate_reports_progress_on_stderr(run, animals):

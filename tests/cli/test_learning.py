@@ -20,15 +20,8 @@ def test_the_commands(run, failed, tmp_path):
     (tmp_path / "sets.json").write_text(json.dumps(sets))
     for name, own in sets.items():
         assert run("set", "save", "a.db", name, *own)[0] == 0
-    code, out, err = run("classify", "a.db", "x-03")  # its name up to 0.26
-    assert (code, out) == run("set", "of", "a.db", "x-03")[:2]
-    assert "classify is `setsearch set of` now" in err
-    with pytest.raises(ImportError, match=r"ask `Index\.sets_of"):
-        from setsearch.learning import classify  # noqa: F401
     assert json.loads(run("features", "a.db", *sets["x"], "--weigh", "mi", "-k", "2")[1])[0]["feature"][0] in "xyz"
     assert len(json.loads(run("features", "a.db", *sets["x"], "--weigh", "probability", "-k", "3")[1])) == 3
-    for how in ("weight", "mi", "probability"):  # --by is the spelling of version 0.3
-        assert run("features", "a.db", *sets["x"], "--by", how) == run("features", "a.db", *sets["x"], "--weigh", how)
     shared = max(data["x-01"].keys() & data["x-02"].keys(), default=None)
     if shared:
         rows = json.loads(run("concepts", "a.db", "x-01", "x-02")[1])

@@ -149,7 +149,7 @@ def test_the_page_and_the_api(database, by_core):
     seeds = "items=documents&seeds=1&seeds=2"
     for path in (
         "/?items=documents&seed=1&seed=2",
-        "/?items=documents&seed=1&seed=2&not=9",
+        "/?items=documents&seed=1&seed=2&reject=9",
         f"/api/expand?{seeds}",
         f"/api/expand?{seeds}&exclude=9&explain=true&snippets=true&cut=mark",
     ):

@@ -315,6 +315,5 @@ def test_the_command(run, failed, tmp_path):
         assert run("set", "save", "a.db", name, *own)[0] == 0
     assert json.loads(run("evaluate", "a.db", "--draws", "2", "--json")[1]) == rows
     assert "method" in run("evaluate", "a.db", "--table")[1].splitlines()[0]
-    assert json.loads(run("tune", "a.db", "--draws", "2", "--json")[1]) == rows, "the spelling of version 0.3"
     best = next(row for row in rows if row["ours"])
     assert run("expand", "a.db", *sets["x"][:2], *(f"--{k}={v}" for k, v in best["options"].items()))[0] == 0

@@ -121,7 +121,7 @@ def test_a_document_opens_with_what_matters_marked(serve, animals, browse):
 
 def test_sets_are_saved_opened_exported_and_deleted(serve, animals, browse):
     server = serve(animals)
-    page = browse(server.url + "?items=documents&seed=lion&seed=tiger&not=wheat")
+    page = browse(server.url + "?items=documents&seed=lion&seed=tiger&reject=wheat")
     page.get_by_label("Name of the set").fill('big <cats> & "more"')
     page.get_by_role("button", name="Save").click()
     page.wait_for_selector(".sets >> text=big <cats>")
@@ -341,7 +341,7 @@ def test_a_hostile_collection_shows_as_text(serve, tmp_path, browse):
     for items in ("documents", "terms", "<b>film</b>", "'\"user"):
         for n, evil in enumerate(EVIL):
             name = {"documents": f"{evil}{n}", "terms": "lion", "<b>film</b>": f"{evil}{n}", "'\"user": evil}[items]
-            shown = {"items": items, "seed": name, "not": evil, "having": evil, "set": evil, "model": evil}
+            shown = {"items": items, "seed": name, "reject": evil, "having": evil, "set": evil, "model": evil}
             if n == 0:
                 page.goto(server.url + "?" + urlencode(shown))
                 assert page.locator("main").count() == 1

@@ -42,7 +42,7 @@ def test_a_set_is_asked_beside_its_rivals_at_each_door(tmp_path, run, serve, mon
         said = json.loads(server.ask(f"/api/expand?{query}")[2])
         assert [(row["item"], row["score"]) for row in said] == scores(hits)
         seeds_shown = [("seed", own) for own in ("cats0", "cats1", "cats2", *seeds)]
-        page = urlencode([("items", "documents"), *seeds_shown, ("not", "sea0"), ("set", "cats"), ("groups", "1")])
+        page = urlencode([("items", "documents"), *seeds_shown, ("reject", "sea0"), ("set", "cats"), ("groups", "1")])
         rows = json.loads(server.ask(f"/export.json?{page}")[2])
         shown = {row["item"]: row["score"] for row in rows if row.get("score") is not None}
         assert {hit.item: shown[hit.item] for hit in hits} == {hit.item: hit.score for hit in hits}

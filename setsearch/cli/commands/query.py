@@ -185,8 +185,6 @@ def features(
 
     Example: setsearch features notes.db Mozart Beethoven --items documents
     """
-    if model["by"] in WEIGHTINGS:  # the spelling of version 0.3
-        weigh, model["by"] = model["by"], None
     if weigh not in WEIGHTINGS:
         raise UsageError(f"--weigh is one of {', '.join(WEIGHTINGS)}, not {weigh!r}")
     more = {name: value for name, value in more.items() if value}

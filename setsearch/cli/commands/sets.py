@@ -1,7 +1,6 @@
 """Commands for saved sets: `setsearch set ...`."""
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Annotated, Any
 
 import typer
@@ -21,9 +20,9 @@ JOINING = ("round", "score", "chance", "reason", "over")
 Members = Annotated[list[str], argument("ITEM...", "Its items.")]
 
 
-def _command(name: str, hidden: bool = False) -> Callable[[Command], Command]:
+def _command(name: str) -> Callable[[Command], Command]:
     """A command of the group, for a database and a collection in it."""
-    return lambda command: app.command(name, cls=PanelCommand, hidden=hidden)(with_collection(command))
+    return lambda command: app.command(name, cls=PanelCommand)(with_collection(command))
 
 
 @_command("save")
@@ -87,7 +86,6 @@ def _row(saved: "setsearch.ItemSet") -> dict[str, Any]:
 
 
 @_command("accept")
-@_command("add", hidden=True)
 def accept(db: Collection, name: Name, members: Members) -> None:
     """Accept items into a set.
 
@@ -230,13 +228,6 @@ def of_command(
     for note in found.notes:
         say(f"note: {note}")
     show(_informative([claim._asdict() for claim in found], "said", "better"))
-
-
-@wraps(of_command)
-def classify(*args: Any, **options: Any) -> None:
-    """As `set of`."""
-    say("note: classify is `setsearch set of` now: sets to which it belongs, without probabilities")
-    of_command(*args, **options)
 
 
 @_command("delete")
