@@ -5,8 +5,7 @@ from pyspark.ml.recommendation import ALS
 from pyspark.sql import SparkSession
 
 from setsearch.arrays import Floats, Ints
-from setsearch.learning.baselines import Score
-from setsearch.learning.evaluation import count_matrix
+from setsearch.learning.evaluation import Score, count_matrix
 from setsearch.memory.fields import Fields
 
 RANK, ITERATIONS, REGULARIZATION, ALPHA = 32, 10, 0.05, 10.0

@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from baselines import Baselines
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
 import setsearch
 from setsearch.answers.reading import Reading
-from setsearch.learning.baselines import Score
 from setsearch.learning.choices import measures, weights_of
-from setsearch.learning.evaluation import NEIGHBORS, Design, Evaluation, count_matrix, evaluate
+from setsearch.learning.evaluation import NEIGHBORS, Design, Evaluation, Score, count_matrix, evaluate, neighbors_of
 from setsearch.memory.fields import Fields
 
 RESULTS = Path(__file__).parent / "results" / "relevance.json"
@@ -167,7 +167,7 @@ def measured(
         if not fitting:
             continue
         with reading.fields() as fields:
-            more = rivals(fields) if rivals else {}
+            more = Baselines(count_matrix(neighbors_of(fields))).all() | (rivals(fields) if rivals else {})
             result = evaluate(fields, reading.defaults, fitting, Design(n_seeds, draws), rivals=more)
         found[f"N={n_seeds}"] = as_table(result)
     return found

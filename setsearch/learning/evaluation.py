@@ -6,7 +6,7 @@ over the draws of a set, then over sets; intervals are bootstrap intervals over 
 
 import random
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
@@ -16,7 +16,6 @@ from scipy import sparse
 
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import NoSeeds, UnknownItem
-from setsearch.learning.baselines import Baselines, Score
 from setsearch.learning.choices import (
     MEASURES,
     Groups,
@@ -38,12 +37,14 @@ from setsearch.search.meaning import centroid_of
 from setsearch.search.passes import feedback, smoothing
 
 FIELDS_OF_NEIGHBORS = ("contexts win2", "contexts skip")
-NEIGHBORS = " (neighbors only)"  # words by win2 and skip, as the baselines use them: for comparison only
+NEIGHBORS = " (neighbors only)"  # words by win2 and skip: for comparison only
 STRENGTHS = (0.5, 2.0, 10.0, 50.0)
 POPULARITIES = (0.0, 0.2, 0.5)
 FEEDBACKS = (0.0, 0.25, 1.0)
 WEIGHTS_OF_VECTORS = (0.0, 0.25, 0.5, 1.0, 2.0)
 ENOUGH_SETS = 5  # to say that one method is better than another
+
+Score = Callable[[Ints], Floats]  # from the ids of seeds to the scores of all items
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Method:
-    """A way to score all items; `options` are those of `expand` for our own models, None for baselines."""
+    """A way to score all items; `options` are those of `expand` for our own models, None for others."""
 
     name: str
     score: Score
@@ -112,7 +113,7 @@ def evaluate(
     learns_fields: bool = False,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Evaluate our models with several options, the baselines, and further `rivals` on sets of items.
+    """Evaluate our models with several options, and `rivals`, on sets of items.
 
     `variants` are our default model in indexes made otherwise (variants.py). `learns_fields`: also learn the weights of
     fields (field_weights.py).
@@ -131,8 +132,8 @@ def evaluate(
             "give larger sets, or fewer `seeds`"
         )
     ids = fields.item_ids()
-    counts = count_matrix(_neighbors(fields))
-    methods = [*_models(fields, defaults), *(Method(name, score) for name, score in Baselines(counts).all().items())]
+    counts = count_matrix(neighbors_of(fields))
+    methods = _models(fields, defaults)
     methods += [] if fields.vectors is None else [Method("vectors alone", _vectors_alone(fields))]
     methods += [Method(name, score) for name, score in (rivals or {}).items()]
     methods += [Method(f"lift, {name}", score, {"model": "lift"}) for name, score in (variants or {}).items()]
@@ -227,7 +228,7 @@ def _draw(sets: Mapping[str, Sequence[int]], design: Design) -> tuple[list[Task]
 
 def _models(fields: Fields, defaults: Defaults) -> list[Method]:
     """Our models with several options; words also by a part of their fields."""
-    neighbors, suffix = _neighbors(fields), NEIGHBORS if len(fields.all) > 1 else ""
+    neighbors, suffix = neighbors_of(fields), NEIGHBORS if len(fields.all) > 1 else ""
     methods = [_model("lift", fields, defaults, {"model": "lift"})]
     if len(fields.all) > 1:
         contexts, documents = fields._replace(all=fields.all[:-1]), fields._replace(all=fields.all[-1:])
@@ -295,8 +296,8 @@ def _vectors_alone(fields: Fields) -> Score:
     return score
 
 
-def _neighbors(fields: Fields) -> Fields:
-    """The fields that the baselines use, all alike: of several those of neighboring words."""
+def neighbors_of(fields: Fields) -> Fields:
+    """The fields for comparison, all alike: of several those of neighboring words."""
     if len(fields.all) == 1:
         return fields
     chosen = [field for field in fields.all if field.features.name in FIELDS_OF_NEIGHBORS]

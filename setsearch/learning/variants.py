@@ -13,8 +13,8 @@ from setsearch.answers.passages import text_of
 from setsearch.answers.reading import Reading
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import UsageError
-from setsearch.learning.baselines import Score
 from setsearch.learning.choices import weights_of
+from setsearch.learning.evaluation import Score
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
 from setsearch.text.analyzer import Analyzer

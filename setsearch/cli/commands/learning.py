@@ -72,7 +72,7 @@ def evaluate_command(
     tried: SimpleNamespace,
     show: Show,
 ) -> None:
-    """How well methods find the rest of known sets: our models with several options, and ten others.
+    """How well our models find the rest of known sets, with several options.
 
     MAP (mean average precision) with a 95 % bootstrap interval over sets, precision and nDCG at 10, R-precision; for
     strengths of a prior how much more likely the sets are than by the usual one; and which model to take.

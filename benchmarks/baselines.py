@@ -4,15 +4,13 @@ Notation of models/model.py; X is the matrix of items x features, binary unless 
 cosine(a, b) = a.b / (|a| |b|).
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from setsearch.arrays import Floats, Ints, bincount, repeat
+from setsearch.learning.evaluation import Score
 
-Score = Callable[[Ints], Floats]  # from seeds, as row numbers, to the scores of all rows
 STRENGTH = 2.0
 ESET_SIZE = 100
 
