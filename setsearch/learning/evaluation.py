@@ -109,14 +109,12 @@ def evaluate(
     design: Design = Design(),
     *,
     rivals: Mapping[str, Score] | None = None,
-    variants: Mapping[str, Score] | None = None,
     learns_fields: bool = False,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Evaluate our models with several options, and `rivals`, on sets of items.
 
-    `variants` are our default model in indexes made otherwise (variants.py). `learns_fields`: also learn the weights of
-    fields (field_weights.py).
+    `learns_fields`: also learn the weights of fields (field_weights.py).
 
     `progress` gets the questions of all methods, `(method, task)`, and yields them. Members are named as seeds
     are. Raises NoSeeds if no set has enough known members, AmbiguousItem.
@@ -136,7 +134,6 @@ def evaluate(
     methods = _models(fields, defaults)
     methods += [] if fields.vectors is None else [Method("vectors alone", _vectors_alone(fields))]
     methods += [Method(name, score) for name, score in (rivals or {}).items()]
-    methods += [Method(f"lift, {name}", score, {"model": "lift"}) for name, score in (variants or {}).items()]
     results = []
     questions = iter(progress_of(progress)([(method, task) for method in methods for task in tasks]))
     for method in methods:

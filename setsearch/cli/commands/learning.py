@@ -1,8 +1,6 @@
 """Commands that learn from sets: concepts, and which method completes them best."""
 
-from contextlib import ExitStack
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from setsearch.cli.help import ADVANCED, argument, flag, option
 from setsearch.cli.options import Collection, Items, Seeds, Top, with_options
@@ -46,21 +44,7 @@ def concepts(
     show(drop_redundant_titles(rows))
 
 
-def tried_options(
-    *,
-    variants: Annotated[
-        bool, flag("--variants", "Also index the documents otherwise: pairs, n-grams, titles, ...")
-    ] = False,
-    fields: Annotated[bool, flag("--fields", "Also learn the weights of fields, for --by.")] = False,
-    save: Annotated[bool, flag("--save", "With --fields: questions without --by weigh fields so.")] = False,
-) -> SimpleNamespace:
-    """What is tried beside the options of our models."""
-    if save and not fields:
-        raise UsageError("--save keeps the weights that --fields learns; give both")
-    return SimpleNamespace(**locals())
-
-
-@with_options(tried=tried_options, show=format_options)
+@with_options(show=format_options)
 def evaluate_command(
     db: Collection,
     sets: Annotated[str | None, argument("SETS", SETS, show_default=True)] = None,
@@ -69,7 +53,8 @@ def evaluate_command(
     seeds: Annotated[int, option("N", "Members that are the seeds.", min=1)] = 3,
     draws: Annotated[int, option("N", "How often to draw them for each set.", min=1)] = 10,
     by: Annotated[str | None, option("WHAT", "What describes terms: contexts, documents or both.")] = None,
-    tried: SimpleNamespace,
+    fields: Annotated[bool, flag("--fields", "Also learn the weights of fields, for --by.")] = False,
+    save: Annotated[bool, flag("--save", "With --fields: questions without --by weigh fields so.")] = False,
     show: Show,
 ) -> None:
     """How well our models find the rest of known sets, with several options.
@@ -81,24 +66,19 @@ def evaluate_command(
     """
     from setsearch.learning.evaluation import Design, as_rows, evaluate
 
+    if save and not fields:
+        raise UsageError("--save keeps the weights that --fields learns; give both")
     with db.open() as index:
         known, items = _sets_of(index, sets, items)
         reading = index.items(items)
-        if tried.fields and not reading.defaults.fields:
+        if fields and not reading.defaults.fields:
             raise UsageError(f"--fields learns weights of several fields; the {reading.name} have one")
         if by is not None and reading.kind != "terms":
             raise UsageError("--by chooses what describes terms; --fields learns the weights of fields")
-        with ExitStack() as stack:
-            others = {}
-            if tried.variants:
-                from setsearch.learning.variants import open_variants
-
-                others = stack.enter_context(open_variants(reading))
-            own = stack.enter_context(reading.fields(by=by))
-            with tell("evaluating") as follow:
-                how: Any = {"variants": others, "learns_fields": tried.fields, "progress": follow}
-                evaluation = evaluate(own, reading.defaults, known, Design(seeds, draws), **how)
-        if tried.save:
+        with reading.fields(by=by) as own, tell("evaluating") as follow:
+            design = Design(seeds, draws)
+            evaluation = evaluate(own, reading.defaults, known, design, learns_fields=fields, progress=follow)
+        if save:
             index.weigh_fields(evaluation.learned, reading.name)
     if evaluation.left_out:
         say(f"left out, fewer than {seeds + 1} members that the index knows: {', '.join(evaluation.left_out)}")
@@ -112,7 +92,7 @@ def evaluate_command(
         show([row | {"ours": "*" if row["ours"] else ""} for row in rows])
     say(f"{evaluation.sets} sets, {evaluation.tasks} questions of {seeds} seeds; {evaluation.recommendation}")
     say(evaluation.line.sentence())
-    if tried.save:
+    if save:
         say(f"saved: questions without --by weigh fields by {evaluation.learned}")
     if evaluation.groups is not None:
         say(evaluation.groups.sentence())
