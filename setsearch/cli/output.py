@@ -33,7 +33,7 @@ BELOW = "░"  # of weights below 0
 NAMED = 3  # names in a message
 PARAMETER = re.compile(r"`([a-z_]+)(?:=([^`]+))?`")  # in messages of the library
 MAP_ROWS = 24
-VALUE_COLUMNS = ("score", "weight", "probability")
+VALUE_COLUMNS = ("score", "weight")
 
 Row = dict[str, Any]
 Show = Callable[..., None]  # of rows, and of the columns that there would be, if there are none

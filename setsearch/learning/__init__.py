@@ -6,11 +6,10 @@ _MODULES = {
     "Design": "evaluation",
     "Review": "review",
     "evaluate": "evaluation",
-    "language_model": "features",
     "learn_concepts": "concepts",
     "most_informative": "features",
 }
-__all__ = ["Design", "Review", "evaluate", "language_model", "learn_concepts", "most_informative"]
+__all__ = ["Design", "Review", "evaluate", "learn_concepts", "most_informative"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,26 +1,15 @@
-"""What features tell about a set: mutual information, and the language model of its texts."""
+"""What features tell about a set: mutual information."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import SetFeature
 from setsearch.arrays import Floats, Ints, bincount
-from setsearch.errors import InvalidParameter
-from setsearch.models.values import COUNTS, PRESENCE
+from setsearch.models.values import PRESENCE
 from setsearch.search.examples import resolve_seeds
 from setsearch.search.request import positive_integer
-
-
-class TermProbability(NamedTuple):
-    """How probable a term is in the texts of a set."""
-
-    rank: int
-    feature: str
-    probability: float
-    occurrences: int
 
 
 def most_informative(reading: Reading, members: Iterable[str], k: int = 10) -> list[SetFeature]:
@@ -57,27 +46,3 @@ def mutual_information(inside: Ints, outside: Ints, n_inside: int, n_outside: in
     independent = np.array([present * in_set, absent * in_set, present * out_of_set, absent * out_of_set])
     bits: Floats = (p * np.log2(p / independent)).sum(axis=0)
     return bits
-
-
-def language_model(reading: Reading, members: Iterable[str], k: int = 10, alpha: float = 1.0) -> list[TermProbability]:
-    """The k most probable terms of the texts of a set: the posterior predictive under a Dirichlet prior,
-
-    (alpha + count_j) / (alpha V + N),  V features in the index, N occurrences in the set.
-    """
-    if not (isinstance(alpha, (int, float)) and 0 < alpha < 1e100):
-        raise InvalidParameter(f"alpha must be a number above 0, not {alpha!r}")
-    k = positive_integer(k)
-    with reading.stored() as fields:
-        field = fields.first
-        stored = field.forward(resolve_seeds(fields, members), COUNTS)
-        counts = bincount(stored.concatenated_ids(), stored.concatenated_values(), field.features.next_id)
-        ids = np.flatnonzero(counts).tolist()
-        if k > len(ids):
-            ids = list(field.features.ids())
-        names = field.describe_features(ids)
-        total, size = int(counts.sum()), field.features.size
-    rows = sorted((-int(counts[id]), names[id][0]) for id in names)[:k]
-    return [
-        TermProbability(rank, name, (alpha - count) / (alpha * size + total), -count)
-        for rank, (count, name) in enumerate(rows, 1)
-    ]

@@ -17,7 +17,7 @@ def test_bars_on_the_command_line(run, database):
     code, out, _ = run("expand", "x.db", "lion", "--bars")
     assert code == 0
     assert "█" in out
-    for how in ("weight", "mi", "probability"):
+    for how in ("weight", "mi"):
         assert "█" in run("features", "x.db", "d0", "--items", "documents", "--weigh", how, "--bars")[1]
 
 

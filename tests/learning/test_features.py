@@ -1,4 +1,4 @@
-"""Mutual information and language models equal their definitions, and printed examples."""
+"""Mutual information equals its definition, and a printed example."""
 
 import math
 import sys
@@ -9,8 +9,7 @@ import pytest
 from oracle import transpose
 from samples import random_data
 
-from setsearch import errors
-from setsearch.learning import language_model, most_informative
+from setsearch.learning import most_informative
 from setsearch.learning.features import mutual_information
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
@@ -43,19 +42,3 @@ def test_the_most_informative_features(build, case):
     found = most_informative(build(data).items("film"), members, 99)
     assert {f.feature: f.weight for f in found} == pytest.approx(expected, abs=1e-12)
     assert most_informative(build(data).items("film"), members, 3) == found[:3]
-
-
-@pytest.mark.parametrize(("last", "total"), [(4, 27), (3, 26)])
-def test_the_language_model_of_the_slides(build, last, total):
-    """Ten words with the counts 2 4 4 0 1 1 0 1 0 4 under alpha = 1 give (3,5,5,1,2,2,1,2,1,5) / 27."""
-    counts = [2, 4, 4, 0, 1, 1, 0, 1, 0, last]
-    data = {"d": {f"w{n}": c for n, c in enumerate(counts) if c}, "rest": {f"w{n}": 1 for n in range(10)}}
-    found = language_model(build(data).items("film"), ["d"], 99)
-    printed = [3, 5, 5, 1, 2, 2, 1, 2, 1, last + 1]
-    assert {p.feature: p.probability for p in found} == pytest.approx(
-        {f"w{n}": c / total for n, c in enumerate(printed)}
-    )
-    assert sum(p.probability for p in found) == pytest.approx(1)
-    assert [p.feature for p in language_model(build(data).items("film"), ["d"], 2)] == ["w1", "w2"]
-    with pytest.raises(errors.InvalidParameter, match="alpha"):
-        language_model(build(data).items("film"), ["d"], alpha=0)

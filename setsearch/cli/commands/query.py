@@ -50,7 +50,7 @@ RESERVED = {
     *("rank", "item", "score", "belongs", "title", "features", "reasons", "rest", "snippet", "marks", "duplicates"),
     *("group", "revision", "contexts_revision"),
 }
-WEIGHTINGS = ("weight", "mi", "probability")
+WEIGHTINGS = ("weight", "mi")
 
 
 @with_options(
@@ -174,9 +174,7 @@ def features(
     *,
     items: Items = None,
     k: Top = 10,
-    weigh: Annotated[
-        str, option("HOW", "weight (of the model), mi (mutual information, bits), probability (in texts).")
-    ] = "weight",
+    weigh: Annotated[str, option("HOW", "weight (of the model), or mi (mutual information, bits).")] = "weight",
     more: dict[str, Any],
     model: ModelOptions,
     show: Show,
@@ -197,9 +195,9 @@ def features(
             more["like"] = [_read_text(text) for text in more.get("like", ())]
             found: Any = reading.features(seeds, k, **more, **model)
         else:
-            from setsearch.learning import language_model, most_informative
+            from setsearch.learning import most_informative
 
-            found = (most_informative if weigh == "mi" else language_model)(reading, seeds, k)
+            found = most_informative(reading, seeds, k)
     rows = drop_redundant_titles([part._asdict() for part in found])
     show(rows)
 
