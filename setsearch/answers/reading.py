@@ -214,7 +214,7 @@ class Reading(ReadingTable, ManySets):
     ) -> WeightedQuery:
         """The set as a weighted query, for other engines: a constant, and the `most` features of largest weight.
 
-        `engine`: its statistics. The base is left out (integrations/queries.py). UsageError for words by contexts.
+        `engine`: its statistics. The base is left out (examples/other_engines.py). UsageError for words by contexts.
         """
         refuse("query", options)
         request, names = parse_request(1 if most is None else most, options), parse_seeds(seeds)

@@ -11,7 +11,7 @@ from pathlib import Path
 STORED = Path(__file__).with_name("surface.txt")
 MODULES = ["setsearch", *(f"setsearch.{name}" for name in ("models", "learning", "text", "web", "spark"))]
 MODULES += [
-    f"setsearch.integrations.{name}" for name in "datasette mcp queries sklearn sql sqlite_utils tantivy whoosh".split()
+    f"setsearch.integrations.{name}" for name in "datasette mcp sklearn sql sqlite_utils tantivy whoosh".split()
 ]
 COMMANDS = """
 expand x.db lion --json

@@ -13,6 +13,7 @@ SHOWN = {
     "rating_from_neighbors.py": ("by neighbors 0.69, by the film's mean 0.83",),
     "estimates.py": ("cat         1.000  1.000  0.800         1.0000      0.2857",),
     "sqlite_application.py": ("Changes(written=1, deleted=0, behind=True)", "paso doble", "in SQL"),
+    "other_engines.py": ('Lucene: body:["', 'Elasticsearch: {"bool": {"should": ['),
     "reranked_hits.py": ("by examples: ", "viola"),
     "async_application.py": ("like violin and cello: ", "zither"),
     "django/application.py": (

@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -14,7 +15,9 @@ import pytest
 import setsearch
 from setsearch import Statistics
 from setsearch.errors import UsageError
-from setsearch.integrations.queries import elasticsearch_query, lucene_query, postgres_query, tantivy_query
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
+from other_engines import elasticsearch_query, lucene_query, postgres_query, tantivy_query
 
 CORPUS = Path(__file__).parent.parent.parent / "sample_corpus" / "wordnet.jsonl"
 WORDS = [kind + letter for kind in ("cat", "dog", "crop") for letter in "abcdefghijkl"]

@@ -1,5 +1,7 @@
 """A set as a query of another engine: what `Reading.query` gives, in the engine's words.
 
+    python examples/other_engines.py    # shows two of the four
+
     query = index.items("documents").query(["doc-1", "doc-2"], 100)
     searcher.search(tantivy_query(query, schema, "body"), 10)
     cursor.execute(*postgres_query(query, "articles", "id", "words", 10))
@@ -14,10 +16,14 @@ have none.
 
 import json
 import re
+import sqlite3
+from pathlib import Path
 from typing import Any
 
+import setsearch
 from setsearch.answers.results import WeightedQuery
 
+CORPUS = Path(__file__).parent.parent / "sample_corpus" / "wordnet.jsonl"
 _special = re.compile(r'(["\\])')
 
 
@@ -64,3 +70,17 @@ def postgres_query(query: WeightedQuery, table: str, id: str, words: str, k: int
 
 def _positive(query: WeightedQuery) -> list[tuple[str, float]]:
     return [(feature, amount) for feature, amount in query.weights if amount > 0]
+
+
+def main() -> None:
+    """Print the set of violin and cello as a query of Lucene and of Elasticsearch."""
+    index = setsearch.open(sqlite3.connect(":memory:"), contexts="off")
+    entries = map(json.loads, CORPUS.read_text().splitlines())
+    index.add((entry["id"], entry["text"]) for entry in entries)
+    query = index.items("documents").query(["violin", "cello"], 3)
+    print("Lucene:", lucene_query(query, "body"))
+    print("Elasticsearch:", json.dumps(elasticsearch_query(query, "body")))
+
+
+if __name__ == "__main__":
+    main()
