@@ -22,7 +22,7 @@ from setsearch.errors import ChangedSet, DatabaseError, Fault, NoIndex, ReadOnly
 from setsearch.index import Index
 from setsearch.options import in_words
 from setsearch.pool import QuestionPool, Unavailable
-from setsearch.web.access import HeadAnswers, RequestLimits, Rules
+from setsearch.web.access import RequestLimits, Rules
 from setsearch.web.page import HERE, Render, add_docs, make_pages, make_render
 from setsearch.web.typed_names import without_commands
 
@@ -71,7 +71,6 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> "FastAPI"
     _answer_errors(app, render, [*api.routes, *pages.routes])
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_middleware(RequestLimits)
-    app.add_middleware(HeadAnswers)
     if rules.origins:
         methods = ["GET"] if rules.read_only else ["GET", "POST", "PUT", "DELETE"]
         app.add_middleware(

@@ -77,11 +77,10 @@ class Rules:
     seconds: float = 10.0
     guesses: Guesses = field(default_factory=Guesses, compare=False)
 
-    def is_known(self, request: Request, token: str | None) -> bool:
-        """Whether a token is the right one, or none is required. Raises HTTPException 429 after many wrong ones."""
-        return self.token is None or self._is_right(request, token or "", self.token)
-
-    def _is_right(self, request: Request, secret: str, expected: str) -> bool:
+    def is_known(self, request: Request, secret: str, expected: str | None) -> bool:
+        """Whether a secret is the expected one, or none is. Raises HTTPException 429 after many wrong ones."""
+        if expected is None:
+            return True
         address = request.client.host if request.client else ""
         self.guesses.require_patience(address)
         if hmac.compare_digest(secret.encode(), expected.encode()):
@@ -92,19 +91,16 @@ class Rules:
         return False
 
     @property
-    def cookie(self) -> str:
+    def cookie(self) -> str | None:
         """The value of the cookie: a hash of the token."""
-        return hashlib.sha256((self.token or "").encode()).hexdigest()
+        return None if self.token is None else hashlib.sha256(self.token.encode()).hexdigest()
 
     def require_token(self, request: Request) -> None:
         """Refuse a request without the token, in a header or in the cookie of the page."""
         scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
         token = encoded.encode("latin-1").decode("utf-8", "replace")  # headers are decoded as latin-1
-        if scheme.lower() == "bearer":
-            is_known = self.is_known(request, token)
-        else:
-            is_known = self.token is None or self._is_right(request, request.cookies.get(COOKIE, ""), self.cookie)
-        if not is_known:
+        given = (token, self.token) if scheme.lower() == "bearer" else (request.cookies.get(COOKIE, ""), self.cookie)
+        if not self.is_known(request, *given):
             raise HTTPException(401, "this index asks for a token: Authorization: Bearer TOKEN")
 
     def require_write(self, request: Request) -> None:
@@ -169,25 +165,6 @@ def _is_same(origin: str, request: Request) -> bool:
     return host == request.headers.get("host") and scheme in {request.url.scheme, "https"}
 
 
-class HeadAnswers:
-    """Answers HEAD as GET, without the body: those who look whether a server is there ask so."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        if scope["type"] != "http" or scope["method"] != "HEAD":
-            await self.app(scope, receive, send)
-            return
-
-        async def send_head(message: Message) -> None:
-            """Everything but the body."""
-            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
-
-        await self.app({**scope, "method": "GET"}, receive, send_head)
-
-
 class RequestLimits:
     """ASGI middleware: limits the size and the time of bodies, stops answers that nobody waits for, and adds headers.
 
@@ -198,10 +175,11 @@ class RequestLimits:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, with its whole body."""
+        """Pass a request on, with its whole body; HEAD as GET, whose body the server leaves out."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        scope = {**scope, "method": "GET" if scope["method"] == "HEAD" else scope["method"]}
         body = await _read_body(receive)
         is_given = False
 

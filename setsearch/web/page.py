@@ -96,12 +96,12 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
     @pages.add("POST", "/token", rules.require_same_origin)
     async def sign_in(request: Request) -> Response:
         form = await read_form(request)
-        if not rules.is_known(request, form.get("token", "")):
+        if not rules.is_known(request, form.get("token", ""), rules.token):
             raise HTTPException(401, "that is not the token")
         answer = redirect(request, str(_back(form)))
         # SameSite=Lax: links from other sites keep the login. Requests that change something must have the same origin.
         flags: Any = {"httponly": True, "samesite": "lax", "secure": request.url.scheme == "https"}
-        answer.set_cookie(COOKIE, rules.cookie, path=root_of(request) + "/", **flags)
+        answer.set_cookie(COOKIE, rules.cookie or "", path=root_of(request) + "/", **flags)
         return answer
 
     return pages
