@@ -55,7 +55,6 @@ class _Line:
             self._is_shown = True
 
     def end(self) -> None:
-        """End the line on a terminal."""
         if self._is_terminal and self._is_shown:
             print(file=sys.stderr)
 

@@ -234,7 +234,6 @@ class _Query:
         }
 
     def _without(self, name: str) -> str:
-        """This page without an example."""
         names, rejected = ([other for other in own if other != name] for own in (self.names, self.rejected))
         return self.link(names, rejected)
 

@@ -63,7 +63,6 @@ class _Functions:
         self._scores: dict[str, float] = {}
 
     def expand(self, seeds: str, *given: Any) -> str:
-        """A JSON array of hits."""
         asked, options = self._question(seeds, given, ("k", "items", "model", "exclude"), ALL)
         hits = asked.expand(options.pop("k", 10), **options)
         return json.dumps([_shown(hit) for hit in hits], ensure_ascii=False)
@@ -81,7 +80,6 @@ class _Functions:
         return self._scores.get(str(item))
 
     def explain(self, item: Any, seeds: str, *given: Any) -> str:
-        """A JSON object of the parts of a score."""
         asked, options = self._question(seeds, given, ("items", "model"), offered("explain"))
         explanation = asked.explain(str(item), **options)
         features = {part.feature: part.weight for part in explanation.features}
@@ -91,7 +89,6 @@ class _Functions:
         return json.dumps(parts | ({"group": explanation.group} if explanation.group else {}), ensure_ascii=False)
 
     def sets_of(self, item: Any, *given: Any) -> str | None:
-        """A JSON array of the saved sets of an item or a text."""
         options = self._options(given, ("k", "items"), {"text": EXAMPLES["like"]})
         asked = {"k": options.get("k", 10), "text": options.get("text"), "items": self._items(options.get("items"))}
         try:
@@ -102,7 +99,6 @@ class _Functions:
         return json.dumps(rows, ensure_ascii=False)
 
     def error(self) -> str | None:
-        """The message of the last error."""
         return self._error
 
     def with_message(self, function: Callable[..., Any]) -> Callable[..., Any]:

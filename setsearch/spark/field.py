@@ -284,14 +284,12 @@ class _Known:
         self.items, self._owners, self._features, self._values = items, owners, features, values
 
     def plus(self, items: Ints, owners: Ints, features: Ints, values: Floats) -> "_Known":
-        """These and other ones."""
         owners, features = np.concatenate([self._owners, owners]), np.concatenate([self._features, features])
         order = np.lexsort((features, owners))
         values = np.concatenate([self._values, values])[order]
         return _Known(np.union1d(self.items, items), owners[order], features[order], values)
 
     def lists(self, items: Ints) -> PostingArrays:
-        """The features of some items."""
         starts, ends = (np.searchsorted(self._owners, items, side) for side in ("left", "right"))
         places = positions(starts, ends - starts)
         ends = offsets(ends - starts)

@@ -3,7 +3,6 @@
 app.mount("/sets", make_app("notes.db"))
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,19 +136,15 @@ def _answer_errors(app: Starlette, render: Render, known: list[BaseRoute]) -> No
 
 
 async def _answer_invalid(request: Request, error: Any) -> Response:
-    """What pydantic refuses, of the API alone."""
-    is_body = any(part["loc"][0] == "body" for part in error.errors())
-    is_json = not is_body or "json" in request.headers.get("content-type", "")
+    """What pydantic refuses, of the API alone: what it found first, in one line."""
+    part = error.errors()[0]
+    is_json = part["loc"][0] != "body" or "json" in request.headers.get("content-type", "")
     way_out = "" if is_json else "; send it with the header `content-type: application/json`"
-    return JSONResponse({"error": _what_is_invalid(error.errors()[0]) + way_out}, 422)
-
-
-def _what_is_invalid(part: Mapping[str, Any]) -> str:
-    """What pydantic found first, in one line."""
     place = part["loc"][1:]
+    problem = in_words({**part, "loc": place})
     if part["type"] == "json_invalid":
-        return f"the body is broken JSON at character {place[0]}: {part['ctx']['error']}"
-    return in_words({**part, "loc": place})
+        problem = f"the body is broken JSON at character {place[0]}: {part['ctx']['error']}"
+    return JSONResponse({"error": problem + way_out}, 422)
 
 
 def _path(request: Request) -> str:

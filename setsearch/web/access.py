@@ -58,7 +58,6 @@ class Guesses:
         self._wrong[address] = (count + (token != before), time.monotonic(), token)
 
     def forget(self, address: str) -> None:
-        """Forget the guesses of an address that has the token."""
         self._wrong.pop(address, None)
 
 
@@ -92,7 +91,6 @@ class Rules:
 
     @property
     def cookie(self) -> str | None:
-        """The value of the cookie: a hash of the token."""
         return None if self.token is None else hashlib.sha256(self.token.encode()).hexdigest()
 
     def require_token(self, request: Request) -> None:
@@ -145,7 +143,6 @@ class Pages:
 
         def decorate(answer: Answer) -> Answer:
             async def run(request: Request) -> Response:
-                """The answer, after the checks."""
                 for check in checks:
                     check(request)
                 return await answer(request)

@@ -70,7 +70,6 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 def make_api(pool: QuestionPool, rules: Rules) -> APIRouter:
-    """The routes below /api."""
     router = APIRouter(prefix="/api", responses=PROBLEMS, dependencies=[Depends(rules.require_token)])
     _add_content(router, pool, rules)
     _add_queries(router, pool)

@@ -52,7 +52,6 @@ class Written(BaseModel):
 
 
 def add_documents(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
-    """Add the routes."""
     writing = [Depends(rules.require_documents)]
 
     @router.post("/documents", dependencies=writing)

@@ -35,7 +35,6 @@ class Asked:
 
     @classmethod
     def read(cls, query: QueryParams) -> "Asked":
-        """The state in a URL."""
         said = (tuple(one.split("\n", 2)) for one in query.getlist("said"))
         return cls(tuple(query.getlist("set")), tuple((one[0], one[1], one[2]) for one in said if len(one) == 3))
 
@@ -52,8 +51,6 @@ class Asked:
 
 
 def add_inbox(pages: Pages, pool: QuestionPool, render: Callable[..., str]) -> None:
-    """Add the routes."""
-
     @pages.get("/inbox")
     async def inbox_page(request: Request) -> Response:
         require_known(request.query_params, ("set", "said"))

@@ -55,7 +55,6 @@ def make_render(place: str, rules: Rules) -> Render:
 
 
 def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
-    """The routes of the page."""
     pages = Pages(rules)
     add_review(pages, pool, render)
     add_inbox(pages, pool, render)
@@ -126,8 +125,6 @@ def _add_sets(pages: Pages, pool: QuestionPool) -> None:
 
 
 def add_docs(pages: Pages, render: Render) -> None:
-    """Add the description of the API, whose schema the application has."""
-
     @pages.get("/docs")
     async def api_page(request: Request) -> Response:
         schema = request.app.openapi()

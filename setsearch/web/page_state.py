@@ -17,7 +17,8 @@ LONGEST_NAME = 1000  # characters
 LONGEST_NUMBER = 9  # digits and one
 SIZES = ("small", "large", "all")
 OPTIONS = offered("the page")
-STATE = ("items", "seed", "reject", "having", "like", "size", "set", "end", "version")
+LISTS = {"seed": "seeds", "reject": "rejected", "having": "having", "like": "like"}  # fields of several values
+STATE = ("items", *LISTS, "size", "set", "end", "version")
 SEE_OTHER = 303
 
 
@@ -60,27 +61,23 @@ class Address:
         def one(key: str) -> str | None:
             return (query.get(key) or "").strip() or None
 
+        names: Any = {own: several(key) for key, own in LISTS.items()}
         size, end = query.get("size"), query.get("end", "")
         return cls(
             one("items"),
-            several("seed"),
-            several("reject"),
-            several("having"),
-            several("like"),
-            size if size in SIZES else SIZES[0],
-            one("set"),
-            tuple((name, value) for name in OPTIONS for value in several(name)),
-            int(end) if end.isdecimal() and len(end) < LONGEST_NUMBER and int(end) else None,
-            one("version"),
+            **names,
+            size=size if size in SIZES else SIZES[0],
+            set=one("set"),
+            options=tuple((name, value) for name in OPTIONS for value in several(name)),
+            end=int(end) if end.isdecimal() and len(end) < LONGEST_NUMBER and int(end) else None,
+            version=one("version"),
         )
 
     @property
     def filter(self) -> tuple[str, ...]:
-        """Conditions on kept columns."""
         return tuple(value for name, value in self.options if name == "filter")
 
     def with_option(self, name: str, value: str) -> "Address":
-        """With one more option."""
         return replace(self, options=tuple(dict.fromkeys((*self.options, (name, value)))))
 
     def with_only(self, name: str, value: str | None) -> "Address":
@@ -90,40 +87,32 @@ class Address:
 
     @property
     def asks(self) -> bool:
-        """Whether there is an example."""
         return bool(self.examples)
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """All examples."""
         return self.seeds + self.having + self.like
 
     def accept(self, *names: str) -> "Address":
-        """With more accepted items."""
         seeds = tuple(dict.fromkeys((*self.seeds, *names)))
         return replace(self, seeds=seeds, rejected=_less(self.rejected, names))
 
     def reject(self, name: str) -> "Address":
-        """With one more rejected item."""
         rejected = tuple(dict.fromkeys((*self.rejected, name)))
         return replace(self, seeds=_less(self.seeds, [name]), rejected=rejected)
 
     def forget(self, name: str) -> "Address":
         """Without a name."""
-        seeds, rejected, having = (_less(own, [name]) for own in (self.seeds, self.rejected, self.having))
-        options = tuple(own for own in self.options if own != ("filter", name))
-        like = _less(self.like, [name])
-        return replace(self, seeds=seeds, rejected=rejected, having=having, like=like, options=options)
+        kept: Any = {own: _less(getattr(self, own), [name]) for own in LISTS.values()}
+        return replace(self, options=tuple(own for own in self.options if own != ("filter", name)), **kept)
 
     def replace(self, **fields: Any) -> "Address":
-        """With other fields."""
         return replace(self, **fields)
 
     def pairs(self) -> list[tuple[str, str]]:
         """Names and values of the query string."""
-        pairs = [("items", self.items), *(("seed", name) for name in self.seeds)]
-        pairs += [("reject", name) for name in self.rejected]
-        pairs += [("having", name) for name in self.having] + [("like", text) for text in self.like]
+        pairs = [("items", self.items)]
+        pairs += [(key, name) for key, own in LISTS.items() for name in getattr(self, own)]
         pairs += [("size", self.size if self.size != SIZES[0] else None), *self.options, ("set", self.set)]
         pairs += [("version", self.version), ("end", None if self.end is None else str(self.end))]
         return [(key, value) for key, value in pairs if value]
@@ -133,7 +122,6 @@ class Address:
 
 
 async def read_form(request: Request) -> QueryParams:
-    """The fields of a form."""
     return QueryParams(parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True))
 
 

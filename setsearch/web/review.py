@@ -33,8 +33,6 @@ TYPES = {
 
 
 def add_review(pages: Pages, pool: QuestionPool, render: Callable[..., str]) -> None:
-    """Add the routes."""
-
     @pages.get("/review")
     async def review_page(request: Request) -> Response:
         require_known(request.query_params, ("set",))

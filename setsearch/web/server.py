@@ -37,22 +37,18 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     waiting: ClassVar["dict[PatientProtocol, asyncio.TimerHandle]"] = {}  # the oldest first
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for a request."""
         super().connection_made(transport)
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        """Go on waiting, or stop if the headers are complete."""
         super().data_received(data)
         self._watch()
 
     def on_response_complete(self) -> None:
-        """Begin to wait for the next request."""
         super().on_response_complete()
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
         self._stop()
         super().connection_lost(exc)
 
@@ -104,7 +100,6 @@ def bind(host: str, port: int, shared: bool = False) -> socket.socket:
 
 
 def make_server(db: Path, rules: Rules) -> uvicorn.Server:
-    """A server of the page and the API."""
     config = uvicorn.Config(
         make_app(db, rules),
         http=PatientProtocol,

@@ -31,7 +31,6 @@ class Start:
 
 
 def label_of(items: str) -> str:
-    """What is ranked, for people."""
     kind, collection = plain_name(items), collection_of(items)
     label = LABELS.get(kind, kind)
     return f"{collection}: {label}" if collection else label

@@ -90,12 +90,10 @@ class View:
 
     @property
     def label(self) -> str:
-        """What is ranked, for people."""
         return label_of(self.address.items or "")
 
     @property
     def is_terms(self) -> bool:
-        """Whether words are ranked."""
         return plain_name(self.address.items or "") == "terms"
 
 
