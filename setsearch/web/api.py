@@ -17,43 +17,16 @@ from setsearch.errors import ChangedSet, SourceError, UsageError
 from setsearch.index import Index
 from setsearch.pool import QuestionPool
 from setsearch.search.cutoff import SeedFit
+from setsearch.web import schemas
 from setsearch.web.access import Rules
 from setsearch.web.documents import add_documents
-from setsearch.web.schemas import (
-    HITS,
-    CompleteQuery,
-    DeletedSet,
-    ExpandBody,
-    ExpandQuery,
-    ExplainQuery,
-    FeaturesQuery,
-    FindQuery,
-    FitsQuery,
-    Health,
-    Hit,
-    InboxQuery,
-    Info,
-    Item,
-    ItemQuery,
-    Members,
-    ModelQuery,
-    NamedMembers,
-    Problem,
-    Reading,
-    SavedSet,
-    SetName,
-    SetsOfQuery,
-    SetsQuery,
-    schema,
-    with_notes,
-)
 from setsearch.web.typed_names import saved_set
 
 T = TypeVar("T")
 ANY_VERSION = "*"
 SetNamed = Annotated[str, Path(min_length=1, max_length=200)]
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    code: {"model": Problem, "description": why}
+    code: {"model": schemas.Problem, "description": why}
     for code, why in {
         400: "not HTTP, or an address and headers of more than 64 KB",
         401: "the token is missing",
@@ -80,16 +53,16 @@ def make_api(pool: QuestionPool, rules: Rules) -> APIRouter:
 
 def _add_content(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     @router.get("/health")
-    async def health() -> Health:
+    async def health() -> schemas.Health:
         """Whether the index answers, and its revision."""
-        return Health(version=setsearch.__version__, revision=await pool.ask(Index.revision))
+        return schemas.Health(version=setsearch.__version__, revision=await pool.ask(Index.revision))
 
     @router.get("/info")
-    async def get_info() -> Info:
+    async def get_info() -> schemas.Info:
         """What the index holds."""
         info = await pool.ask(Index.info)
-        readings = [Reading.model_validate(reading) for reading in info["readings"]]
-        return Info(
+        readings = [schemas.Reading.model_validate(reading) for reading in info["readings"]]
+        return schemas.Info(
             version=setsearch.__version__,
             default=info["defaults"]["items"],
             revision=info["revision"],
@@ -97,35 +70,35 @@ def _add_content(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
             readings=readings,
         )
 
-    @router.get("/complete", response_model=schema(list[Found]))
-    async def complete_name(query: Annotated[CompleteQuery, Query()]) -> list[Found]:
+    @router.get("/complete", response_model=schemas.schema(list[Found]))
+    async def complete_name(query: Annotated[schemas.CompleteQuery, Query()]) -> list[Found]:
         """Items for a name of which the beginning is known; as `find`."""
         return await pool.ask(lambda index: find_names(index.reading(query.items), query.prefix, query.k))
 
-    @router.get("/find", response_model=schema(list[Found]))
-    async def find(query: Annotated[FindQuery, Query()]) -> list[Found]:
+    @router.get("/find", response_model=schemas.schema(list[Found]))
+    async def find(query: Annotated[schemas.FindQuery, Query()]) -> list[Found]:
         """Items whose id or title matches a text: whole, at its beginning, inside, by its words, or similar."""
         return await pool.ask(lambda index: find_names(index.reading(query.items), query.text, query.k))
 
     @router.get("/item")
-    async def item(query: Annotated[ItemQuery, Query()]) -> Item:
+    async def item(query: Annotated[schemas.ItemQuery, Query()]) -> schemas.Item:
         """An item: its features, and its text if it has one."""
-        return Item(**await pool.ask(lambda index: describe_item(index, query)))
+        return schemas.Item(**await pool.ask(lambda index: describe_item(index, query)))
 
 
 def _add_queries(router: APIRouter, pool: QuestionPool) -> None:
-    @router.get("/expand", response_model=HITS, response_model_exclude_unset=True)
-    async def expand(query: Annotated[ExpandQuery, Query()]) -> list[BaseModel]:
+    @router.get("/expand", response_model=schemas.HITS, response_model_exclude_unset=True)
+    async def expand(query: Annotated[schemas.ExpandQuery, Query()]) -> list[BaseModel]:
         """Give a few examples, get the rest of the set."""
         return await pool.ask(lambda index: _expand(index, query))
 
-    @router.post("/expand", response_model=HITS, response_model_exclude_unset=True)
-    async def expand_many_names(query: ExpandBody) -> list[BaseModel]:
+    @router.post("/expand", response_model=schemas.HITS, response_model_exclude_unset=True)
+    async def expand_many_names(query: schemas.ExpandBody) -> list[BaseModel]:
         """The same for thousands of names, and among given items."""
         return await pool.ask(lambda index: _expand(index, query))
 
-    @router.get("/explain", response_model=schema(Explanation))
-    async def explain(query: Annotated[ExplainQuery, Query()]) -> Explanation:
+    @router.get("/explain", response_model=schemas.schema(Explanation))
+    async def explain(query: Annotated[schemas.ExplainQuery, Query()]) -> Explanation:
         """The parts that sum to the score of an item."""
 
         def _explained(index: Index) -> Explanation:
@@ -134,13 +107,13 @@ def _add_queries(router: APIRouter, pool: QuestionPool) -> None:
 
         return await pool.ask(_explained)
 
-    @router.get("/features", response_model=schema(list[SetFeature]))
-    async def features(query: Annotated[FeaturesQuery, Query()]) -> list[SetFeature]:
+    @router.get("/features", response_model=schemas.schema(list[SetFeature]))
+    async def features(query: Annotated[schemas.FeaturesQuery, Query()]) -> list[SetFeature]:
         """The features that define the set."""
         return await pool.ask(lambda index: index.items(query.items).features(query.seeds, **_options(query)))
 
-    @router.get("/fits", response_model=schema(list[SeedFit]))
-    async def fits(query: Annotated[FitsQuery, Query()]) -> list[SeedFit]:
+    @router.get("/fits", response_model=schemas.schema(list[SeedFit]))
+    async def fits(query: Annotated[schemas.FitsQuery, Query()]) -> list[SeedFit]:
         """How well each seed fits the others, the odd one first."""
         return await pool.ask(lambda index: index.items(query.items).fits(query.seeds, **_options(query)))
 
@@ -149,41 +122,41 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     writing = [Depends(rules.require_write)]
 
     @router.get("/sets")
-    async def list_sets(query: Annotated[SetsQuery, Query()]) -> list[SavedSet | SetName]:
+    async def list_sets(query: Annotated[schemas.SetsQuery, Query()]) -> list[schemas.SavedSet | schemas.SetName]:
         """The saved sets; all of each with `members`."""
         if query.members:
             return await pool.ask(lambda index: [_whole(index.set(name)) for name in index.sets()])
-        return [SetName(name=name, items=items) for name, items in (await pool.ask(Index.sets)).items()]
+        return [schemas.SetName(name=name, items=items) for name, items in (await pool.ask(Index.sets)).items()]
 
     @router.post("/sets", dependencies=writing)
-    async def save_sets(sets: list[NamedMembers]) -> list[SetName]:
+    async def save_sets(sets: list[schemas.NamedMembers]) -> list[schemas.SetName]:
         """Save sets, all or none. One of the same name is replaced only if its `version` is given."""
         rows = [own.model_dump() for own in sets]
         saved = await pool.ask(lambda index: _kept(lambda: index.import_sets(rows)))
-        return [SetName(name=own.name, items=own.items) for own in saved]
+        return [schemas.SetName(name=own.name, items=own.items) for own in saved]
 
-    @router.get("/sets-of", response_model=with_notes(Claim))
-    async def sets_of(query: Annotated[SetsOfQuery, Query()]) -> dict[str, Any]:
+    @router.get("/sets-of", response_model=schemas.with_notes(Claim))
+    async def sets_of(query: Annotated[schemas.SetsOfQuery, Query()]) -> dict[str, Any]:
         """The saved sets that an item or a text fits best."""
         rows = await pool.ask(lambda index: index.sets_of(**query.model_dump()))
         return {"rows": [*rows], "notes": rows.notes}
 
-    @router.get("/inbox", response_model=with_notes(InboxRow))
-    async def inbox(query: Annotated[InboxQuery, Query()]) -> dict[str, Any]:
+    @router.get("/inbox", response_model=schemas.with_notes(InboxRow))
+    async def inbox(query: Annotated[schemas.InboxQuery, Query()]) -> dict[str, Any]:
         """What came or changed since saved sets were looked at, and belongs to them."""
         rows = await pool.ask(lambda index: index.inbox(query.sets or None))
         return {"rows": [*rows], "notes": rows.notes}
 
     @router.get("/sets/{name:path}")
-    async def get_set(name: SetNamed) -> SavedSet:
+    async def get_set(name: SetNamed) -> schemas.SavedSet:
         """A saved set."""
         return await pool.ask(lambda index: _whole(saved_set(index, name)))
 
     @router.put("/sets/{name:path}", dependencies=writing)
-    async def put_set(name: SetNamed, members: Members) -> SavedSet:
+    async def put_set(name: SetNamed, members: schemas.Members) -> schemas.SavedSet:
         """Save a set; one of the same name is replaced only if its `version` is given, or "*" for any."""
 
-        def _put(index: Index) -> SavedSet:
+        def _put(index: Index) -> schemas.SavedSet:
             version = None if members.version == ANY_VERSION else members.version or ""
             placed = {"group": members.group, "under": members.under}
             index.keep_set(name, members.accepted, members.rejected, members.items, version, **placed)
@@ -192,12 +165,12 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
         return await pool.ask(lambda index: _kept(lambda: _put(index)))
 
     @router.delete("/sets/{name:path}", dependencies=writing)
-    async def delete_set(name: SetNamed) -> DeletedSet:
+    async def delete_set(name: SetNamed) -> schemas.DeletedSet:
         """Delete a saved set."""
-        return DeletedSet(name=name, parts=await pool.ask(lambda index: index.delete_set(name)))
+        return schemas.DeletedSet(name=name, parts=await pool.ask(lambda index: index.delete_set(name)))
 
 
-def describe_item(index: Index, query: ItemQuery) -> dict[str, Any]:
+def describe_item(index: Index, query: schemas.ItemQuery) -> dict[str, Any]:
     """An item with its features and its text. Raises UnknownItem, AmbiguousItem."""
     reading = index.reading(query.items)
     item = reading.find(query.item)
@@ -205,14 +178,14 @@ def describe_item(index: Index, query: ItemQuery) -> dict[str, Any]:
     return {"item": item, "features": features, "feature_count": count, "text": item_text(reading, item)}
 
 
-def _question(index: Index, query: ExpandQuery | ExplainQuery) -> tuple[Question, dict[str, Any]]:
+def _question(index: Index, query: schemas.ExpandQuery | schemas.ExplainQuery) -> tuple[Question, dict[str, Any]]:
     """What is asked, and the other options. Raises UnknownSet."""
     options = _options(query)
     saved, exclude = options.pop("set", None), options.pop("exclude", ())
     return index.question(query.seeds, set=saved, items=query.items, exclude=exclude), options
 
 
-def _expand(index: Index, query: ExpandQuery) -> list[BaseModel]:
+def _expand(index: Index, query: schemas.ExpandQuery) -> list[BaseModel]:
     asked, options = _question(index, query)
     given, weights = [*asked.seeds], options.pop("weights", ())
     if weights and len(weights) != len(given):
@@ -223,16 +196,16 @@ def _expand(index: Index, query: ExpandQuery) -> list[BaseModel]:
     offset, k, chosen = options.pop("offset", 0), options.pop("k", query.k), options.pop("fields", ())
     hits = asked.expand(k + offset, **options)
     known: dict[str, Any] = {"revision": hits.revision, "contexts_revision": hits.contexts_revision}
-    wanted, rows = {"rank", "item", *(chosen or Hit.model_fields)}, list[BaseModel]()
+    wanted, rows = {"rank", "item", *(chosen or schemas.Hit.model_fields)}, list[BaseModel]()
     for hit in hits.shared()[offset:]:
         row = hit._asdict() | ({"rest": hit.rest} if options.get("explain") else {}) | known
         kept = {name: value for name, value in row.items() if name in wanted}
-        rows.append(Hit.model_validate(kept, from_attributes=True))
+        rows.append(schemas.Hit.model_validate(kept, from_attributes=True))
     return rows
 
 
-def _whole(own: ItemSet) -> SavedSet:
-    return SavedSet(**{name: getattr(own, name) for name in SavedSet.model_fields})
+def _whole(own: ItemSet) -> schemas.SavedSet:
+    return schemas.SavedSet(**{name: getattr(own, name) for name in schemas.SavedSet.model_fields})
 
 
 def _kept(save: Callable[[], T]) -> T:
@@ -245,6 +218,6 @@ def _kept(save: Callable[[], T]) -> T:
         raise SourceError(str(error).replace(", or pass `errors=skip`", "")) from error
 
 
-def _options(query: ModelQuery) -> dict[str, Any]:
+def _options(query: schemas.ModelQuery) -> dict[str, Any]:
     """The options of a query that differ from the defaults."""
     return query.model_dump(exclude={"items", "seeds", "item"}, exclude_defaults=True)

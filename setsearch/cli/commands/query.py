@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import setsearch
 from setsearch.answers.results import Snippet, is_informative, kept_name
+from setsearch.cli import output
 from setsearch.cli.help import argument, option
 from setsearch.cli.notes import tell_gone, tell_notes
 from setsearch.cli.options import (
@@ -20,21 +21,6 @@ from setsearch.cli.options import (
     asking_options,
     question_options,
     with_options,
-)
-from setsearch.cli.output import (
-    Show,
-    bar_options,
-    drop_redundant_titles,
-    format_options,
-    picture_options,
-    print_bars,
-    print_csv,
-    print_json,
-    print_lines,
-    print_map,
-    print_table,
-    print_tsv,
-    say,
 )
 from setsearch.errors import SetsearchError, SourceError, UsageError
 from setsearch.options import ALL, EXAMPLES, MODEL, RESULT, SAVED, ModelOptions, offered
@@ -58,7 +44,7 @@ WEIGHTINGS = ("weight", "mi")
     asking=asking_options,
     wanted=question_options({**offered("the command line", RESULT), **SAVED}),
     model=question_options(MODEL),
-    show=picture_options,
+    show=output.picture_options,
 )
 def expand(
     db: Collection,
@@ -69,7 +55,7 @@ def expand(
     asking: SimpleNamespace,
     wanted: dict[str, Any],
     model: ModelOptions,
-    show: Show,
+    show: output.Show,
 ) -> None:
     """Give a few examples, get the rest of the set.
 
@@ -100,12 +86,12 @@ def expand(
         wanted["like"] = [_read_text(text) for text in wanted.get("like", ())]
         hits = with_headlines(asked.reading, asked._replace(seeds=weighted).expand(**wanted, **model).shared())
         tell_notes(asked.reading, weighted, hits, model)
-        points = hits.map() if show is print_map else []
-    if show is print_map:
-        print_map(points)
+        points = hits.map() if show is output.print_map else []
+    if show is output.print_map:
+        output.print_map(points)
         return
     rows = hit_rows(hits, wanted["explain"])
-    if show in (print_json, print_lines):
+    if show in (output.print_json, output.print_lines):
         rows = with_revisions(rows, hits)
     show(rows, ("rank", "item", "score"))
 
@@ -128,7 +114,7 @@ def _question(
 @with_options(
     more=question_options({**offered("explain", RESULT), **SAVED}),
     model=question_options(MODEL),
-    show=format_options,
+    show=output.format_options,
 )
 def explain_command(
     db: Collection,
@@ -138,7 +124,7 @@ def explain_command(
     items: Items = None,
     more: dict[str, Any],
     model: ModelOptions,
-    show: Show,
+    show: output.Show,
 ) -> None:
     """The parts that sum to an item's score: the constant, the base, and the features shared with the seeds.
 
@@ -149,25 +135,25 @@ def explain_command(
         asked = _question(index, db, seeds, items, more.pop("exclude"), more.pop("set"))
         explanation = asked.explain(item, **more, **model)
     if explanation.group:
-        say(f"note: your examples fall into groups; this is the score by {', '.join(explanation.group)}")
-    if show in (print_json, print_lines):
+        output.say(f"note: your examples fall into groups; this is the score by {', '.join(explanation.group)}")
+    if show in (output.print_json, output.print_lines):
         row: dict[str, Any] = {"item": explanation.item} | ({"title": explanation.title} if explanation.title else {})
         row |= {"score": explanation.score, "constant": explanation.constant, "base": explanation.base}
         reasons = reason_rows(explanation.reasons)
-        print_lines([row | {"features": _contribution_rows(explanation.features), "reasons": reasons}])
+        output.print_lines([row | {"features": _contribution_rows(explanation.features), "reasons": reasons}])
         return
     parts: list[dict[str, Any]] = [
         {"part": "constant", "weight": explanation.constant},
         {"part": "base", "weight": explanation.base},
     ]
-    if show is print_table:
+    if show is output.print_table:
         parts += [{"part": own.label, "weight": own.weight} for own in explanation.reasons if own.features]
     else:
         parts += [{"part": _label(part.feature, part.title), "weight": part.weight} for part in explanation.features]
     show([*parts, {"part": f"score of {_label(explanation.item, explanation.title)}", "weight": explanation.score}])
 
 
-@with_options(more=question_options(EXAMPLES), model=question_options(MODEL), show=bar_options)
+@with_options(more=question_options(EXAMPLES), model=question_options(MODEL), show=output.bar_options)
 def features(
     db: Collection,
     seeds: Seeds,
@@ -177,7 +163,7 @@ def features(
     weigh: Annotated[str, option("HOW", "weight (of the model), or mi (mutual information, bits).")] = "weight",
     more: dict[str, Any],
     model: ModelOptions,
-    show: Show,
+    show: output.Show,
 ) -> None:
     """The features that define a set.
 
@@ -198,18 +184,18 @@ def features(
             from setsearch.learning import most_informative
 
             found = most_informative(reading, seeds, k)
-    rows = drop_redundant_titles([part._asdict() for part in found])
+    rows = output.drop_redundant_titles([part._asdict() for part in found])
     show(rows)
 
 
-@with_options(show=format_options)
+@with_options(show=output.format_options)
 def find(
     db: Collection,
     text: Annotated[str, argument("TEXT", "What is known of the name.")],
     *,
     items: Items = None,
     k: Top = 10,
-    show: Show,
+    show: output.Show,
 ) -> None:
     """Find an item by its name or title: any part of it, in any case, with small errors.
 
@@ -218,7 +204,7 @@ def find(
     with db.open() as index:
         found = index.reading(items).find_names(text, k)
     if not found:
-        say(f"note: no name is like {text!r}")
+        output.say(f"note: no name is like {text!r}")
     titled = any(one.title is not None for one in found)
     show([{key: value for key, value in one._asdict().items() if titled or key != "title"} for one in found])
 
@@ -263,9 +249,9 @@ def with_revisions(rows: list[dict[str, Any]], hits: "list[Hit]") -> list[dict[s
     return [row | known for row in rows]
 
 
-def require_lines(show: Show) -> None:
+def require_lines(show: output.Show) -> None:
     """Refuse to print the answers of many sets as one table."""
-    refused = {print_csv: "csv", print_tsv: "tsv", print_bars: "bars", print_map: "map"}
+    refused = {output.print_csv: "csv", output.print_tsv: "tsv", output.print_bars: "bars", output.print_map: "map"}
     if show in refused:
         raise UsageError(f"--batch writes a line of JSON for each set; leave --{refused[show]} out")
 
@@ -276,9 +262,9 @@ def print_batch(batch: str, answers: Iterable[Answer], explain: bool) -> None:
     for place, seeds, hits in answers:
         if isinstance(hits, SetsearchError):
             failed += 1
-            say(f"{place}: {hits}")
+            output.say(f"{place}: {hits}")
         else:
-            print_lines([{"seeds": seeds, "hits": with_revisions(hit_rows(hits, explain), hits)}])
+            output.print_lines([{"seeds": seeds, "hits": with_revisions(hit_rows(hits, explain), hits)}])
     if failed:
         raise SourceError(f"{failed} of the sets in {batch} had no answer; the others are above")
 

@@ -7,22 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from setsearch.cli import options
 from setsearch.cli.commands.query import hit_rows, print_batch, require_lines
 from setsearch.cli.help import ADVANCED, PanelCommand, argument, option
 from setsearch.cli.notes import tell_notes
-from setsearch.cli.options import (
-    DB,
-    Contexts,
-    Items,
-    Language,
-    OptionalSeeds,
-    Phrases,
-    StopWords,
-    answer_options,
-    contexts_choice,
-    question_options,
-    with_options,
-)
 from setsearch.cli.output import Show, format_options, say
 from setsearch.cli.source_options import column_options
 from setsearch.errors import Interrupted, SetsearchError, SourceError, UsageError
@@ -44,16 +32,16 @@ Master = Annotated[str | None, option("URL", "spark://..., local[2]; default: Sp
 
 
 @app.command("build", cls=PanelCommand)
-@with_options(columns=column_options)
+@options.with_options(columns=column_options)
 def build_command(
     place: Place,
     source: Annotated[str, argument("SOURCE", "Parquet, .jsonl, or a table.")],
     *,
     columns: "Columns",
-    language: Language = None,
-    stop_words: StopWords = False,
-    contexts: Contexts = None,
-    phrases: Phrases = None,
+    language: options.Language = None,
+    stop_words: options.StopWords = False,
+    contexts: options.Contexts = None,
+    phrases: options.Phrases = None,
     master: Master = None,
 ) -> None:
     """Build an index of documents or of a relation; replaces one at the same place.
@@ -62,7 +50,7 @@ def build_command(
     """
     from setsearch.text.analyzer import Analyzer
 
-    choice = contexts_choice(contexts, phrases)
+    choice = options.contexts_choice(contexts, phrases)
     analyzer = Analyzer(language, stop_words)
     columns.relation  # noqa: B018  # raises for contradicting columns before Spark starts
     with _building(place), on_spark(master) as spark:
@@ -73,17 +61,17 @@ def build_command(
 
 
 @app.command("expand", cls=PanelCommand)
-@with_options(
-    answer=answer_options,
-    wanted=question_options(offered("Spark", offered("the command line", RESULT))),
-    model=question_options(offered("Spark", MODEL)),
+@options.with_options(
+    answer=options.answer_options,
+    wanted=options.question_options(offered("Spark", offered("the command line", RESULT))),
+    model=options.question_options(offered("Spark", MODEL)),
     show=format_options,
 )
 def expand(
     place: Place,
-    seeds: OptionalSeeds = None,
+    seeds: options.OptionalSeeds = None,
     *,
-    items: Items = None,
+    items: options.Items = None,
     batch: Annotated[str | None, option("FILE", "Many sets at once, as `expand`.")] = None,
     master: Master = None,
     answer: dict[str, Any],
@@ -129,7 +117,7 @@ def _shared(reading: "SparkReading", sets: list[list[str]], wanted: dict[str, An
 
 
 @app.command("from-sqlite", cls=PanelCommand)
-def from_sqlite(db: DB, place: Place, *, items: Items = None, master: Master = None) -> None:
+def from_sqlite(db: options.DB, place: Place, *, items: options.Items = None, master: Master = None) -> None:
     """Convert a database to a Parquet index: names, counts, titles and contexts of words.
 
     Example: setsearch spark from-sqlite notes.db index
