@@ -5,7 +5,6 @@ import inspect
 from collections.abc import Callable, Mapping
 from itertools import chain
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import setsearch
@@ -75,11 +74,12 @@ def answer_options(
     return wanted
 
 
-def asking_options(
-    *,
+class Asking(NamedTuple):
+    """Weights of examples, many sets at once, near-duplicates, conditions, and how long SQL may take."""
+
     seed_weights: Annotated[
         str | None, option("W,...", "Weights of the seeds, from 0 up, such as 1,0.5.", ADVANCED)
-    ] = None,
+    ] = None
     batch: Annotated[
         str | None,
         option(
@@ -87,18 +87,15 @@ def asking_options(
             "Many sets: a JSON array of seeds a line, - for standard input; an object of seeds and hits a line.",
             ADVANCED,
         ),
-    ] = None,
-    unfold: Annotated[bool, flag("--unfold", "List near-duplicates of documents too.", ADVANCED)] = False,
+    ] = None
+    unfold: Annotated[bool, flag("--unfold", "List near-duplicates of documents too.", ADVANCED)] = False
     where: Annotated[
         str | None, option("SQL", "Return only rows of the indexed table for which this holds.", ADVANCED)
-    ] = None,
+    ] = None
     match: Annotated[
         str | None, option("QUERY", "Return only rows that match this full-text query (FTS5).", ADVANCED)
-    ] = None,
-    time_limit: TimeLimit = 10.0,
-) -> SimpleNamespace:
-    """Weights of examples, many sets at once, near-duplicates, conditions, and how long SQL may take."""
-    return SimpleNamespace(**locals())
+    ] = None
+    time_limit: TimeLimit = 10.0
 
 
 def waiting_options(*, timeout: Timeout = 5.0, time_limit: TimeLimit = 10.0) -> dict[str, Any]:
@@ -165,12 +162,19 @@ def contexts_choice(contexts: bool | None, phrases: bool | None) -> str:
     return {None: "auto", True: "on", False: "off"}[contexts]
 
 
+def _parameters(group: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Those of a function; the fields of a class are options."""
+    own = inspect.signature(group).parameters.values()
+    is_class = isinstance(group, type)
+    return {each.name: each.replace(kind=each.KEYWORD_ONLY) if is_class else each for each in own}
+
+
 def with_options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
-    """Give a command groups of options: each named parameter is the return value of its group."""
+    """Give a command groups of options, functions or classes: each named parameter is what its group returns."""
 
     def decorate(command: Command) -> Command:
         signature = inspect.signature(command)
-        members = {name: inspect.signature(group).parameters for name, group in groups.items()}
+        members = {name: _parameters(group) for name, group in groups.items()}
         added = {own.name for group in members.values() for own in group.values() if own.kind is own.KEYWORD_ONLY}
 
         @functools.wraps(command)

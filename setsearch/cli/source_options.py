@@ -11,16 +11,6 @@ if TYPE_CHECKING:
     from setsearch.storage.synced_source import Columns
 
 
-class Rules(NamedTuple):
-    """Which rows of a relation count, and how."""
-
-    keep: str | None
-    split: str | None
-    titles: str | None
-    min_features: int
-    min_items: int
-
-
 def input_options(
     *,
     table: Annotated[str | None, option("NAME", "Read a table of an SQLite database.")] = None,
@@ -42,16 +32,14 @@ def input_options(
     return SimpleNamespace(**locals())
 
 
-def rule_options(
-    *,
-    keep: Annotated[str | None, option("CONDITION", "Only rows such as 'rating >= 4'.", COLUMNS)] = None,
-    split: Annotated[str | None, option("TEXT", "What stands between features, tags or links.", COLUMNS)] = None,
-    titles: Annotated[str | None, option("FILE", "A relation: rows with the titles of the items.", COLUMNS)] = None,
-    min_features: Annotated[int, option("N", "A relation: only items with N features.", COLUMNS, min=0)] = 0,
-    min_items: Annotated[int, option("N", "A relation: then, only features of N items.", COLUMNS, min=0)] = 0,
-) -> Rules:
+class Rules(NamedTuple):
     """Which rows of a relation count, and how."""
-    return Rules(keep, split, titles, min_features, min_items)
+
+    keep: Annotated[str | None, option("CONDITION", "Only rows such as 'rating >= 4'.", COLUMNS)] = None
+    split: Annotated[str | None, option("TEXT", "What stands between features, tags or links.", COLUMNS)] = None
+    titles: Annotated[str | None, option("FILE", "A relation: rows with the titles of the items.", COLUMNS)] = None
+    min_features: Annotated[int, option("N", "A relation: only items with N features.", COLUMNS, min=0)] = 0
+    min_items: Annotated[int, option("N", "A relation: then, only features of N items.", COLUMNS, min=0)] = 0
 
 
 def column_options(

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query
 from pydantic import BaseModel
 
 import setsearch
+import setsearch.web.schemas as schemas  # noqa: PLR0402 - the package imports this module
 from setsearch.answers.finding import find_names
 from setsearch.answers.highlight import item_text, top_features
 from setsearch.answers.results import Explanation, Found, SetFeature
@@ -17,7 +18,6 @@ from setsearch.errors import ChangedSet, SourceError, UsageError
 from setsearch.index import Index
 from setsearch.pool import QuestionPool
 from setsearch.search.cutoff import SeedFit
-from setsearch.web import schemas
 from setsearch.web.access import Rules
 from setsearch.web.documents import add_documents
 from setsearch.web.typed_names import saved_set

@@ -7,8 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from setsearch.answers.answer import Hits
 from setsearch.cli import progress
@@ -35,28 +34,26 @@ s NAME     save the set under a name
 q          done: the set is printed"""
 
 
-def alone_options(
-    *,
+class Alone(NamedTuple):
+    """How sets grow by themselves."""
+
     sets: Annotated[
         str | None, option("FILE", "Save classes first (CSV: set, item; or JSON), as an exclusive group; grow them.")
-    ] = None,
-    group: Annotated[str | None, option("NAME", "Grow the saved sets of a group, without a dialogue.")] = None,
-    rounds: Annotated[int, option("N", "Up to this round.", min=1)] = 10,
-    each: Annotated[int, option("N", "How many items may join a set in a round.", min=1)] = 5,
-    precision: Annotated[float, option("SHARE", "The share of what joins that must be right, as estimated.")] = 0.9,
-    accept: Annotated[bool, flag("--accept", "First accept what joined before, but for what was rejected.")] = False,
-    until: Annotated[str | None, option("TIME", "Begin no other round when a clock shows this (07:30).")] = None,
-) -> SimpleNamespace:
-    """How sets grow by themselves."""
-    return SimpleNamespace(**locals())
+    ] = None
+    group: Annotated[str | None, option("NAME", "Grow the saved sets of a group, without a dialogue.")] = None
+    rounds: Annotated[int, option("N", "Up to this round.", min=1)] = 10
+    each: Annotated[int, option("N", "How many items may join a set in a round.", min=1)] = 5
+    precision: Annotated[float, option("SHARE", "The share of what joins that must be right, as estimated.")] = 0.9
+    accept: Annotated[bool, flag("--accept", "First accept what joined before, but for what was rejected.")] = False
+    until: Annotated[str | None, option("TIME", "Begin no other round when a clock shows this (07:30).")] = None
 
 
-def _grow_alone(db: Collection, items: str | None, alone: SimpleNamespace, show: Show) -> None:
+def _grow_alone(db: Collection, items: str | None, alone: Alone, show: Show) -> None:
     """Grow the sets of a group, or of a file, and show what joined."""
     until = None if alone.until is None else _next_time(alone.until)
     again = "the same command" + " without --accept" * alone.accept
     with db.open() as index:
-        group = Path(alone.sets).stem if alone.group is None else alone.group
+        group = Path(alone.sets or "").stem if alone.group is None else alone.group
         if alone.sets is not None:
             _keep_classes(index, group, alone.sets, items)
         sets = index.group(group).sets
@@ -137,7 +134,7 @@ def _keep_classes(index: "Index", group: str, source: str, items: str | None) ->
 
 
 @with_options(
-    alone=alone_options,
+    alone=Alone,
     wanted=question_options(offered("the dialogue", RESULT)),
     model=question_options(MODEL),
     show=format_options,
@@ -148,7 +145,7 @@ def grow(
     *,
     items: Items = None,
     set: Annotated[str | None, option("NAME", "Continue a saved set.")] = None,
-    alone: SimpleNamespace,
+    alone: Alone,
     wanted: dict[str, Any],
     model: ModelOptions,
     show: Show,

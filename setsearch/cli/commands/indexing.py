@@ -22,7 +22,6 @@ from setsearch.cli.source_options import (
     column_options,
     field_options,
     input_options,
-    rule_options,
 )
 from setsearch.core import NOT_BUILT
 from setsearch.errors import MissingDatabase, NoIndex, SetsearchError, UnknownReading, UsageError
@@ -40,7 +39,7 @@ RULES = "--split, --titles, --min-features and --min-items"
 
 @with_options(
     given=input_options,
-    rules=rule_options,
+    rules=Rules,
     columns=column_options,
     fields=field_options,
     settings=text_options,

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import setsearch
@@ -12,13 +11,13 @@ from setsearch.cli import output
 from setsearch.cli.help import argument, option
 from setsearch.cli.notes import tell_gone, tell_notes
 from setsearch.cli.options import (
+    Asking,
     Collection,
     Items,
     OptionalSeeds,
     Seeds,
     Top,
     answer_options,
-    asking_options,
     question_options,
     with_options,
 )
@@ -41,7 +40,7 @@ WEIGHTINGS = ("weight", "mi")
 
 @with_options(
     answer=answer_options,
-    asking=asking_options,
+    asking=Asking,
     wanted=question_options({**offered("the command line", RESULT), **SAVED}),
     model=question_options(MODEL),
     show=output.picture_options,
@@ -52,7 +51,7 @@ def expand(
     *,
     items: Items = None,
     answer: dict[str, Any],
-    asking: SimpleNamespace,
+    asking: Asking,
     wanted: dict[str, Any],
     model: ModelOptions,
     show: output.Show,

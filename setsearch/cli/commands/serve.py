@@ -6,8 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from setsearch.cli.help import ADVANCED, flag, option
 from setsearch.cli.options import DB, Texts, with_options
@@ -46,19 +45,17 @@ def mcp(db: DB) -> None:
     make_server(db).run("stdio")
 
 
-def pace_options(
-    *,
+class Pace(NamedTuple):
+    """How often what is derived is looked after, how long an answer may take, and how many processes answer."""
+
     refresh: Annotated[
         float, option("SECONDS", "How often synced tables are read and contexts derived; 0 is never.", ADVANCED, min=0)
-    ] = 60.0,
-    timeout: Annotated[float, option("SECONDS", "How long an answer may take.", ADVANCED, min=0.1)] = 10.0,
-    workers: Annotated[int, option("N", "Processes that answer.", ADVANCED, min=1)] = 1,
-) -> SimpleNamespace:
-    """How often what is derived is looked after, how long an answer may take, and how many processes answer."""
-    return SimpleNamespace(**locals())
+    ] = 60.0
+    timeout: Annotated[float, option("SECONDS", "How long an answer may take.", ADVANCED, min=0.1)] = 10.0
+    workers: Annotated[int, option("N", "Processes that answer.", ADVANCED, min=1)] = 1
 
 
-@with_options(pace=pace_options)
+@with_options(pace=Pace)
 def serve(
     db: DB,
     *,
@@ -72,7 +69,7 @@ def serve(
     ] = None,
     cors: Annotated[Texts, option("ORIGIN", "Another origin whose pages may ask.", ADVANCED)] = None,
     name: Annotated[Texts, option("HOST", "Another name of this server; may be repeated.", ADVANCED)] = None,
-    pace: SimpleNamespace,
+    pace: Pace,
 ) -> None:
     """Serve a page and a JSON API (/api, described in /openapi.json), by default to this machine only.
 
@@ -123,9 +120,7 @@ def _end(number: int, frame: object) -> None:
     os._exit(0)
 
 
-def _answer(
-    db: Path, rules: "Rules", listening: "socket", pace: SimpleNamespace, address: str, open_page: bool
-) -> None:
+def _answer(db: Path, rules: "Rules", listening: "socket", pace: Pace, address: str, open_page: bool) -> None:
     """Answer requests at a socket, and keep fresh what is derived, until a signal comes: perhaps KeyboardInterrupt."""
     from setsearch.pool import keep_fresh, watch_damage
     from setsearch.web.server import Workers, get_ready, make_server, serve_alone

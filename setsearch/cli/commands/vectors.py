@@ -4,8 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -22,31 +21,27 @@ Pair = tuple[Any, Any]  # an id and a vector
 REAL = "biuf"  # kinds of numbers, as numpy has them
 
 
-def place_options(
-    *,
+class Place(NamedTuple):
+    """Where vectors are."""
+
     ids: Annotated[
         str | None,
         option("FILE", "Of .npy: the id of each row, one a line; - for standard input. Default: the .txt beside it."),
-    ] = None,
-    table: Annotated[str | None, option("NAME", "Read a table of DB itself.")] = None,
-    latent: Annotated[
-        bool, flag("--latent", "Make them from the collection itself; `update` makes them anew.")
-    ] = False,
-    id: Annotated[str, option("COL", "Column with the ids of items.")] = "id",
-    vector: Annotated[str, option("COL", "Column with the vectors.")] = "vector",
-) -> SimpleNamespace:
-    """Where vectors are."""
-    return SimpleNamespace(**locals())
+    ] = None
+    table: Annotated[str | None, option("NAME", "Read a table of DB itself.")] = None
+    latent: Annotated[bool, flag("--latent", "Make them from the collection itself; `update` makes them anew.")] = False
+    id: Annotated[str, option("COL", "Column with the ids of items.")] = "id"
+    vector: Annotated[str, option("COL", "Column with the vectors.")] = "vector"
 
 
-@with_options(place=place_options, waiting=waiting_options)
+@with_options(place=Place, waiting=waiting_options)
 def vectors(
     db: Collection,
     source: Annotated[str | None, typer.Argument(metavar="SOURCE", show_default=False)] = None,
     *,
     items: Items = None,
     replace: Annotated[bool, flag("--replace", "Put them in the place of all others.")] = False,
-    place: SimpleNamespace,
+    place: Place,
     waiting: dict[str, Any],
 ) -> None:
     """Add vectors of items, by which questions also find what is like the seeds in meaning.
@@ -132,7 +127,7 @@ def _makes_items(index: "Index", items: str | None) -> bool:
     return not named or plain_name(named[0]["features"]).startswith(VECTORS_OF)
 
 
-def _read_rows(db: Collection, source: str | None, place: SimpleNamespace) -> Iterator[Pair]:
+def _read_rows(db: Collection, source: str | None, place: Place) -> Iterator[Pair]:
     """The id and vector of each row."""
     from setsearch.indexing.rows.cells import require_columns
     from setsearch.indexing.rows.reader import RowReader
