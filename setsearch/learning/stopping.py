@@ -71,10 +71,6 @@ def chance_of_missing(found: Sequence[int], n_records: int, recall: float = RECA
     before = _some(np.arange(read))
     since = labels[::-1].cumsum()[::-1][before]  # relevant ones from each place on
     urn = n_records - before, left + since, read - before
-    if odds == 1:
-        from scipy.stats import hypergeom
-
-        return float(np.nanmin(hypergeom.cdf(since, *urn)))
     return float(chance_of_few(since, *urn, np.full(len(before), odds)).min())
 
 
