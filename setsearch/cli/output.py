@@ -39,41 +39,6 @@ Row = dict[str, Any]
 Show = Callable[..., None]  # of rows, and of the columns that there would be, if there are none
 
 
-HOW = {
-    "bars": "Bars in the terminal.",
-    "map": "A map in the terminal: near ones are there for the same reasons.",
-    "json": "A JSON array (default when piped).",
-    "nl": "One JSON object a line.",
-    "csv": "CSV with a header.",
-    "tsv": "TSV with a header.",
-    "table": "A table (default on a terminal).",
-}
-PICTURES = ("bars", "map")  # which only some commands can show
-
-
-def _chosen(**flags: bool) -> Show:
-    """How to print rows: as requested, else a table on a terminal and JSON into a pipe."""
-    shows: dict[str, Show] = {
-        **{"bars": print_bars, "map": print_map, "json": print_json, "nl": print_lines},
-        **{"csv": print_csv, "tsv": print_tsv, "table": print_table},
-    }
-    chosen = [name for name in HOW if flags.get(name)]
-    if len(chosen) > 1:
-        raise UsageError(f"choose one of {', '.join(f'--{name}' for name in chosen)}")
-    return shows[chosen[0] if chosen else "table" if sys.stdout.isatty() else "json"]
-
-
-def _show_options(*pictures: str) -> Callable[..., Show]:
-    """A group of options that chooses how to print."""
-    own = [Option(bool, "", text, name=name) for name, text in HOW.items() if name in pictures or name not in PICTURES]
-    return with_parameters(partial(_chosen), own, lambda one: Annotated[bool, flag(f"--{one.name}", one.help, OUTPUT)])
-
-
-format_options = _show_options()
-bar_options = _show_options("bars")
-picture_options = _show_options(*PICTURES)
-
-
 def say(message: str) -> None:
     """A message for people, on stderr, with flags in place of parameters."""
     print(with_flags(message).encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
@@ -158,9 +123,7 @@ def print_csv(rows: list[Row], columns: Sequence[str] = (), delimiter: str = ","
     writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
 
 
-def print_tsv(rows: list[Row], columns: Sequence[str] = ()) -> None:
-    """TSV with a header."""
-    print_csv(rows, columns, "\t")
+print_tsv = partial(print_csv, delimiter="\t")
 
 
 def print_table(rows: list[Row], columns: Sequence[str] = ()) -> None:
@@ -323,3 +286,35 @@ def _cell(value: Any, number: Callable[[float], str] = repr) -> str:
     if isinstance(value, list):
         return ", ".join(f"{part.get('label') or part['feature']} {part['weight']:+.2f}" for part in value)
     return "" if value is None else str(value)
+
+
+HOW: dict[str, tuple[Show, str]] = {
+    "bars": (print_bars, "Bars in the terminal."),
+    "map": (print_map, "A map in the terminal: near ones are there for the same reasons."),
+    "json": (print_json, "A JSON array (default when piped)."),
+    "nl": (print_lines, "One JSON object a line."),
+    "csv": (print_csv, "CSV with a header."),
+    "tsv": (print_tsv, "TSV with a header."),
+    "table": (print_table, "A table (default on a terminal)."),
+}
+PICTURES = ("bars", "map")  # which only some commands can show
+
+
+def _chosen(**flags: bool) -> Show:
+    """How to print rows: as requested, else a table on a terminal and JSON into a pipe."""
+    chosen = [name for name in HOW if flags.get(name)]
+    if len(chosen) > 1:
+        raise UsageError(f"choose one of {', '.join(f'--{name}' for name in chosen)}")
+    return HOW[chosen[0] if chosen else "table" if sys.stdout.isatty() else "json"][0]
+
+
+def _show_options(*pictures: str) -> Callable[..., Show]:
+    """A group of options that chooses how to print."""
+    names = [name for name in HOW if name in pictures or name not in PICTURES]
+    own = [Option(bool, "", HOW[name][1], name=name) for name in names]
+    return with_parameters(partial(_chosen), own, lambda one: Annotated[bool, flag(f"--{one.name}", one.help, OUTPUT)])
+
+
+format_options = _show_options()
+bar_options = _show_options("bars")
+picture_options = _show_options(*PICTURES)

@@ -11,6 +11,7 @@ import click
 from sqlite_utils import hookimpl
 from sqlite_utils.db import Table
 
+import setsearch
 from setsearch.errors import UsageError
 
 EVERYTHING = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
@@ -32,14 +33,11 @@ def register_commands(cli: click.Group) -> None:
 @hookimpl
 def prepare_connection(conn: sqlite3.Connection) -> None:
     """Add the SQL functions of sql.py to a connection."""
-    from setsearch.integrations.sql import register
-
-    register(conn)
+    setsearch.register(conn)
 
 
 def expand(table: Table, seeds: Any, k: int | None = 10, **options: Any) -> Any:
     """The k rows of an indexed table that belong most with some rows, by their keys: `Hits` of `Reading.expand`."""
-    import setsearch
     from setsearch.storage.synced_source import TABLE
 
     index = setsearch.open(table.db)

@@ -206,22 +206,18 @@ class GrowingSet:
         return rows + [{"item": name, "status": "rejected"} for name in self.rejected]
 
 
+@dataclass
 class Dialogue:
     """Reads lines and answers them. `current` is the set, `saved` the one that was last opened or saved."""
 
-    def __init__(
-        self,
-        index: "Index",
-        reading: "AnyReading",
-        model: ModelOptions,
-        saved: "ItemSet | None",
-        current: "GrowingSet",
-        wanted: dict[str, Any],
-    ) -> None:
-        self.index, self.reading, self.model, self.saved, self.current = index, reading, model, saved, current
-        self.wanted = wanted
-        self.k = SMALL
-        self.hits = Hits()
+    index: "Index"
+    reading: "AnyReading"
+    model: ModelOptions
+    saved: "ItemSet | None"
+    current: GrowingSet
+    wanted: dict[str, Any]
+    k: int = SMALL
+    hits: Hits = field(default_factory=Hits)
 
     def begin(self, seeds: Sequence[str]) -> None:
         """Accept the first examples. Raises UnknownItem."""

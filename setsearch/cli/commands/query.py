@@ -250,9 +250,9 @@ def with_revisions(rows: list[dict[str, Any]], hits: "list[Hit]") -> list[dict[s
 
 def require_lines(show: output.Show) -> None:
     """Refuse to print the answers of many sets as one table."""
-    refused = {output.print_csv: "csv", output.print_tsv: "tsv", output.print_bars: "bars", output.print_map: "map"}
-    if show in refused:
-        raise UsageError(f"--batch writes a line of JSON for each set; leave --{refused[show]} out")
+    name = next(name for name, (own, _) in output.HOW.items() if own is show)
+    if name not in ("json", "nl", "table"):
+        raise UsageError(f"--batch writes a line of JSON for each set; leave --{name} out")
 
 
 def print_batch(batch: str, answers: Iterable[Answer], explain: bool) -> None:
