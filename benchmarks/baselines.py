@@ -1,4 +1,4 @@
-"""Ten simple methods to compare with, each from its definition on the whole matrix.
+"""Ten simple methods to compare with, each from its definition on the whole matrix; and vectors alone.
 
 Notation of models/model.py; X is the matrix of items x features, binary unless said; idf_j = ln(n / df_j);
 cosine(a, b) = a.b / (|a| |b|).
@@ -10,7 +10,11 @@ from scipy import sparse
 
 from setsearch.arrays import Floats, Ints, bincount, repeat
 from setsearch.learning.evaluation import Score
+from setsearch.memory.fields import Fields
+from setsearch.search.examples import Examples
+from setsearch.search.meaning import centroid_of
 
+FIELDS_OF_NEIGHBORS = ("contexts win2", "contexts skip")
 STRENGTH = 2.0
 ESET_SIZE = 100
 
@@ -112,3 +116,27 @@ def _unit(matrix: sparse.csr_array) -> sparse.csr_array:
     rows = repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     norms = np.sqrt(bincount(rows, matrix.data**2, matrix.shape[0]))
     return _with(matrix, matrix.data / np.where(norms > 0, norms, 1)[rows])
+
+
+def vectors_alone(fields: Fields) -> Score:
+    """The cosine with the centroid of the seeds' vectors; 0 for items without a vector."""
+    assert fields.vectors is not None
+    vectors, size = fields.vectors(), fields.items.next_id
+
+    def score(seeds: Ints) -> Floats:
+        """The cosines of all items."""
+        scores = np.zeros(size)
+        centroid = centroid_of(vectors, Examples(seeds.tolist()))
+        if centroid is not None:
+            scores[vectors.ids] = vectors.cosines(centroid)
+        return scores
+
+    return score
+
+
+def neighbors_of(fields: Fields) -> Fields:
+    """The fields for comparison, all alike: of several those of neighboring words."""
+    if len(fields.all) == 1:
+        return fields
+    chosen = [field for field in fields.all if field.features.name in FIELDS_OF_NEIGHBORS]
+    return fields._replace(all=tuple(field.within(fields.cursor) for field in chosen))

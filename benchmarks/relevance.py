@@ -18,20 +18,23 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from baselines import Baselines
+from baselines import Baselines, neighbors_of, vectors_alone
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
 import setsearch
 from setsearch.answers.reading import Reading
 from setsearch.learning.choices import measures, weights_of
-from setsearch.learning.evaluation import NEIGHBORS, Design, Evaluation, Score, count_matrix, evaluate, neighbors_of
+from setsearch.learning.evaluation import Design, Evaluation, Score, count_matrix, evaluate
 from setsearch.memory.fields import Fields
+from setsearch.models.defaults import Defaults
 
+NEIGHBORS = " (neighbors only)"  # words by the neighbors on both sides alone
 RESULTS = Path(__file__).parent / "results" / "relevance.json"
 SEEDS = (1, 3, 10)
 LEAST = 6  # members of a set of documents
@@ -167,10 +170,19 @@ def measured(
         if not fitting:
             continue
         with reading.fields() as fields:
-            more = Baselines(count_matrix(neighbors_of(fields))).all() | (rivals(fields) if rivals else {})
+            near = neighbors_of(fields)
+            more = Baselines(count_matrix(near)).all() | (rivals(fields) if rivals else {})
+            if fields.vectors is not None:
+                more["vectors alone"] = vectors_alone(fields)
+            if len(fields.all) > 1:
+                more[f"bernoulli{NEIGHBORS}"] = partial(_by_bernoulli, near, reading.defaults)
             result = evaluate(fields, reading.defaults, fitting, Design(n_seeds, draws), rivals=more)
         found[f"N={n_seeds}"] = as_table(result)
     return found
+
+
+def _by_bernoulli(fields: Fields, defaults: Defaults, seeds: Any) -> Any:
+    return weights_of(fields, defaults, {"model": "bernoulli"}, seeds).scores()
 
 
 def as_table(found: Evaluation) -> dict[str, Any]:

@@ -33,11 +33,8 @@ from setsearch.memory.fields import Fields
 from setsearch.models.defaults import RATINGS, Defaults
 from setsearch.options import ModelOptions, Progress, progress_of
 from setsearch.search.examples import Examples, once_each
-from setsearch.search.meaning import centroid_of
 from setsearch.search.passes import feedback, smoothing
 
-FIELDS_OF_NEIGHBORS = ("contexts win2", "contexts skip")
-NEIGHBORS = " (neighbors only)"  # words by win2 and skip: for comparison only
 STRENGTHS = (0.5, 2.0, 10.0, 50.0)
 POPULARITIES = (0.0, 0.2, 0.5)
 FEEDBACKS = (0.0, 0.25, 1.0)
@@ -130,9 +127,7 @@ def evaluate(
             "give larger sets, or fewer `seeds`"
         )
     ids = fields.item_ids()
-    counts = count_matrix(neighbors_of(fields))
     methods = _models(fields, defaults)
-    methods += [] if fields.vectors is None else [Method("vectors alone", _vectors_alone(fields))]
     methods += [Method(name, score) for name, score in (rivals or {}).items()]
     results = []
     questions = iter(progress_of(progress)([(method, task) for method in methods for task in tasks]))
@@ -148,7 +143,7 @@ def evaluate(
         learned = _model(f"lift, learned, by {by}", fields, defaults, {"model": "lift", "by": by})
         results.append(_result(learned, measured))
     members = {name: np.append(seeds, others) for name, seeds, others in tasks}
-    evidence = Evidence(counts, fields.items.size)
+    evidence = Evidence(count_matrix(fields._replace(all=fields.all[-1:])), fields.items.size)
     results = [_with_evidence(result, defaults, evidence, members.values()) for result in results]
     results.sort(key=lambda result: -result.map)
     line, groups = measure_line(fields, defaults, tasks), measure_groups(fields, defaults, distinct, design.draws)
@@ -225,7 +220,6 @@ def _draw(sets: Mapping[str, Sequence[int]], design: Design) -> tuple[list[Task]
 
 def _models(fields: Fields, defaults: Defaults) -> list[Method]:
     """Our models with several options; words also by a part of their fields."""
-    neighbors, suffix = neighbors_of(fields), NEIGHBORS if len(fields.all) > 1 else ""
     methods = [_model("lift", fields, defaults, {"model": "lift"})]
     if len(fields.all) > 1:
         contexts, documents = fields._replace(all=fields.all[:-1]), fields._replace(all=fields.all[-1:])
@@ -248,9 +242,9 @@ def _models(fields: Fields, defaults: Defaults) -> list[Method]:
         more.append({"model": "lift", "purpose": "likes"})
     methods += [_model(_label(options), fields, defaults, options) for options in more]
     for options in _choices():
-        chosen, label = (fields, "") if options["model"] == "lift" else (neighbors, suffix)
-        if defaults.make(options) != default:
-            methods.append(_model(_label(options) + label, chosen, defaults, options))
+        can_be = options["model"] == "lift" or len(fields.all) == 1
+        if can_be and defaults.make(options) != default:
+            methods.append(_model(_label(options), fields, defaults, options))
     return methods
 
 
@@ -277,30 +271,6 @@ def _model(name: str, fields: Fields, defaults: Defaults, options: ModelOptions)
     return Method(name, lambda seeds: weights_of(fields, defaults, options, seeds).scores(), options)
 
 
-def _vectors_alone(fields: Fields) -> Score:
-    """The cosine with the centroid of the seeds' vectors; 0 for items without a vector."""
-    assert fields.vectors is not None
-    vectors, size = fields.vectors(), fields.items.next_id
-
-    def score(seeds: Ints) -> Floats:
-        """The cosines of all items."""
-        scores = np.zeros(size)
-        centroid = centroid_of(vectors, Examples(seeds.tolist()))
-        if centroid is not None:
-            scores[vectors.ids] = vectors.cosines(centroid)
-        return scores
-
-    return score
-
-
-def neighbors_of(fields: Fields) -> Fields:
-    """The fields for comparison, all alike: of several those of neighboring words."""
-    if len(fields.all) == 1:
-        return fields
-    chosen = [field for field in fields.all if field.features.name in FIELDS_OF_NEIGHBORS]
-    return fields._replace(all=tuple(field.within(fields.cursor) for field in chosen))
-
-
 def _result(method: Method, measured: Mapping[str, Sequence[Floats]]) -> Result:
     by_set = np.array([np.mean(draws, axis=0) for draws in measured.values()])
     low, high = interval(by_set[:, 0])
@@ -321,7 +291,7 @@ def _with_evidence(result: Result, defaults: Defaults, evidence: Evidence, sets:
 
 def _recommend(results: Sequence[Result]) -> str:
     """Which of our models to use, and whether these sets can tell."""
-    ours = [result for result in results if result.options is not None and not result.method.endswith(NEIGHBORS)]
+    ours = [result for result in results if result.options is not None]
     best = ours[0]
     default = next(result for result in ours if result.method == "lift")
     if best is default:

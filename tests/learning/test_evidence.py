@@ -93,4 +93,3 @@ def test_evaluate_states_the_mean_over_sets():
     assert factors["bernoulli, presence, strength 50"] == pytest.approx(expected, rel=1e-9)
     assert factors["bernoulli"] == 0
     assert factors["lift"] is None
-    assert factors["Jaccard"] is None
