@@ -5,8 +5,9 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from setsearch.cli.help import ADVANCED, flag, option
 from setsearch.cli.options import DB, Texts, with_options
@@ -129,9 +130,9 @@ def _answer(db: Path, rules: "Rules", listening: "socket", pace: Pace, address: 
     if pace.refresh and not rules.read_only:
         keep_fresh(db, pace.refresh, say)
     if pace.workers > 1:
-        server: Any = Workers(db, rules, listening, pace.workers)  # each gets itself ready
+        run = Workers(db, rules, listening, pace.workers).run  # each gets itself ready
     else:
-        server = make_server(db, rules)
+        run = partial(serve_alone, make_server(db, rules), listening)
         get_ready(db, rules.read_only)
     say(f"{db} is at {address} (Ctrl-C stops)")
     if open_page:
@@ -140,7 +141,4 @@ def _answer(db: Path, rules: "Rules", listening: "socket", pace: Pace, address: 
         webbrowser.open(address)
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if pace.workers > 1:
-        server.run()
-    else:
-        serve_alone(server, listening)
+    run()
