@@ -12,17 +12,59 @@ import argparse
 import csv
 import math
 import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 import setsearch
-from setsearch.learning import learn_concepts
-from setsearch.learning.concepts import Concepts
 
 NUMBERS = range(1, 101)
 RULES_SHARE, SIGMA = 2 / 3, 10.0
 SIMPLE = {"even": 5.0, "odd": 5.0}  # how much more probable than other rules these are
+
+
+class Hypothesis(NamedTuple):
+    """A feature that all seeds have: p(h | D), p(h), |h|."""
+
+    feature: str
+    posterior: float
+    prior: float
+    size: int
+
+
+class Concepts(NamedTuple):
+    """Hypotheses, the most probable first, and p(x in C | D) of the items in one of them."""
+
+    hypotheses: list[Hypothesis]
+    probability: dict[str, float]
+
+
+def learn_concepts(
+    reading: setsearch.Reading, seeds: Iterable[str], prior: Mapping[str, float], *, size_principle: bool = True
+) -> Concepts:
+    """Which concepts could the seeds be examples of? The hypotheses h are the features, each the set of its items.
+
+        p(h | D)  proportional to  p(h) [all seeds are in h] / |h|^N
+        p(x in C | D) = sum_h [x in h] p(h | D)
+
+    The seeds are drawn from the concept at random, so a small concept explains them better than a large one: the size
+    principle. `prior` gives p(h) up to a factor.
+    """
+    names = [reading.find(seed) for seed in seeds]
+    shared = set.intersection(*({*reading.features_of(name)} for name in names))
+    members = {h: [*reading.postings(h)] for h in shared if prior.get(h)}
+    joint = {h: prior[h] / (len(own) ** len(names) if size_principle else 1) for h, own in members.items()}
+    if not joint:
+        raise SystemExit("no concept holds all of these; give fewer or more similar ones")
+    whole, of_prior = math.fsum(joint.values()), math.fsum(prior.values())
+    hypotheses = [Hypothesis(h, own / whole, prior[h] / of_prior, len(members[h])) for h, own in joint.items()]
+    probability: dict[str, float] = {}
+    for h, own in joint.items():
+        for item in members[h]:
+            probability[item] = probability.get(item, 0.0) + own / whole
+    return Concepts(sorted(hypotheses, key=lambda own: (-own.posterior, own.feature)), probability)
 
 
 def rules() -> dict[str, set[int]]:
@@ -78,7 +120,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place, build(Path(place) / "numbers.db") as index:
         size_principle = not options.no_size_principle
-        concepts = learn_concepts(index.items("number"), options.seeds, prior=priors(), size_principle=size_principle)
+        concepts = learn_concepts(index.items("number"), options.seeds, priors(), size_principle=size_principle)
     for hypothesis in concepts.hypotheses[:8]:
         print(f"{hypothesis.posterior:.3f}  {hypothesis.feature} ({hypothesis.size} numbers)")
     best = sorted(concepts.probability, key=lambda n: (-concepts.probability[n], int(n)))[:20]

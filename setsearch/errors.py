@@ -10,7 +10,7 @@
     |   `-- CorruptIndex        stored data that contradicts itself
     |       `-- LostArrays      what was derived is damaged or gone: the next call derives it again
     |-- QueryError              the query has no answer
-    |   |-- UnknownReading, UnknownItem, UnknownSet, AmbiguousItem, NoSeeds, NoConcept, NothingToRank
+    |   |-- UnknownReading, UnknownItem, UnknownSet, AmbiguousItem, NoSeeds, NothingToRank
     |   `-- TimeLimitExceeded, Cancelled
     |-- ItemError               an item or a set cannot be written
     |   `-- InvalidItem, DuplicateItem, NameTaken, ChangedSet
@@ -105,10 +105,6 @@ class AmbiguousItem(QueryError, LookupError):
 
 class UnknownSet(QueryError, LookupError):
     """No saved set has this name."""
-
-
-class NoConcept(QueryError):
-    """No feature is common to all seeds."""
 
 
 class NoSeeds(QueryError):

@@ -49,7 +49,6 @@ PANELS = {
     "Sets": {
         "set": "sets",
         "inbox": "inbox.inbox",
-        "concepts": "learning.concepts",
         "evaluate": "learning.evaluate_command",
     },
     "Serve": {"serve": "serve.serve", "mcp": "serve.mcp", "spark": "spark"},

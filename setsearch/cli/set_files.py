@@ -1,4 +1,4 @@
-"""Files with sets of seeds, ids, named sets, or weights of features."""
+"""Files with sets of seeds, ids, or named sets."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from setsearch.answers.saved.exchange import OF_MEMBER, OF_SET, SIDES
 from setsearch.errors import InvalidParameter, SourceError
-from setsearch.indexing.rows.cells import Row, cell_number, require_columns
+from setsearch.indexing.rows.cells import Row
 from setsearch.indexing.rows.opening import SKIPPING, STDIN, open_file
 from setsearch.indexing.rows.reader import RowReader
 
@@ -66,16 +66,6 @@ def read_set_rows(source: str, reader: RowReader) -> Iterator[Row]:
             yield from ((f"{place}, {name!r:.60}", {"name": name, "accepted": own}) for name, own in row.items())
         else:
             yield place, {columns[key] if columns[key] in COLUMNS else key: cell for key, cell in row.items()}
-
-
-def read_weights(source: str) -> dict[str, float]:
-    """CSV with the columns feature and weight."""
-    weights = {}
-    with nothing_skipped():
-        for position, row in RowReader().read(source):
-            require_columns(position, row, "feature", "weight")
-            weights[str(row["feature"])] = cell_number(position, "weight", row["weight"])
-    return weights
 
 
 @contextmanager

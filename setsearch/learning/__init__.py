@@ -1,4 +1,4 @@
-"""What sets teach: which method finds them best, concepts, informative features."""
+"""What sets teach: which method finds them best, informative features."""
 
 from typing import Any
 
@@ -6,10 +6,9 @@ _MODULES = {
     "Design": "evaluation",
     "Review": "review",
     "evaluate": "evaluation",
-    "learn_concepts": "concepts",
     "most_informative": "features",
 }
-__all__ = ["Design", "Review", "evaluate", "learn_concepts", "most_informative"]
+__all__ = ["Design", "Review", "evaluate", "most_informative"]
 
 
 def __getattr__(name: str) -> Any:

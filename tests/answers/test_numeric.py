@@ -148,7 +148,6 @@ def test_the_command(run, failed, tmp_path):
     failed(run("features", "n.db", "w03", "--weigh", "mi"), 2, "described by numbers")
     weighed = ("features", "n.db", "w03", "--weigh", "mi")
     failed(run(*weighed, "--model", "x1", "--strength", "1"), 2, "--model and --strength")
-    failed(run("concepts", "n.db", "w03"), 2, "described by numbers")
     (tmp_path / "sets.json").write_text(json.dumps({"s": ["w01", "w02", "w03"]}))
     failed(run("evaluate", "n.db", "sets.json"), 2, "described by numbers")
     run("set", "save", "n.db", "s", "w01", "w02")

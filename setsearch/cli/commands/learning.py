@@ -1,10 +1,10 @@
-"""Commands that learn from sets: concepts, and which method completes them best."""
+"""The command that learns from sets: which of our models completes them best."""
 
 from typing import TYPE_CHECKING, Annotated
 
-from setsearch.cli.help import ADVANCED, argument, flag, option
-from setsearch.cli.options import Collection, Items, Seeds, Top, with_options
-from setsearch.cli.output import Show, drop_redundant_titles, first_of, format_options, print_json, print_lines, say
+from setsearch.cli.help import argument, flag, option
+from setsearch.cli.options import Collection, Items, with_options
+from setsearch.cli.output import Show, first_of, format_options, print_json, print_lines, say
 from setsearch.cli.progress import tell
 from setsearch.errors import UsageError
 
@@ -12,36 +12,6 @@ if TYPE_CHECKING:
     from setsearch.index import Index
 
 SETS = "JSON: set -> items; or CSV: set,item. Default: the saved sets."
-
-
-@with_options(show=format_options)
-def concepts(
-    db: Collection,
-    seeds: Seeds,
-    *,
-    items: Items = None,
-    k: Top = 10,
-    prior: Annotated[
-        str | None, option("FILE", "CSV: feature,weight; other features are no hypotheses.", ADVANCED)
-    ] = None,
-    no_size_principle: Annotated[
-        bool, flag("--no-size-principle", "Large concepts are as good as small ones.", ADVANCED)
-    ] = False,
-    show: Show,
-) -> None:
-    """The concepts that the seeds could be examples of: features as hypotheses, with their posterior probabilities.
-
-    Example: setsearch concepts notes.db violin cello --items documents
-    """
-    from setsearch.cli.set_files import read_weights
-    from setsearch.learning import learn_concepts
-    from setsearch.search.request import positive_integer
-
-    weights = None if prior is None else read_weights(prior)
-    with db.open() as index:
-        learned = learn_concepts(index.items(items), seeds, prior=weights, size_principle=not no_size_principle)
-    rows = [hypothesis._asdict() for hypothesis in learned.hypotheses[: positive_integer(k)]]
-    show(drop_redundant_titles(rows))
 
 
 @with_options(show=format_options)
