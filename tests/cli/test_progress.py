@@ -43,14 +43,19 @@ def test_what_is_quick_tells_nothing(capsys):
 
 def test_items_of_a_known_number_tell_their_share(capsys, monkeypatch):
     monkeypatch.setattr(progress, "STEP_OF_LINES", 0.001)
+
+    def wait_for(state: str) -> None:
+        told = ""
+        while f"{state} for" not in told:
+            time.sleep(0.001)
+            told += capsys.readouterr().err
+
     with progress.tell("known") as follow:
-        for _ in follow([1, 2, 3, 4]):
-            time.sleep(0.01)
+        for place, _ in enumerate(follow([1, 2, 3, 4])):
+            wait_for(f"known: {place / 4:.0%}")
     with progress.tell("unknown") as follow:
-        for _ in follow(iter([1, 2])):
-            time.sleep(0.01)
-    told = capsys.readouterr().err
-    assert "known: 75% for 0 s" in told.splitlines() and "unknown: 1 for 0 s" in told.splitlines()
+        for place, _ in enumerate(follow(iter([1, 2]))):
+            wait_for(f"unknown: {place}" if place else "unknown")
 
 
 def test_the_share_of_files_that_is_read(tmp_path):
