@@ -26,7 +26,7 @@ from setsearch.storage.analyzers import load_analyzer
 def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: str | None = None) -> Layout:
     """Build an index of Parquet from a reading of a database: the same names, counts, titles and contexts of words.
 
-    Texts are not copied. Raises DatabaseError, UnknownReading.
+    Texts are not copied. Raises DatabaseError, UnknownReading; UsageError for items with several fields.
     """
     require_place(place)
     staging = f"{place}/_source"
@@ -36,6 +36,9 @@ def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: st
             raise UsageError(f"{reading.name} are described by numbers; only relations can be converted")
         with reading.stored() as fields:
             relation = fields.relation
+            if relation.fields:
+                others = ", ".join(own.name for own in relation.fields)
+                raise UsageError(f"Spark has one field, {relation.items.name} also {others}; index them without these")
             names = (relation.items.name, relation.features.name)
             shown = relation.features.titles_shown
         _write(Path(folder), index.items(names[0]))

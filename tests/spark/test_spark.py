@@ -104,6 +104,15 @@ def test_a_relation_gives_the_same(spark, tmp_path, monkeypatch):
         assert {hits[0].belongs is None for hits in answers} == {True, False}
 
 
+def test_items_with_several_fields_are_refused(spark, tmp_path):
+    with setsearch.open(tmp_path / "f.db", create=True, contexts="off") as index:
+        index.add([setsearch.Item("a", "lion", None, None, {"tags": ["cat"], "year": 1999})])
+    with pytest.raises(
+        errors.UsageError, match="Spark has one field, documents also tags, year; index them without these"
+    ):
+        from_sqlite(spark, tmp_path / "f.db", str(tmp_path / "index"))
+
+
 def test_there_and_back_again(spark, tmp_path):
     """A collection of stems, to Parquet, and all and parts of it to databases again."""
     rows = texts(120)
