@@ -3,13 +3,17 @@
     python benchmarks/fields.py DATA
 
 DATA is a folder with movies.csv and ratings.csv of MovieLens, or with the lists of a Debian mirror as apt stores them
-(main_binary-amd64_Packages.lz4 and i18n_Translation-en.lz4, which apt-helper unpacks), or with such folders. Films have
-users who like them, genres, a year and words of their titles; the likes of sixty users are left out, and are the sets.
-So are genres, which then are no field. Packages have descriptions, tags, dependencies and a section; sets are sections,
-tags and maintainers, and what says a set outright is left out of the fields. Needed packages are those that three
-others depend on: these are their users, beside tags, a section, a size and words of a line; sets are what sixty
-packages depend on, which are left out, sections and tags. Mean average precision of the rest of a set, from one example
-and from three. Writes results/fields.json.
+(main_binary-amd64_Packages.lz4 and i18n_Translation-en.lz4, which apt-helper unpacks), or with files of BibTeX, such as
+Debian's texlive-bibtex-extra has in bibtex/bib/beebe, or with such folders.
+
+Films have users who like them, genres, a year and words of their titles; sets are the likes of sixty users, which are
+left out. Packages have descriptions, tags, dependencies and a section; sets are sections, tags and maintainers. Papers
+have titles, some abstracts, authors, a journal, keywords and a year; sets are the papers of an author, a journal, a
+keyword. Needed packages are those that three others depend on: these are their users, beside tags, a section, a size
+and words of a line; sets are what sixty packages depend on, which are left out. Genres of films, and sections and tags
+of needed packages, are sets, too. What says a set outright is left out of the fields.
+
+Mean average precision of the rest of a set, from one example and from three. Writes results/fields.json.
 """
 
 import argparse
@@ -23,6 +27,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +35,9 @@ import numpy as np
 
 import setsearch
 from setsearch import Item
+from setsearch.indexing.references.bibtex import read_bibtex
+from setsearch.indexing.references.items import columns_of
+from setsearch.indexing.references.reference import Reference
 
 RESULTS = Path(__file__).parent / "results" / "fields.json"
 EXAMPLES = 1, 3
@@ -88,7 +96,7 @@ def without_field(
         fields = dict(item.fields or {})
         own = fields.pop(name)
         rest.append(item._replace(fields=fields))
-        for value in [own] if isinstance(own, str) else own:
+        for value in [own] if isinstance(own, str) else own or ():
             if not value.startswith(dropped or "\0"):
                 sets[value].append(item.id)
     return Collection(relation, rest, sets)
@@ -170,6 +178,26 @@ def packages(folder: Path) -> Iterator[tuple[str, Collection]]:
         yield f"packages: {family}", Collection(("documents", "terms"), items, own_sets)
 
 
+def papers(folder: Path) -> Iterator[tuple[str, Collection]]:
+    found: dict[str, Reference] = {}
+    for file in sorted(folder.glob("*.bib")):
+        with suppress(ValueError):  # after all others, of entries that are broken
+            for reference in read_bibtex(file.read_text("latin-1")):
+                found.setdefault(reference.key.lower(), reference)
+    items = []
+    for key, own in found.items():
+        if own.first("title") and own.values("author"):
+            columns = columns_of(own)
+            fields = {name: columns[name] for name in ("authors", "journal", "keywords", "year")}
+            items.append(Item(key, f"{own.first('title')} {own.first('abstract')}", None, None, fields))
+    for family in ("authors", "journal", "keywords"):
+        yield f"papers: {family}", without_field(("documents", "terms"), items, family)
+
+
+def is_papers(folder: Path) -> bool:
+    return any(folder.glob("*.bib"))
+
+
 def hash_of(name: str) -> int:
     return sum(ord(c) * 31**place for place, c in enumerate(name.strip()))
 
@@ -209,7 +237,9 @@ def measured(collection: Collection, noisy: bool, draws: random.Random) -> dict[
 def main(folders: Iterable[Path]) -> None:
     rows = []
     for folder in folders:
-        readers = (films,) if (folder / "movies.csv").exists() else (packages, needed)
+        readers = (
+            (films,) if (folder / "movies.csv").exists() else (papers,) if is_papers(folder) else (packages, needed)
+        )
         for label, collection in (own for read in readers for own in read(folder)):
             found = measured(collection, False, random.Random(2))
             found["with noise"] = measured(collection, True, random.Random(2))["all"]
@@ -231,6 +261,6 @@ if __name__ == "__main__":
     data = parser.parse_args().data
     inside = [data, *sorted(path for path in data.iterdir() if path.is_dir())]
     main(
-        [own for own in inside if (own / "movies.csv").exists() or [*own.glob(PACKAGES)]]
+        [own for own in inside if (own / "movies.csv").exists() or is_papers(own) or [*own.glob(PACKAGES)]]
         or sys.exit(f"no data in {data}")
     )
