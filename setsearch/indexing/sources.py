@@ -63,6 +63,7 @@ FREQUENT = f"""
 
 FIRST_ROWS = 1000  # of a file of JSON objects, one of which has each column that is asked for
 SHOWN_NAMES = 10  # of columns
+TITLED = 3  # parts of an item without columns and fields
 NUMBERED = "id"  # the column of ids by default; rows of files without it are numbered
 
 # id, text or counted features, title, columns to keep
@@ -114,10 +115,14 @@ class SourceReader:
         paths = list(sources)
         require_named(paths)
         self._expect(paths)
-        is_empty = True
+        is_empty, wanted = True, [*self.columns.keep, *self.columns.fields]
         for item in self.items(paths):
             is_empty = False
+            if wanted and (isinstance(item, Group) or len(item) > TITLED):
+                wanted = []
             yield item
+        if wanted and not is_empty:
+            raise SourceError(f"no document has a column {wanted[0]!r} beside its text; leave it out, or give rows")
         if is_empty:
             lost = "" if self.cells.keep is None else f" that meets {self.cells.keep!r:.60}"
             raise SourceError(f"nothing to index in {', '.join(paths) or self.rows.table}: no document, no row{lost}")

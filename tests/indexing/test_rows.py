@@ -238,3 +238,15 @@ def test_bars_divide_columns_on_standard_input(run, tmp_path):
     assert run("index", "a.db", "-", stdin=b"id|text\n1|lion, tiger\n")[0] == 0
     with setsearch.open(tmp_path / "a.db") as index:
         assert index.items("documents").features_of("1") == {"lion": 1, "tiger": 1}
+
+
+@pytest.mark.parametrize("option", ["--tags", "--links", "--numbers", "--keep-columns"])
+def test_columns_that_no_document_can_have_are_an_error(run, tmp_path, option):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("lion tiger")
+    code, _, said = run("index", "a.db", "notes", option, "c")
+    assert code == 1 and "no document has a column 'c' beside its text; leave it out, or give rows" in said
+    (tmp_path / "b.jsonl").write_text('{"id": "b", "text": "wheat", "c": 3}')
+    assert run("index", "a.db", "notes", "b.jsonl", option, "c")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.info()["readings"][0]["item_count"] == 2
