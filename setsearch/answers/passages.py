@@ -3,7 +3,6 @@
 import re
 import sqlite3
 import unicodedata
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import NamedTuple
@@ -67,24 +66,24 @@ def make_snippets(fields: Fields, parts: Mapping[int, Sequence[Contribution]]) -
 
 def best_passage(text: str, marked: Iterable[Marked]) -> Snippet:
     """The passage of about WIDTH characters whose different marked words weigh most; the first one of equals."""
-    places = [(start, end, text[start:end].lower(), weight) for start, end, weight in marked if weight > 0]
-    begin, stop = _heaviest(places)
+    places = [place for place in marked if place[2] > 0]
+    begin, stop = _heaviest(text, places)
     begin = max(begin - max(WIDTH - (stop - begin), 0) // 3, 0)
     begin, stop = _word_start(text, begin), _word_end(text, max(stop, begin + WIDTH))
-    return _cut(text, begin, stop, [place[:2] for place in places])
+    return _cut(text, begin, stop, [(start, end) for start, end, _ in places])
 
 
-def _heaviest(places: Sequence[tuple[int, int, str, float]]) -> tuple[int, int]:
+def _heaviest(text: str, places: Sequence[Marked]) -> tuple[int, int]:
     """From the first to the last marked word of the best passage."""
-    best, chosen = 0.0, (0, 0)
-    seen, total, first = defaultdict[str, int](int), 0.0, 0
-    for _, end, word, weight in places:
+    best, chosen, words = 0.0, (0, 0), [text[start:end].lower() for start, end, _ in places]
+    seen, total, first = dict.fromkeys(words, 0), 0.0, 0
+    for word, (_, end, weight) in zip(words, places, strict=True):
         total += weight * (seen[word] == 0)
         seen[word] += 1
         while end - places[first][0] > WIDTH and places[first][1] < end:
-            left = places[first]
-            seen[left[2]] -= 1
-            total -= left[3] * (seen[left[2]] == 0)
+            left = words[first]
+            seen[left] -= 1
+            total -= places[first][2] * (seen[left] == 0)
             first += 1
         if total > best + 1e-9:
             best, chosen = total, (places[first][0], end)
@@ -106,15 +105,15 @@ def _word_end(text: str, place: int) -> int:
 
 def _cut(text: str, begin: int, stop: int, places: Iterable[tuple[int, int]]) -> Snippet:
     """A part of a text on one line, with the places of its marked words."""
-    shown, marks, end = "… " if text[:begin].strip() else "", [], begin
+    part, lead = text[begin:stop], "… " if text[:begin].strip() else ""
+    is_even = part.isprintable() and "  " not in part  # its blanks are single spaces
+    line = part if is_even else _blanks.sub(" ", part)
+    marks = []
     for start, after in places:
         if begin <= start and after <= stop:
-            shown += _blanks.sub(" ", text[end:start])
-            marks.append((len(shown), len(shown) + after - start))
-            shown += text[start:after]
-            end = after
-    shown += _blanks.sub(" ", text[end:stop]).rstrip()
-    return Snippet(shown + (" …" if text[stop:].strip() else ""), tuple(marks))
+            place = len(lead) + (start - begin if is_even else len(_blanks.sub(" ", text[begin:start])))
+            marks.append((place, place + after - start))
+    return Snippet(f"{lead}{line.rstrip()}{' …' if text[stop:].strip() else ''}", tuple(marks))
 
 
 def text_of(fields: Fields, id: int) -> str | None:
@@ -208,7 +207,7 @@ def _candidates(
     lowered, is_custom = text.lower(), analyzer is not None and analyzer.function is not None
     if len(lowered) != len(text) or is_custom:
         return set(), ((match.start(), match[0]) for match in _between_blanks.finditer(text))
-    sought = {word.lower(): weights.get(word.lower(), 0.0) for word in weights if word}
+    sought = {word: weights.get(word, 0.0) for word in map(str.lower, filter(None, weights))}
     if analyzer is not None and analyzer.has_stems:
         terms = {word: analyzer.term(word) for word in {*analyzer.words.split(text)}}
         sought = {word: weights[term] for word, term in terms.items() if term and term in weights}
@@ -217,7 +216,7 @@ def _candidates(
     found = set[Marked]()
     for word, weight in sought.items():
         place, size = lowered.find(word), len(word)
-        is_plain = analyzer is not None and word.isascii() and f"a{word.replace('_', '')}".isalnum()
+        is_plain = analyzer is not None and word.isascii() and f"a{word}".isidentifier()
         while place >= 0:
             after = place + size
             before, behind = lowered[place - 1], lowered[after]
