@@ -292,10 +292,21 @@ static int64_t find_best(const double *base, int64_t n, const part_t *parts, int
     return best->count;
 }
 
+/* How far from a bound scores are that its last bits do not move to the other side. */
+static double margin_of(double bound) { return NEARLY * (fabs(bound) > 1 ? fabs(bound) : 1); }
+
+/* How many of some scores are above a bound; UNSURE if more digits of the bound would decide. */
+static int64_t n_above(const double *scores, int64_t n, double bound) {
+    const double near = margin_of(bound);
+    int64_t above = 0, unsure = 0;
+    for (int64_t i = 0; i < n; i++) above += scores[i] > bound + near, unsure += fabs(scores[i] - bound) <= near;
+    return unsure ? UNSURE : above;
+}
+
 /* How many items are above a bound, or a larger number than `most`; UNSURE if more digits of the bound would decide. */
 static int64_t count_above(const double *base, int64_t n, const part_t *parts, int64_t n_parts, const ids_t *excluded,
                            double bound, double most, int64_t *places, double *sums) {
-    const double near = NEARLY * (fabs(bound) > 1 ? fabs(bound) : 1);
+    const double near = margin_of(bound);
     int64_t above = 0, unsure = 0, without = 0;
     if (begin_parts(parts, n_parts, n, places) < 0) return DAMAGED;
     for (int64_t first = 0; first < n && (double)above <= most; first += COUNTED) {
@@ -494,7 +505,7 @@ static int64_t rescore(const part_t *lists, const int64_t *active, const part_t 
 static int64_t add_until_told(float *restrict sums, int64_t n, const part_t *lists, double norm, const pruning_t *memory,
                               int64_t last, middle_t *middle) {
     const int64_t count = lists->n_lists, *order = memory->order;
-    const double *bounds = memory->bounds, near = NEARLY * (fabs(middle->bound) > 1 ? fabs(middle->bound) : 1);
+    const double *bounds = memory->bounds, near = margin_of(middle->bound);
     for (;;) {
         double below = 0;
         for (int64_t i = last; i < count; i++)
@@ -1012,9 +1023,11 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
         best->filled = best->count = 0, best->crowd = -INFINITY;
         found = find_best(base, n, memory->parts, n_fields, excluded, &all, limit, memory->places, memory->block, best);
     }
-    if (left_out && middle.above == UNSURE && found > 0 && best->heap[0] > middle.bound)
-        middle.above = count_above(base, n, memory->parts, n_fields, excluded, middle.bound, middle.most, memory->places,
-                                   memory->block);
+    if (middle.above == UNSURE && middle.bound < INFINITY && found > 0)
+        middle.above = best->heap[0] > middle.bound
+                           ? count_above(base, n, memory->parts, n_fields, excluded, middle.bound, middle.most,
+                                         memory->places, memory->block)
+                           : n_above(best->scores, found, middle.bound);
     if (left_out) *above = middle.above;
     return middle.above == DAMAGED ? DAMAGED : found;
 }

@@ -125,8 +125,8 @@ class Answer(NamedTuple):
 
     Items are in order, but not those of equal scores, and all that equal the k-th are there. `left_out`: the scores of
     the seeds if each is left out, but for their last bits, where they may be asked for; `above`: how many others may be
-    above the middle one, if it was asked and all the best ones are; if they are more than few, how many surely are, or
-    some of them. `together`: the seeds surely fall into no groups; `share_much`: they do not share little.
+    above the middle one, if it was asked and last bits do not decide; if they are more than few, how many surely are,
+    or some of them. `together`: the seeds surely fall into no groups; `share_much`: they do not share little.
     `least`: no item has a smaller score.
     """
 

@@ -106,13 +106,13 @@ def tells(fields: Fields, weights: SeedWeights, leaders: Floats, excluded: Seque
     if not _finds_seeds(weights):
         return can_tell(weights, defaults)
     marked = {*excluded, *weights.examples.seeds}
-    above, others = int(above_middle(fields, weights, leaders).sum()), fields.items.size - len(marked)
-    if above == len(leaders) < others and weights.above is not None:
-        above = weights.above
-    elif above == len(leaders) < others:
-        scores = weights.scores() + weights.constant
-        scores[[*marked]] = -np.inf
-        above = int(above_middle(fields, weights, scores).sum())
+    others, above = fields.items.size - len(marked), weights.above
+    if above is None:
+        above = int(above_middle(fields, weights, leaders).sum())
+        if above == len(leaders) < others:
+            scores = weights.scores() + weights.constant
+            scores[[*marked]] = -np.inf
+            above = int(above_middle(fields, weights, scores).sum())
     return few_above(above, others, defaults)
 
 
