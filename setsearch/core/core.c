@@ -1253,9 +1253,9 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
    `ids` and `shares` have the seeds of all questions, ascending, and their weights; the excluded ids, which ascend, follow
    the seeds of each. An answer is in two rows of numbers. In `ints`: how many best items there are, or why there is no
    answer; how many joined; how many others are above the middle seed; whether the seeds are one set; a number of
-   features a field, 0 unless these are told; the best items; what joined; the features of each field. In `reals`: the
-   least score that an item may have; the scores of the seeds that are left out, and of the best items; and c_j, s_j and v_j of each field. `limits` has room for a number
-   a field, `room` is that for best items. */
+   features a field, 0 unless these are told; the best items; what joined; the features of each field, ascending. In
+   `reals`: the least score that an item may have; the scores of the seeds that are left out, and of the best items; and
+   c_j, s_j and v_j of each field. `limits` has room for a number a field, `room` is that for best items. */
 ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, int64_t count,
                                   const int64_t *ids, const double *shares, memory_t *memory, weighed_t *weighed,
                                   int64_t *limits, int64_t *ints, int64_t n_ints, double *reals, int64_t n_reals,
@@ -1287,9 +1287,13 @@ ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64
             const weighed_t *own = weighed + f;
             const int64_t size = features[f] = found < 0 || !asked->weighs ? 0 : own->count;
             const double *const numbers[] = {own->having, own->sums, own->weights};
-            memcpy(next, own->features, (size_t)size * sizeof *next);
-            next += size;
-            for (int i = 0; i < 3; i++, reals += size) memcpy(reals, numbers[i], (size_t)size * sizeof *reals);
+            double *const keys = memory->pruning.keys;
+            int64_t *const order = memory->pruning.order;
+            for (int64_t j = 0; j < size; j++) order[j] = j, keys[j] = -(double)own->features[j];
+            sort_down(keys, order, size);
+            for (int64_t j = 0; j < size; j++) *next++ = own->features[order[j]];
+            for (int i = 0; i < 3; i++)
+                for (int64_t j = 0; j < size; j++) *reals++ = numbers[i][order[j]];
         }
         ints = next;
         ids = without.ids + without.count;

@@ -317,9 +317,7 @@ def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterat
         left_out, scores = reals[real : real + n_seeds].copy(), reals[real + n_seeds : real + n_seeds + count].copy()
         at, real, weighed = at + count + n_joined, real + n_seeds + count, []
         for size in n_features if own.weighs else ():
-            order = ints[at : at + size].argsort()
-            having, sums, weights = reals[real : real + 3 * size].reshape(3, size)[:, order]
-            weighed.append(Weighed(ints[at : at + size][order], having, sums, weights))
+            weighed.append(Weighed(ints[at : at + size].copy(), *reals[real : real + 3 * size].reshape(3, size).copy()))
             at, real = at + size, real + 3 * size
         is_known, is_left_out = count > 0 and above >= 0, n_seeds > 0 and not math.isnan(left_out[0])
         of_seeds = left_out if is_left_out else None, above if is_known else None
