@@ -40,7 +40,6 @@ enum {
     COUNTED = 1 << 12, /* items that are counted together */
     MANY = 4,       /* lists that have more than one posting for so many items touch many */
     AHEAD = 4, FAR_AHEAD = 16, /* items or lists, and entries, that are fetched before they are looked at */
-    MANY_WANTED = 100, /* items */
     STRETCH = 16,   /* scores that are compared with the least of the best together */
     BINS = 512,     /* of weights */
     DEEPER = 4,     /* times as many items are looked at if some are nearly the same as others */
@@ -48,8 +47,8 @@ enum {
 };
 
 static const double VALUE_LATTICE = 4194304.0; /* 2^22 */
-/* Shares of bounds. If many items are wanted, so many others have nearly their sums that more lists pay. */
-static const double FIRST = 0.2, LATER = 0.5, LATER_OF_MANY = 0.15, JUST_BELOW = 0.99;
+/* Shares of bounds. The more items are wanted, the more others have nearly their sums, so that more lists pay. */
+static const double FIRST = 0.2, LATER = 0.5, LATER_OF_MANY = 2.5 /* over the square root of their number */, JUST_BELOW = 0.99;
 static const double MARGIN = 5.684341886080802e-14; /* 2^-44, relative; logarithms differ by some 2^-53 */
 static const double NEAR = 0.0009765625;           /* 2^-10, as in models/lift.py */
 static const double ONE_SIDED = 0.2, CLOSE = 1e-9; /* search/groups.py, and what last bits may be */
@@ -547,7 +546,7 @@ static int64_t prune(const double *base, int64_t n, const part_t *lists, const i
     if (add_in_order(sums, n, lists, order, 0, first, 0) < 0) return DAMAGED;
     const int known = best_sums(sums, base, lists, order, first, heap, k, near_ids, room);
     const double least_sum = heap[0] - lost;
-    const double later = k > MANY_WANTED ? LATER_OF_MANY : LATER;
+    const double of_many = LATER_OF_MANY / sqrt((double)k), later = of_many < LATER ? of_many : LATER;
     int64_t last = known ? until(bounds, count, later * least_sum) : first;
     if (last < first) last = first;
     for (int64_t i = 0; i < last; i++) size += lists->ends[order[i]] - lists->starts[order[i]];
