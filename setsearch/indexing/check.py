@@ -163,7 +163,6 @@ def _check_contexts(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]
 
 
 def _check_files(cursor: sqlite3.Cursor, relation: Relation, file: Path) -> Iterator[str]:
-    """One line for each problem with the files of arrays of a relation."""
     for name in (LISTS, CONTEXTS):
         mapped = map_arrays(file, beside(file, f"{name}-{relation.id}"))
         if mapped is None:

@@ -73,7 +73,6 @@ def checked_fields(item: str, given: Any, first: str) -> dict[str, float | Names
 
 
 def _counted(item: str, name: str, value: Any) -> Names:
-    """Names with their counts; raises InvalidItem."""
     is_usual = isinstance(value, (Mapping, list, tuple, set, frozenset))
     if not is_usual or not all(isinstance(own, str) for own in value):
         raise InvalidItem(f"item {item!r} has {value!r:.60} in the field {name!r}; give a number, or a list of texts")

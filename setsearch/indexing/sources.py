@@ -101,7 +101,6 @@ class SourceReader:
 
     @cached_property
     def _for_folders(self) -> "SourceReader":
-        """What reads folders."""
         return self._by(replace(self.rows, errors=self.folder_errors or self.rows.errors), self.globs)
 
     def _by(self, rows: RowReader, globs: tuple[str, ...], is_within: bool = False) -> "SourceReader":
@@ -299,7 +298,6 @@ class SourceReader:
                 self.files.tell_skipped(error, str(error))
 
     def _archive(self, archive: Path, prefix: str) -> Iterator[SourceItem]:
-        """The files of an archive, as those of a folder."""
         with unpacked(archive, self.files.leave_out) as folder:
             if not any(folder.iterdir()):
                 if not any(str(archive) in own for names in self.files.left_out.values() for own in names):
@@ -422,7 +420,6 @@ class SourceReader:
             require_columns(*first, *lacking)
 
     def _groups(self, paths: list[str]) -> Iterator[SourceItem]:
-        """The texts of each group, concatenated."""
         ordered = "select name, text from row order by name, rowid"
         for name, group in self._grouped(paths, lambda row: [self._part(row)], "name text, text text", ordered):
             yield name, "\n".join(text for _, text in group), None
@@ -435,7 +432,6 @@ class SourceReader:
         return cell_id(position, group, values[group]), text
 
     def _relation_items(self, paths: list[str]) -> Iterator[SourceItem]:
-        """The rows of a relation, grouped by item."""
         if len(paths) == 1 and self.rows.table is None and not is_stream(paths[0]):
             by_columns = read_columns(Path(paths[0]), self.columns, self.rows, self.cells)
             if by_columns is not None:

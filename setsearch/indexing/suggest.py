@@ -35,8 +35,6 @@ TITLES = ("title", "name", "label", "subject", "headline")
 
 
 class _Link(NamedTuple):
-    """A column that refers to another table."""
-
     column: str
     table: str
     key: str | None = None  # there; None: its primary key

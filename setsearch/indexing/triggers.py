@@ -31,7 +31,6 @@ def has_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSourc
 
 
 def _followed(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> "Iterator[_Table]":
-    """The tables that are followed."""
     for number, table in enumerate(source.tables):
         yield _Table(cursor, table, partial(trigger_name, relation, number=number), relation.id)
     for number, _, table in source.naming:  # which rows have a name is looked for by the sync: the host does not wait

@@ -145,7 +145,6 @@ def encode_words(database: Database, find: Find, encoder: Encoder, words: Sequen
 
 
 def _groups(all_values: Iterable[T]) -> Iterator[list[T]]:
-    """Some at a time."""
     values = iter(all_values)
     while group := list(islice(values, TOGETHER)):
         yield group

@@ -133,7 +133,6 @@ class NumberedExtras:
         return np.concatenate(parts)[order], bincount(owner, minlength=len(lengths))
 
     def _pairs_of(self, first: Ids, second: Ids) -> Ids:
-        """The number of each pair of terms."""
         keys, places = np.unique(pack(first, second), return_inverse=True)
         return np.array([self._pair(key) for key in keys.tolist()], np.int32)[places]
 

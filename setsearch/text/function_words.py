@@ -39,7 +39,6 @@ def likely_language(words: Iterable[str]) -> str:
 
 @cache
 def _languages() -> dict[str, list[str]]:
-    """The languages of each function word."""
     from stop_words import AVAILABLE_LANGUAGES
 
     found: dict[str, list[str]] = {}

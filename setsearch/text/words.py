@@ -262,5 +262,4 @@ def _by_piece(text: str, split: Callable[[str], list[str]], remembered: Callable
 
 
 def _parts(word: str) -> list[str]:
-    """The parts of a dotted word; none of another."""
     return word.strip(".").split(".") if _is_dotted(word) else []

@@ -120,7 +120,6 @@ def _decoded(header: str) -> str:
 
 
 def _content(part: Message, decode: Decode) -> str:
-    """The text of a part."""
     try:
         text = str(part.get_content()) if isinstance(part, EmailMessage) else ""
         if "\ufffd" in text or not text:  # another encoding than it says, or none

@@ -162,7 +162,6 @@ def _split(line: str) -> tuple[str, str]:
 
 
 def _shown(escape: re.Match[str]) -> str:
-    """What an escape shows."""
     own = escape[0]
     if own[1] in "([":
         return _glyph(own[2:].removesuffix("]") if own[1] == "[" else own[2:])

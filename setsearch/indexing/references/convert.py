@@ -133,7 +133,6 @@ def tags_beside(reference: Reference, others: Container[str], form: str = "") ->
 
 
 def _fields(reference: Reference, form: str, roles: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """What a reference says in these roles, as fields of a form."""
     found: list[tuple[str, str]] = []
     for role in roles:
         values, tag = _values(reference, role, form), TAGS[form][role].names[0]

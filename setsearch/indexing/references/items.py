@@ -67,7 +67,6 @@ class Filing:
                 yield self._item(group, known)
 
     def _known(self, groups: list[Group]) -> Known:
-        """What the collection has of these references."""
         if not self.items.size:
             return Known({}, {})
         copies = [copy for group in groups for copy in group.copies]
@@ -128,7 +127,6 @@ class Filing:
         return None
 
     def _new_name(self, group: Group, known: Known) -> str:
-        """The name of a reference that is new."""
         first = group.copies[0]
         names = _wanted(group)
         for name in [*names, first.place]:

@@ -66,7 +66,6 @@ class Tags(NamedTuple):
 
 
 def _tags(form: str) -> dict[str, Tags]:
-    """The tags of a form, by role."""
     rows = (map(str.strip, line.split("|")) for line in _OF_FILES.splitlines()[2:])
     own = _OF_TABLES if form == TABLE else {role: tags[FORMS.index(form)] for role, *tags in rows}
     return {role: Tags(tuple(tags.strip("+").split()), tags.startswith("+")) for role, tags in own.items() if tags}

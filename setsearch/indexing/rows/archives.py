@@ -39,7 +39,6 @@ class _Bounded(io.FileIO):
     """A file of which only so much is read at once: the list of an archive may be as long as it likes."""
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Some bytes; raises TooMuch."""
         if size is not None and size > LONGEST_LIST:
             raise TooMuch(f"{self.name} lists too many members; unpack it")
         return super().read(size) or b""

@@ -180,7 +180,6 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> Any:
-    """Refuse what Python adds to JSON; raises ValueError."""
     raise ValueError(f"{name} is no value of JSON")
 
 

@@ -72,7 +72,6 @@ def depends_on_column(cell: str) -> bool:
 
 
 def _marks(columns: dict[str, list[str]], delimiter: str) -> dict[str, Mark]:
-    """How the columns of numbers and dates write these."""
     found, undecided, all_seen = dict[str, Mark](), list[str](), set[str]()
     for column, cells in columns.items():
         if all(date_text(cell, True) is not None for cell in cells):
