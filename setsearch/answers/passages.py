@@ -16,8 +16,7 @@ from setsearch.storage.documents import read_texts
 from setsearch.storage.synced_source import FTS5, TABLE, SyncedSource, load_source
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.headline import headline
-from setsearch.text.places import Places
-from setsearch.text.words import UNICODE, words_of_kind
+from setsearch.text.words import UNICODE, Places, words_of_kind
 
 WIDTH = 180  # characters of a snippet, and some more up to the ends of words
 MARKED = 12  # features that say most for a set; words of these are marked

@@ -12,8 +12,7 @@ from typing import Any
 from setsearch.errors import CorruptIndex, InvalidParameter, UsageError
 from setsearch.text.extras import NO_TITLES, TITLED, Extras, with_default_titles, without_titles
 from setsearch.text.function_words import snowball
-from setsearch.text.places import Places
-from setsearch.text.words import KINDS, NEWEST, OLD, UNICODE, words_of_kind
+from setsearch.text.words import KINDS, NEWEST, OLD, UNICODE, Places, words_of_kind
 
 CHUNK = 1 << 20  # characters; a longer text is analyzed in chunks of this size
 CUSTOM = "of the application"  # the specification of a function

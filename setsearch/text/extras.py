@@ -13,6 +13,7 @@ and with "0-titles" not.
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -113,8 +114,7 @@ class NumberedExtras:
 
     def __init__(self, extras: Extras, term_ids: TermIds) -> None:
         self._extras, self._ids = extras, term_ids
-        self._pairs: dict[int, int] = {}
-        self._grams: dict[int, list[int]] = {}
+        self._pair, self._grams = cache(self._number_of_pair), cache(self._numbers_of_grams)
 
     def add(self, numbers: Ids, lengths: Ints) -> tuple[Ids, Ints]:
         """All features of texts, one text behind the other, and how many each has, given those of their terms."""
@@ -136,23 +136,16 @@ class NumberedExtras:
         keys, places = np.unique(pack(first, second), return_inverse=True)
         return np.array([self._pair(key) for key in keys.tolist()], np.int32)[places]
 
-    def _pair(self, key: int) -> int:
-        number = self._pairs.get(key)
-        if number is None:
-            names = self._ids.names
-            number = self._pairs[key] = self._ids[f"{names[key >> 32]} {names[key & 0xFFFFFFFF]}"]
-        return number
+    def _number_of_pair(self, key: int) -> int:
+        return self._ids[f"{self._ids.names[key >> 32]} {self._ids.names[key & 0xFFFFFFFF]}"]
 
     def _grams_of(self, numbers: Ids) -> tuple[Ids, Ints]:
         """All n-grams of some terms, one term behind the other, and how many each has."""
         terms, places = np.unique(numbers, return_inverse=True)
-        grams = [self._grams_of_one(term) for term in terms.tolist()]
+        grams = [self._grams(term) for term in terms.tolist()]
         lengths = np.fromiter(map(len, grams), np.int64, len(grams))
         every = np.array([gram for own in grams for gram in own], np.int32)
         return every[positions(offsets(lengths)[:-1][places], lengths[places])], lengths[places]
 
-    def _grams_of_one(self, term: int) -> list[int]:
-        known = self._grams.get(term)
-        if known is None:
-            known = self._grams[term] = [self._ids[gram] for gram in self._extras.grams(self._ids.names[term])]
-        return known
+    def _numbers_of_grams(self, term: int) -> list[int]:
+        return [self._ids[gram] for gram in self._extras.grams(self._ids.names[term])]

@@ -14,10 +14,10 @@ normalize them, as versions before 0.22 did, "unicode-2" and "icu-2" fold them.
 """
 
 import re
-from collections.abc import Callable, Iterator
-from functools import cache, cached_property, lru_cache, partial
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from setsearch.errors import UsageError
 from setsearch.text.letters import fold, normalize
@@ -60,30 +60,10 @@ class Span(NamedTuple):
     word: str
 
 
-class Words(Protocol):
-    """A way to split texts."""
-
-    kind: str
-
-    def split(self, text: str) -> list[str]:
-        """The words of a text, in order; parts of a dotted word follow it."""
-
-    def tokens(self, text: str) -> list[str]:
-        """The words of a text without parts of others, and commas and ends of sentences."""
-
-    def spans(self, text: str) -> Iterator[Span]:
-        """Where the words of a text are."""
-
-    def read(self, text: str) -> int:
-        """How many characters of a text are in words."""
-
-
-def words_of_kind(kind: str) -> Words:
+def words_of_kind(kind: str) -> "Words":
     """The way of splitting that a specification names; raises KeyError."""
-    kinds: dict[str, Callable[[], Words]] = {OLD: OldWords}
-    kinds |= {name: partial(UnicodeWords, name) for name in (UNICODE_1, UNICODE)}
-    kinds |= {name: partial(IcuWords, name) for name in (ICU_1, ICU)}
-    return kinds[kind]()
+    kinds = {OLD: OldWords, UNICODE_1: Words, UNICODE: Words, ICU_1: IcuWords, ICU: IcuWords}
+    return kinds[kind](kind)
 
 
 def without_marks(tokens: list[str]) -> list[str]:
@@ -91,30 +71,7 @@ def without_marks(tokens: list[str]) -> list[str]:
     return [token for token in tokens if token not in MARKS]
 
 
-class OldWords:
-    """Runs of letters, digits and underscores. Combining marks that NFC leaves separate words."""
-
-    kind = OLD
-    _words, _tokens = re.compile(r"\w+"), re.compile(rf"\w+|[{ASCII_MARKS}]")
-
-    def split(self, text: str) -> list[str]:
-        """The words of a text, in order."""
-        return self._words.findall(normalize(text))
-
-    def tokens(self, text: str) -> list[str]:
-        """The words of a text, and commas and ends of sentences."""
-        return self._tokens.findall(normalize(text))
-
-    def spans(self, text: str) -> Iterator[Span]:
-        """Where the words of a text are."""
-        return (Span(match.start(), match.end(), match.group()) for match in self._words.finditer(text))
-
-    def read(self, text: str) -> int:
-        """How many characters of a text are in words."""
-        return sum(map(len, self.split(text)))
-
-
-class UnicodeWords:
+class Words:
     """Words by UAX #29, and pairs of characters of scripts without spaces."""
 
     def __init__(self, kind: str = UNICODE) -> None:
@@ -232,8 +189,30 @@ class UnicodeWords:
         )
 
 
-class IcuWords(UnicodeWords):
-    """As UnicodeWords, but scripts without spaces are segmented with ICU's dictionaries."""
+class OldWords(Words):
+    """Runs of letters, digits and underscores. Combining marks that NFC leaves separate words."""
+
+    _word, _word_or_mark = re.compile(r"\w+"), re.compile(rf"\w+|[{ASCII_MARKS}]")
+
+    def split(self, text: str) -> list[str]:
+        """The words of a text, in order."""
+        return self._word.findall(normalize(text))
+
+    def tokens(self, text: str) -> list[str]:
+        """The words of a text, and commas and ends of sentences."""
+        return self._word_or_mark.findall(normalize(text))
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """Where the words of a text are."""
+        return (Span(match.start(), match.end(), match.group()) for match in self._word.finditer(text))
+
+    def read(self, text: str) -> int:
+        """How many characters of a text are in words."""
+        return sum(map(len, self.split(text)))
+
+
+class IcuWords(Words):
+    """As Words, but scripts without spaces are segmented with ICU's dictionaries."""
 
     _width = 1
 
@@ -263,3 +242,25 @@ def _by_piece(text: str, split: Callable[[str], list[str]], remembered: Callable
 
 def _parts(word: str) -> list[str]:
     return word.strip(".").split(".") if _is_dotted(word) else []
+
+
+# A word of a piece: where it begins and ends, and its terms. Garbage collection passes over plain tuples of texts and
+# numbers, of which many are remembered.
+Place = tuple[int, int, tuple[str, ...]]
+
+
+class Places(dict[str, tuple[Place, ...]]):
+    """Where the words of pieces of texts are, by piece; `terms` gives those of a word."""
+
+    def __init__(self, words: Words, terms: Callable[[str], Iterable[str]]) -> None:
+        super().__init__()
+        self._words, self._terms = words, terms
+
+    def __missing__(self, piece: str) -> tuple[Place, ...]:
+        spans = self._words.spans(piece)
+        found = tuple([(start, end, tuple(dict.fromkeys(self._terms(word)))) for start, end, word in spans])
+        if len(piece) <= _LONGEST:
+            if len(self) >= _MOST:
+                self.clear()
+            self[piece] = found
+        return found

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import examples
 
-from setsearch.text.words import UnicodeWords
+from setsearch.text.words import Words
 
 pytestmark = pytest.mark.long  # all characters are looked at
 
@@ -45,7 +45,7 @@ def patterns():
         sys.path.remove(str(HERE))
     module = {}
     exec(word_patterns(), module)
-    return [(own, module["compile"](own.pattern)) for own in UnicodeWords()._patterns]
+    return [(own, module["compile"](own.pattern)) for own in Words()._patterns]
 
 
 @examples(2000)
