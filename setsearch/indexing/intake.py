@@ -109,8 +109,8 @@ class Intake:
                 if not are_references:
                     yield from (_prepare(relation, analyzer, *_completed(writer.cursor, relation, own)) for own in run)
                     continue
-                for *item, record in filing.file(run):  # type: ignore[arg-type]
-                    yield _prepare(relation, analyzer, tuple(item), record)  # type: ignore[arg-type]
+                for item, record in filing.file(run):  # type: ignore[arg-type]
+                    yield _prepare(relation, analyzer, item, record)
 
         # Those of a frame (frames.py) know whether ids are whole numbers.
         whole, before = getattr(items, "whole", (False, False)), (relation.items.whole, relation.features.whole)

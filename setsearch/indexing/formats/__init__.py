@@ -61,47 +61,30 @@ _MAIL = b"".join(
     for names in (b"From", b"Date|Message-ID|Received|MIME-Version|Content-Type", b"Subject|To|MIME-Version")
 )
 _XML = rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*"
+_OF_SERVICE = rb"(?:(?:Provider|Database|Content) ?:.*|\d+\. ?|)\r?\n"
+_RECORDS = rb"<!DOCTYPE\s+Pubmed|<Pubmed(?:Book)?Article(?:Set)?>|<xml>\s*<records>"
 # Beginnings that no ending contradicts, and those that count where the ending says little.
-_SURE: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
-    (pdf.pdf, re.compile(rb"%PDF-\d")),
-    (office.rtf, re.compile(re.escape(office.RTF))),
-    (
-        references.ris,
-        re.compile(
-            rb"(?:(?:(?:Provider|Database|Content) ?:.*|\d+\. ?|)\r?\n|[A-Z][A-Z0-9]  - .*\r?\n)*TY[ \t]{1,3}- ?[A-Z]"
-        ),
-    ),
-    (references.pubmed, re.compile(rb"PMID- \d")),
-    (references.wos, re.compile(rb"FN .*\r?\nVR |PT [A-Z]\r?\n(?:AU|TI|CA|BA|Z\d) ")),
-    (references.wos_table, re.compile(rb"PT\t(?:[A-Z][A-Z0-9]\t){5}")),
-    (
-        references.xml,
-        re.compile(
-            _XML
-            + rb"(?:<!DOCTYPE\s+\w+\s*\[.*?\]\s*>\s*)?"
-            + rb"(?:<!DOCTYPE\s+Pubmed|<Pubmed(?:Book)?Article(?:Set)?>|<xml>\s*<records>)",
-            re.DOTALL,
-        ),
-    ),
-    (references.refer, re.compile(rb"%0 [A-Z]|(?:%[A-Z0-9@] \S.*\r?\n){3}")),
+_SURE: tuple[tuple[Form, bytes], ...] = (
+    (pdf.pdf, rb"%PDF-\d"),
+    (office.rtf, re.escape(office.RTF)),
+    (references.ris, rb"(?:" + _OF_SERVICE + rb"|[A-Z][A-Z0-9]  - .*\r?\n)*TY[ \t]{1,3}- ?[A-Z]"),
+    (references.pubmed, rb"PMID- \d"),
+    (references.wos, rb"FN .*\r?\nVR |PT [A-Z]\r?\n(?:AU|TI|CA|BA|Z\d) "),
+    (references.wos_table, rb"PT\t(?:[A-Z][A-Z0-9]\t){5}"),
+    (references.xml, rb"(?s)" + _XML + rb"(?:<!DOCTYPE\s+\w+\s*\[.*?\]\s*>\s*)?(?:" + _RECORDS + rb")"),
+    (references.refer, rb"%0 [A-Z]|(?:%[A-Z0-9@] \S.*\r?\n){3}"),
 )
-_LIKELY: tuple[tuple[Form, re.Pattern[bytes]], ...] = (
-    (references.bibtex, re.compile(rb"(?:%.*\n|\s)*@(?:" + _ENTRY.encode() + rb")\s*\{", re.IGNORECASE)),
-    (
-        markup.html,
-        re.compile(_XML + rb"(?:<!doctype\s+html|<(?:html|sami)[\s>])", re.IGNORECASE | re.DOTALL),
-    ),
-    (markup.xml, re.compile(rb"<\?xml\s")),
-    (
-        markup.subtitles,
-        re.compile(rb"WEBVTT\b|\[Script Info\]|\{\d+\}\{\d+\}|\d+\s*\r?\n(?:\d+:)?\d\d:\d\d[.,]\d+ --> "),
-    ),
-    (markup.notebook, re.compile(rb"\{\s*\"(?:cells|nbformat|metadata)\"\s*:(?=.*\"cell_type\"\s*:)", re.DOTALL)),
-    (markup.latex, re.compile(rb"(?:%.*\n|\s)*\\documentclass\b")),
-    (mail.mailbox, re.compile(rb"From \S.*\d{1,2}:\d{2}.*\r?\n[!-9;-~]+:|From \S+\r?\n[!-9;-~]+: ")),
-    (mail.mail, re.compile(rb"(?:Return-Path|Received|Delivered-To|MIME-Version|Message-ID): .*\r?\n", re.IGNORECASE)),
-    (mail.mail, re.compile(_MAIL, re.IGNORECASE)),
-    (mail.emlx, re.compile(rb"\d+\s*\n" + _MAIL, re.IGNORECASE)),
+_LIKELY: tuple[tuple[Form, bytes], ...] = (
+    (references.bibtex, rb"(?i)(?:%.*\n|\s)*@(?:" + _ENTRY.encode() + rb")\s*\{"),
+    (markup.html, rb"(?is)" + _XML + rb"(?:<!doctype\s+html|<(?:html|sami)[\s>])"),
+    (markup.xml, rb"<\?xml\s"),
+    (markup.subtitles, rb"WEBVTT\b|\[Script Info\]|\{\d+\}\{\d+\}|\d+\s*\r?\n(?:\d+:)?\d\d:\d\d[.,]\d+ --> "),
+    (markup.notebook, rb"(?s)\{\s*\"(?:cells|nbformat|metadata)\"\s*:(?=.*\"cell_type\"\s*:)"),
+    (markup.latex, rb"(?:%.*\n|\s)*\\documentclass\b"),
+    (mail.mailbox, rb"From \S.*\d{1,2}:\d{2}.*\r?\n[!-9;-~]+:|From \S+\r?\n[!-9;-~]+: "),
+    (mail.mail, rb"(?i)(?:Return-Path|Received|Delivered-To|MIME-Version|Message-ID): .*\r?\n"),
+    (mail.mail, rb"(?i)" + _MAIL),
+    (mail.emlx, rb"(?i)\d+\s*\n" + _MAIL),
 )
 _ris_below = re.compile(rb"^TY  - ?[A-Z]{2,}\s*$", re.MULTILINE)
 # How such files begin.
@@ -129,7 +112,7 @@ def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
     begin = data[:LOOKED_AT].removeprefix(b"\xef\xbb\xbf").lstrip()
     if (encoding := encoding_by_mark(data)) is not None:  # UTF-16, in which spreadsheets and EndNote export
         begin = data[:LOOKED_AT].decode(encoding, "ignore").encode().lstrip()
-    sure = next((form for form, pattern in _SURE if pattern.match(begin)), None)
+    sure = next((form for form, pattern in _SURE if re.match(pattern, begin)), None)
     if sure is None and by_ending in SAY_LITTLE and data.rstrip().endswith(b"ER  -") and _ris_below.search(begin):
         return references.ris  # below what the service says of the search
     is_wrong = by_ending in _BINARY and sure is None and not begin.startswith((_BINARY[by_ending], _OLD_OFFICE))
@@ -140,7 +123,7 @@ def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
         return office.FORMATS[ending]
     if sure is not None or by_ending not in SAY_LITTLE:
         return sure
-    likely = next((form for form, pattern in _LIKELY if pattern.match(begin)), None)
+    likely = next((form for form, pattern in _LIKELY if re.match(pattern, begin)), None)
     return roff.manual if likely is None and by_ending is None and roff.is_manual(data) else likely
 
 

@@ -21,18 +21,9 @@ from setsearch.text.headline import headline, shorten
 from setsearch.text.identifiers import plain_title
 
 AT_ONCE = 1000  # references that are looked up together
+# Name, text, title, columns, fields.
+ReferenceItem = tuple[str, str, str | None, dict[str, Any] | None, Mapping[str, float | list[str]] | None]
 COLUMNS = ("authors", "year", "journal", "doi", "pmid", "keywords")  # that references have, to be kept or as fields
-
-
-class ReferenceItem(NamedTuple):
-    """A reference with its name, to be written."""
-
-    id: str
-    text: str
-    title: str | None
-    columns: dict[str, Any] | None
-    fields: Mapping[str, float | list[str]] | None
-    record: Record
 
 
 class Stored(NamedTuple):
@@ -58,8 +49,8 @@ class Filing:
     items: Vocabulary
     taken: set[str] = field(default_factory=set)
 
-    def file(self, groups: Iterable[Group]) -> Iterator[ReferenceItem]:
-        """The items of references."""
+    def file(self, groups: Iterable[Group]) -> Iterator[tuple[ReferenceItem, Record]]:
+        """The items of references, with their records."""
         groups = iter(groups)
         while some := list(islice(groups, AT_ONCE)):
             known = self._known(some)
@@ -84,7 +75,7 @@ class Filing:
             {name: id in have for name, id in items.items()},
         )
 
-    def _item(self, group: Group, known: Known) -> ReferenceItem:
+    def _item(self, group: Group, known: Known) -> tuple[ReferenceItem, Record]:
         stored = self._find(group, known)
         copies = [copy.reference for copy in group.copies]
         files = list(dict.fromkeys(copy.file for copy in group.copies))
@@ -105,7 +96,7 @@ class Filing:
         kept = columns_of(record)
         columns = {column: kept.get(column) for column in group.keep} if group.keep else None
         fields = None if group.fields is None else group.fields(name, kept)
-        return ReferenceItem(name, text, title, columns, fields, Record(data, tuple(dict.fromkeys(names))))
+        return (name, text, title, columns, fields), Record(data, tuple(dict.fromkeys(names)))
 
     def _find(self, group: Group, known: Known) -> Stored | None:
         """The item that a reference is: by DOI, by number, by title and year, by its place, by a name of before."""

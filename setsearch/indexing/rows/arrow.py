@@ -6,17 +6,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from setsearch.errors import InvalidParameter, SourceError
-
-Row = tuple[str, Mapping[str, Any]]
+from setsearch.indexing.libraries import load_library
+from setsearch.indexing.rows.cells import Row
 
 
 def arrow_rows(file: IO[bytes], path: Path) -> Iterator[Row]:
     """The rows of a Parquet, Arrow or Feather file."""
-    try:
-        import pyarrow
-        from pyarrow import feather, parquet
-    except ImportError:
-        raise SourceError(f"{path}: Parquet and Arrow files need pyarrow: pip install 'setsearch[arrow]'") from None
+    pyarrow = load_library("pyarrow", f"{path}: Parquet and Arrow files", "arrow")
+    from pyarrow import feather, parquet
+
     try:
         if path.suffix == ".parquet":
             batches: Iterable[Any] = parquet.ParquetFile(file).iter_batches()
