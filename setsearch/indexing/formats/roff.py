@@ -4,7 +4,7 @@ Glyphs have their names of groff_char(7).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from unicodedata import normalize
 
 from setsearch.indexing.formats.part import LOOKED_AT, Decode, Part, Parts
@@ -33,21 +33,9 @@ _ACCENTS = {
     for name in names.split()
 }
 # Strings of pod2man, whose definitions draw them, and of an-old.tmac.
-_STRINGS = {
-    "--": "—",
-    'L"': '"',
-    'R"': '"',
-    "C`": "",
-    "C'": "",
-    "C+": "C++",
-    "PI": "π",
-    "Aq": "'",
-    "lq": '"',
-    "rq": '"',
-}
+_STRINGS = {"--": "—", 'L"': '"', 'R"': '"', "C+": "C++", "PI": "π", "Aq": "'", "lq": '"', "rq": '"'}
 _SHOWN = {**dict.fromkeys("~0 t", " "), **dict.fromkeys("&|^/,%:){}!?adpruzE", ""), "e": "\\", "c": "\ue000"}
 _GOES_ON = _SHOWN["c"]  # on the next line
-_DEFINE = "de de1 dei am am1 ami ig".split()
 _SILENT = (  # macros whose arguments are no text, as those of requests, which have names in small letters
     "TH PD RS RE HP TP TQ PP P LP IX UC DT AT Vb Ve Sp TS T& TE EX EE UE ME YS INDENT UNINDENT LINKSTYLE "
     "Dd Dt Os Pp Bl El Bd Ed Bf Ef Bk Ek Sm"
@@ -59,6 +47,7 @@ _CALLED = (  # macros of mdoc(7) among arguments
     "Oo Op Pa Pc Po Pq Qc Ql Qo Qq Sc So Sq Sx Sy Ta Tn Va Vt Xc Xo Xr"
 ).split()
 _string = re.compile(r"\\\*(?:\((..)|\[([^\]\n]*)\]|(.))(\w?)")
+_own_string = re.compile(r"^[.'][ \t]*ds[ \t]+(\S+)[ \t]*\"?(.*)", re.MULTILINE)
 _escape = re.compile(
     r"""\\(?: \(.. | \[[^\]\n]*\] | N'\d+' | C'[^']*'
     | [fFmMgknVY][+-]?(?:\[[^\]\n]*\]|\(..|.) | s[+-]?(?:\[[^\]]*\]|\([+-]?..|'[^']*'|[1-3]\d|\d)
@@ -72,85 +61,63 @@ _condition = re.compile(
 )
 _argument = re.compile(r'"((?:[^"]|"")*)"?|((?:\\.|[^\s\\])+)')
 _cells = re.compile(r"^T\}(?:.T\{)?|\bT\{$")  # of tables
+_layout = re.compile(r"^(\.[ \t]*(?:TS|T&)).*?\.[ \t]*$", re.MULTILINE | re.DOTALL)  # of a table
+_definition = re.compile(  # up to .. or to the request that it names
+    r"^[.'][ \t]*(?:(?:de|am)[1i]?[ \t]+\S+|ig)[ \t]*(?:(\S+).*?(?:^\.[ \t]*\1\b|\Z)|\n.*?(?:^\.[ \t]*\.|\Z))",
+    re.MULTILINE | re.DOTALL,
+)
 
 
-class _Page:
-    """A page as groff reads it for a terminal; `strings` are those that it defines."""
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.is_mdoc = re.search(r"^\.[ \t]*Dd\b", source, re.MULTILINE) is not None
-        self.strings = dict[str, str]()
-        self.name = ""  # of mdoc
-        self._tests: list[bool] = []  # of .ie, for .el
-
-    def lines(self) -> Iterator[tuple[str, str]]:
-        """Each line as its request, "" for text, and the rest, without definitions and what conditions leave out."""
-        end, depth, is_layout = "", 0, False
-        for line in self.source.replace("\\\n", "").splitlines():
-            if end:
-                end = "" if _split(line)[0] == end else end
-            elif depth > 0:
-                depth += line.count(r"\{") - line.count(r"\}")
-            elif is_layout:  # of a table
-                is_layout = not line.rstrip().endswith(".")
+def _lines(source: str) -> Iterator[tuple[str, str]]:
+    """Each line as its request, "" for text, and the rest, without definitions and what a terminal does not show."""
+    depth, is_true = 0, True
+    source = _comment.sub("", source.replace("\\\n", ""))
+    for line in _layout.sub(r"\1", _definition.sub("", source)).splitlines():
+        if depth > 0:
+            depth += line.count(r"\{") - line.count(r"\}")
+            continue
+        name, rest = _split(line)
+        while name in ("if", "ie", "el"):
+            if name != "el" and (found := _condition.match(rest)):
+                is_true, rest = (found[2] in ("n", r"\n(.g", r"\n[.g]")) != (len(found[1]) % 2 == 1), found[3]
             else:
-                name, rest = _split(line)
-                while name in ("if", "ie", "el"):
-                    is_true, rest = self._test(name, rest)
-                    if not is_true:
-                        depth = rest.count(r"\{") - rest.count(r"\}")
-                    name, rest = _split(rest.removeprefix(r"\{").lstrip()) if is_true else ("br", "")
-                words, is_layout = rest.split(), name in ("TS", "T&")
-                if name in _DEFINE:
-                    own = words[name != "ig" :]
-                    end = own[0] if own else "."
-                elif name == "ds" and words:
-                    self.strings[words[0]] = rest[len(words[0]) :].strip().removeprefix('"')
-                yield name, rest
+                is_true = name == "el" and not is_true
+            if not is_true:
+                depth = rest.count(r"\{") - rest.count(r"\}")
+            name, rest = _split(rest.removeprefix(r"\{").lstrip()) if is_true else ("br", "")
+        yield name, rest
 
-    def _test(self, name: str, rest: str) -> tuple[bool, str]:
-        """Whether a condition holds on a terminal, and what follows it."""
-        if name == "el":
-            return bool(self._tests) and not self._tests.pop(), rest
-        found = _condition.match(rest)
-        if found is None:
-            return False, rest
-        is_true = (found[2] in ("n", r"\n(.g", r"\n[.g]")) != (len(found[1]) % 2 == 1)
-        if name == "ie":
-            self._tests.append(is_true)
-        return is_true, found[3]
 
-    def spoken(self, name: str, rest: str) -> str:
-        """The text of a line."""
-        if not name:
-            return self.text(rest)
-        if name.islower() or name in _SILENT:
-            return ""
-        words = [(quoted.replace('""', '"') or bare) for quoted, bare in _argument.findall(rest)]
-        if self.is_mdoc:
-            words = [word for word in words if word not in _CALLED]
-        if name == "Nm":
-            words = words or [self.name]
-            self.name = self.name or words[0]
-        if name == "IP":
-            del words[1:]
-        return self.text("- " * (name == "Nd") + ("" if name in _JOINED else " ").join(words))
+def _strings(source: str) -> dict[str, str]:
+    """The strings of a page by name; of those that it draws (pod2man), the accents."""
+    own = dict(_own_string.findall(source))
+    return own | {name: _ACCENTS[name] for name in _ACCENTS if "\\" in own.get(name, "")} | _STRINGS
 
-    def text(self, line: str) -> str:
-        """What escapes and strings of a line show."""
-        for _ in range(3):  # strings may have others
-            line = _string.sub(self._string, line) if r"\*" in line else line
-        return normalize("NFC", _escape.sub(_shown, _cells.sub(" ", line)))
 
-    def _string(self, found: re.Match[str]) -> str:
-        """The value of a string. An accent stands before its letter, or behind it if the page draws it (pod2man)."""
-        name: str = found[1] or found[2] or found[3] or ""
-        letter: str = found[4]
-        if name in _ACCENTS and "\\" in self.strings.get(name, "\\"):
-            return _ACCENTS[name] + letter if name in self.strings else letter + _ACCENTS[name]
-        value: str = _STRINGS.get(name, self.strings.get(name, ""))
-        return value + letter
+def _spoken(name: str, rest: str, is_mdoc: bool, own_name: str) -> str:
+    """The text of a line; `own_name` is that of what a page of mdoc is about."""
+    if not name:
+        return rest
+    if name.islower() or name in _SILENT:
+        return ""
+    words = [(quoted.replace('""', '"') or bare) for quoted, bare in _argument.findall(rest)]
+    words = [word for word in words if not is_mdoc or word not in _CALLED]
+    if name == "IP":
+        del words[1:]
+    return "- " * (name == "Nd") + ("" if name in _JOINED else " ").join(words or [own_name] * (name == "Nm"))
+
+
+def _text(line: str, strings: Mapping[str, str]) -> str:
+    """What escapes and strings of a line show. An accent that the page does not draw stands before its letter."""
+
+    def told(found: re.Match[str]) -> str:
+        """The value of a string."""
+        name, letter = found[1] or found[2] or found[3] or "", found[4]
+        return strings[name] + letter if name in strings else letter + _ACCENTS.get(name, "")
+
+    for _ in range(3 * (r"\*" in line)):  # strings may have others
+        line = _string.sub(told, line)
+    return normalize("NFC", _escape.sub(_shown, _cells.sub(" ", line)))
 
 
 def _split(line: str) -> tuple[str, str]:
@@ -158,7 +125,7 @@ def _split(line: str) -> tuple[str, str]:
     found = _request.match(line)
     if found is None:
         return "", line
-    return found[1] or "br", _comment.sub("", found[2])
+    return found[1] or "br", found[2]
 
 
 def _shown(escape: re.Match[str]) -> str:
@@ -185,10 +152,12 @@ def _glyph(name: str) -> str:
 
 def manual(data: bytes, decode: Decode) -> Parts:
     """A manual page; its title is what the section NAME says, in any language."""
-    page, lines, title = _Page(decode(data)), list[str](), list[str]()
+    source, lines, title, own_name = decode(data), list[str](), list[str](), ""
+    is_mdoc, strings = re.search(r"^\.[ \t]*Dd\b", source, re.MULTILINE) is not None, _strings(source)
     sections, is_heading, is_over = 0, False, False
-    for name, rest in page.lines():
-        text = page.spoken(name, rest)
+    for name, rest in _lines(source):
+        text = _text(_spoken(name, rest, is_mdoc, own_name), strings)
+        own_name = own_name or text.partition(" ")[0] * (name == "Nm")
         is_section, is_break = name in ("SH", "Sh"), name in _BREAKS or not (name or rest.strip())
         sections += is_section
         if not sections:  # what is before is for the printer
