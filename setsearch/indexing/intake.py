@@ -139,9 +139,7 @@ class Intake:
         if encoder is None or relation.analyzer is None:
             return
         if relation.contexts == "off" and empty:
-            relation.contexts = "forms"  # keeps texts
-            cursor.execute("update setsearch_relation set contexts = 'forms' where id = ?", (relation.id,))
-            relation.is_altered = True
+            _describe(cursor, relation, relation.analyzer, "forms")  # keeps texts
         if relation.contexts == "off":
             raise UsageError(
                 f"an encoder needs the texts, which {self._database} does not store; "
@@ -162,12 +160,7 @@ class Intake:
                 f"{self._database} was analyzed by {relation.analyzer!r}, not by {spec!r}; "
                 "give all documents again with `replace`"
             )
-        relation.is_altered |= (relation.analyzer, relation.contexts) != (spec, "off")
-        relation.analyzer, relation.contexts = spec, "off"
-        cursor.execute(
-            "update setsearch_relation set analyzer = ?, contexts = 'off' where id = ?",
-            (spec, relation.id),
-        )
+        _describe(cursor, relation, spec, "off")
 
     def _set_contexts(self, cursor: sqlite3.Cursor, relation: Relation, empty: bool) -> None:
         """Apply the present setting. Contexts need all texts: without stored texts all items must come again."""
@@ -183,10 +176,16 @@ class Intake:
             raise UsageError(
                 f"{self._database} {stored}: to change `contexts`, give all documents again with `replace`"
             )
-        relation.contexts = contexts
-        cursor.execute("update setsearch_relation set contexts = ? where id = ?", (contexts, relation.id))
-        relation.is_altered = True
+        _describe(cursor, relation, relation.analyzer, contexts)
         forget_contexts(relation)
+
+
+def _describe(cursor: sqlite3.Cursor, relation: Relation, analyzer: str | None, contexts: str) -> None:
+    """Store the analyzer and the contexts of a relation."""
+    relation.is_altered |= (relation.analyzer, relation.contexts) != (analyzer, contexts)
+    relation.analyzer, relation.contexts = analyzer, contexts
+    described = "update setsearch_relation set analyzer = ?, contexts = ? where id = ?"
+    cursor.execute(described, (analyzer, contexts, relation.id))
 
 
 def _completed(cursor: sqlite3.Cursor, relation: Relation, item: Writable) -> tuple[Writable, Record | None]:

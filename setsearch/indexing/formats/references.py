@@ -1,6 +1,6 @@
 """Files of references: each record is a document, and is kept as it came."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from setsearch.indexing.formats.part import Decode, Part, Parts, declared
@@ -15,32 +15,14 @@ from setsearch.text.headline import headline, shorten
 AS_SIGN = 80  # characters of a text that tell that there is one: it is made again when it is written
 
 
-def tagged(data: bytes, decode: Decode, form: str) -> Parts:
-    """References of a form with tags."""
-    yield from _parts(read_tagged(decode(data), form))
-
-
-def bibtex(data: bytes, decode: Decode) -> Parts:
-    """References of BibTeX."""
-    yield from _parts(read_bibtex(decode(data)))
-
-
-def wos_table(data: bytes, decode: Decode) -> Parts:
-    """References of Web of Science in columns."""
-    yield from _parts(read_wos_table(decode(data)))
-
-
-def xml(data: bytes, decode: Decode) -> Parts:
-    """References of EndNote and PubMed in XML."""
-    yield from _parts(read_xml(declared(data, decode)))
-
-
-ris, pubmed, wos, refer = (partial(tagged, form=form) for form in (RIS, PUBMED, WOS, REFER))
-
-
-def _parts(references: Iterable[Reference]) -> Parts:
-    for reference in references:
+def records(data: bytes, decode: Decode, read: Callable[[str], Iterable[Reference]]) -> Parts:
+    """References of a form, as a function reads them from a text."""
+    for reference in read(declared(data, decode)):
         text = reference.text()
         title = shorten(reference.first("title")) or headline(text)
         reference.forget()
         yield Part(text[:AS_SIGN], title, reference.own_key or None, reference)
+
+
+ris, pubmed, wos, refer = (partial(records, read=partial(read_tagged, name=form)) for form in (RIS, PUBMED, WOS, REFER))
+bibtex, wos_table, xml = (partial(records, read=read) for read in (read_bibtex, read_wos_table, read_xml))

@@ -62,7 +62,7 @@ def _below_header(rows: Iterator[list[str]], source: "_Lines", name: str) -> Ite
             position = f"{name}, line {source.first}"
             if header is None:
                 raise SourceError(f"{position}: {error}; correct the quotes") from error
-            yield BadRow(position, f"{error}; correct the quotes, or pass `errors=skip`", str(error))
+            yield BadRow(position, str(error), "the quotes")
             source.go_back()
             continue
         if header is None:
@@ -72,8 +72,7 @@ def _below_header(rows: Iterator[list[str]], source: "_Lines", name: str) -> Ite
             position = f"{name}, line {source.first}"
             row += [""] * len(header[len(row) :]) if not any(header[len(row) :]) else []
             if len(row) < len(header) or any(row[len(header) :]):
-                problem = f"{len(row)} fields, but the header has {len(header)}"
-                yield BadRow(position, f"{problem}; correct it, or pass `errors=skip`", problem)
+                yield BadRow(position, f"{len(row)} fields, but the header has {len(header)}")
                 continue
             cells = Cells((column, cell) for column, cell in zip(header, row, strict=False) if column not in repeated)
             cells.repeated = repeated

@@ -31,11 +31,11 @@ class Mark(NamedTuple):
 
 
 class BadRow(NamedTuple):
-    """A row that cannot be read: its place, what its reader is told, and what is wrong."""
+    """A row that cannot be read: its place, what is wrong, and what to correct."""
 
     position: str
-    message: str
     problem: str
+    correct: str = "it"
 
 
 Skip = Callable[[str, str, str], None]  # gets a bad row

@@ -159,7 +159,7 @@ class RowReader:
             if not problem:
                 yield position, OpenCells(values)
             else:
-                self._skip(position, f"{problem}; correct it, or pass `errors=skip`", problem)
+                self._skip(position, problem)
 
     def _array_rows(self, file: IO[bytes], name: str, is_file: bool = False) -> Iterator[Row]:
         """The objects of a JSON array, or of what wraps one; a text of an array is a row with a `text`."""
@@ -175,7 +175,7 @@ class RowReader:
                 if not problem:
                     yield f"{name}, entry {number}", OpenCells({"text": value} if isinstance(value, str) else value)
                 else:
-                    self._skip(f"{name}, entry {number}", f"{problem}; correct it, or pass `errors=skip`", problem)
+                    self._skip(f"{name}, entry {number}", problem)
         except ValueError as error:
             if not number or self.errors != "skip":
                 raise SourceError(f"{name}: broken JSON ({error}); correct it") from error
@@ -197,10 +197,10 @@ class RowReader:
         lines = ((number, line) for number, line in decoded if line is not None)
         yield from csv_rows(lines, name, self.delimiter, delimiter, self._skip, self.warn)
 
-    def _skip(self, position: str, message: str, problem: str) -> None:
+    def _skip(self, position: str, problem: str, correct: str = "it") -> None:
         """Skip a row with a warning, or raise SourceError."""
         if self.errors != "skip":
-            raise SourceError(f"{position}: {message}")
+            raise SourceError(f"{position}: {problem}; correct {correct}, or pass `errors=skip`")
         self.warn(f"skipped {position}: {problem}")
 
     def _table_rows(self, source: str, table: str) -> Iterator[Row]:
