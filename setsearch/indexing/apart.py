@@ -105,13 +105,13 @@ def read_parts(job: Job) -> Outcome:
         return text
 
     parts: list[Part | Unread | Sheet] = []
-    error: Exception | None = None
+    problem: Exception | None = None
     try:
         for part in read_workbook(job.data, job.ending) if job.has_rows else form(job.data, decode):
             parts.append(part)  # what came before an error counts
     except (Exception, RecursionError) as raised:
-        error = raised
-    return Outcome(parts, error, warnings, rows.decided)
+        problem = _plain(raised)
+    return Outcome(parts, problem, warnings, rows.decided)
 
 
 def main(megabytes: int) -> None:
@@ -127,15 +127,15 @@ def main(megabytes: int) -> None:
         outcome = read_parts(job)
         if isinstance(outcome.error, MemoryError):
             return
-        _send(target, outcome._replace(error=_plain(outcome.error)))
+        _send(target, outcome)
 
 
-def _plain(error: Exception | None) -> Exception | None:
-    """An error that any process can read."""
-    if error is None or isinstance(error, (SetsearchError, Skipped)):
+def _plain(error: Exception) -> Exception:
+    """An error that any process can read; a library may raise anything on broken input."""
+    if isinstance(error, (SetsearchError, Skipped, MemoryError)):
         return error
     if isinstance(error, RecursionError):
-        return RecursionError("it is nested too deeply")
+        return ValueError("it is nested too deeply")
     return ValueError(" ".join(str(error).split())[:200] or type(error).__name__)
 
 

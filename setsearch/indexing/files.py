@@ -8,8 +8,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from setsearch.errors import SetsearchError, SourceError, UsageError
-from setsearch.indexing.apart import Job, Outcome, Reader, read_parts
-from setsearch.indexing.encodings import encoding_by_mark, is_text
+from setsearch.indexing.apart import Job, Reader, read_parts
+from setsearch.indexing.encodings import is_text
 from setsearch.indexing.formats import FORMATS, RISKY, are_rows, form_by_content, form_of, is_workbook, unread_kind
 from setsearch.indexing.formats.part import Part, Skipped, Unread
 from setsearch.indexing.formats.text import plain_text, source_code
@@ -202,8 +202,7 @@ class FileReader:
             data = read_whole(file, path, MOST_UNPACKED)
         outcome = self.apart.read(Job(data, file_ending(path), str(path), has_rows=True))
         if outcome.error is not None:
-            problem = " ".join(str(outcome.error).split())
-            raise SourceError(f"{path} cannot be read: {problem:.200}") from outcome.error
+            raise SourceError(f"{path} cannot be read: {outcome.error}") from outcome.error
         if not outcome.parts:
             raise SourceError(f"{path} has no sheet with names of columns and rows below them")
         return outcome.parts
@@ -216,7 +215,8 @@ class FileReader:
     def _parts(self, job: Job, is_named: bool) -> Iterator[Part | Unread | None]:
         """What a format makes of a file, None for what is skipped. What its library raises becomes a SourceError."""
         try:
-            outcome = self._read(job)
+            is_risky = form_of(job.data, job.ending) in RISKY
+            outcome = self.apart.read(job) if is_risky else read_parts(job)
         except TooMuch as error:
             if is_named:
                 self.tell_skipped(error, str(error))
@@ -226,6 +226,10 @@ class FileReader:
                 )
             yield None
             return
+        for warning in outcome.warnings:
+            self.rows.warn(warning)
+        for encoding in outcome.decided:
+            self.rows.decide(encoding, job.name)
         yield from outcome.parts
         problem = outcome.error
         if problem is None:
@@ -237,35 +241,21 @@ class FileReader:
         elif isinstance(problem, SetsearchError):
             told = str(problem) if job.name in str(problem) else f"{job.name}: {problem}"
             self.tell_skipped(type(problem)(told), told)
-        elif isinstance(problem, RecursionError):
-            self._skip(job.name, "it is nested too deeply")
-        elif not isinstance(problem, Skipped):  # a library may raise anything on broken input
-            self._skip(job.name, " ".join(str(problem).split())[:200] or type(problem).__name__)
+        elif not isinstance(problem, Skipped):
+            self._skip(job.name, str(problem) or type(problem).__name__)
         yield None
-
-    def _read(self, job: Job) -> Outcome:
-        """Read a file, apart if its format can be slow or large."""
-        is_risky = form_of(job.data, job.ending) in RISKY
-        outcome = self.apart.read(job) if is_risky else read_parts(job)
-        for warning in outcome.warnings:
-            self.rows.warn(warning)
-        for encoding in outcome.decided:
-            self.rows.decide(encoding, job.name)
-        return outcome
 
     def _without_nul(self, part: Part, path: str, data: bytes) -> str | None:
         """The text of a part. What a library extracted may have NUL for letters that it does not know."""
         if "\0" not in part.text:
             return part.text
-        position = data.find(b"\0") if encoding_by_mark(data) is None and part.key is None else -1
         is_plain = form_of(data, file_ending(Path(path))) in _PLAIN
-        is_raw = is_plain and position >= 0 and part.text.encode("utf-8", "replace").count(b"\0") == data.count(b"\0")
-        if self.rows.errors == "strict" and is_raw:
-            raise SourceError(f"{path} is not text (NUL at byte {position}); leave it out, or pass `errors=skip`")
-        if self.rows.errors == "skip" and is_raw:
-            self.rows.warn(f"skipped {path}: not text (NUL at byte {position})")
-            return None
-        return part.text.replace("\0", " ")
+        if self.rows.errors == "replace" or not is_plain or part.text.count("\0") != data.count(b"\0"):
+            return part.text.replace("\0", " ")
+        problem = f"not text (NUL at byte {data.find(0)})"
+        error = SourceError(f"{path} is {problem}; leave it out, or pass `errors=skip`")
+        self.tell_skipped(error, f"{path}: {problem}")
+        return None
 
     def _is_whole(self, reference: Reference, path: str, data: bytes) -> bool:
         """Whether all of a record is text. Else it is skipped, with its line."""

@@ -205,7 +205,8 @@ class SourceReader:
         is_table = ending in (JSON, *WORKBOOKS)
         first: Mapping[str, Any] | None = None
         if ending in WORKBOOKS:
-            first = self._first_of_workbook(path)
+            with suppress(SourceError):  # which is told where its text is read
+                first = dict.fromkeys(self.files.sheets(path)[0].columns)
         elif ending not in ROW_FILES:
             first, begin = first_row(path)
             first = first if first and (is_table or are_rows(begin)) else None
@@ -220,12 +221,6 @@ class SourceReader:
             names = ", ".join([*map(str, first)][:SHOWN_NAMES])
             self.rows.warn(f"{path} is one text: its rows have no column {missing!r}, but {names} (choose with `text`)")
         return fits
-
-    def _first_of_workbook(self, path: Path) -> Mapping[str, Any] | None:
-        """The columns of a workbook; None if it has none, or cannot be read, which is told where its text is read."""
-        with suppress(SourceError):
-            return dict.fromkeys(self.files.sheets(path)[0].columns)
-        return None
 
     def references(self, path: str, *wanted: str) -> Iterator[tuple[str, Reference]]:
         """Everything in a source as references, rows with columns `wanted` too, with positions. Raises SourceError."""

@@ -92,16 +92,13 @@ class RowReader:
                     return
                 if is_other or ending in (JSON, *JSON_LINES):
                     ending = _json_kind(file) or ending
-                if ending == JSON:
-                    yield from self._array_rows(file, source, is_file=True)
-                    return
                 reader, lines = self._by_bytes(file, source)
-                if ending in JSON_LINES:
+                if ending == JSON:
+                    yield from reader._array_rows(lines, source, is_file=True)
+                elif ending in JSON_LINES:
                     yield from reader._json_rows(lines, source)
-                    return
-                # JSON is UTF-8, but spreadsheets write what they like.
-                own = lines if reader.encoding else lines_as_utf8(lines, lambda found: self.decide(found, source))
-                yield from reader._csv_rows(own, source, DELIMITERS.get(ending, ","))
+                else:
+                    yield from reader._csv_rows(lines, source, DELIMITERS.get(ending, ","))
 
     def _by_bytes(self, file: IO[bytes], name: str) -> tuple["RowReader", IO[bytes]]:
         """A file whose lines of bytes are lines of text, and its reader: another encoding becomes UTF-8."""
@@ -122,8 +119,7 @@ class RowReader:
         if _is_array(begin):
             yield from reader._array_rows(lines, name)
         elif not first.startswith(b"{") and any(mark.encode() in first for mark in (",", *OTHER_DELIMITERS)):
-            own = lines if reader.encoding else lines_as_utf8(lines, lambda found: self.decide(found, name))
-            yield from reader._csv_rows(own, name, ",")
+            yield from reader._csv_rows(lines, name, ",")
         elif b"{" in begin or not first:
             yield from reader._object_rows(lines, name)
         else:
@@ -190,9 +186,11 @@ class RowReader:
             file.seek(0)
         return io.StringIO(self.decode_file(read_whole(file, name), name, has_records=True) or "", newline="").read
 
-    def _csv_rows(self, file: Iterable[bytes], name: str, delimiter: str) -> Iterator[Row]:
+    def _csv_rows(self, file: IO[bytes], name: str, delimiter: str) -> Iterator[Row]:
+        # JSON is UTF-8, but spreadsheets write what they like.
+        own = file if self.encoding else lines_as_utf8(file, lambda found: self.decide(found, name))
         decoded = (
-            (number, self.decode(line, f"{name}, line {number}")) for number, line in enumerate(split_old_ends(file), 1)
+            (number, self.decode(line, f"{name}, line {number}")) for number, line in enumerate(split_old_ends(own), 1)
         )
         lines = ((number, line) for number, line in decoded if line is not None)
         yield from csv_rows(lines, name, self.delimiter, delimiter, self._skip, self.warn)
