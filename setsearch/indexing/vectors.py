@@ -52,14 +52,10 @@ def add_vectors(
     known: set[str] = set()
     for vocabulary in (kind, words):
         known |= set(vocabulary.find([name for name in ids if isinstance(name, str)]) if vocabulary else ())
-    seen: set[str] = set()
     for name in ids:
         if name not in known:
             hint = kind.hint(name) if isinstance(name, str) else "ids are texts"
             raise UnknownItem(f"no {name!r:.60} among the {kind.size} {kind.name}; {hint or 'leave it out'}")
-        if name in seen:
-            raise DuplicateItem(f"the id {name!r} occurs twice; ids must be unique")
-        seen.add(name)
     if ids:
         store = replace_vectors if replace else write_vectors
         if not replace:
@@ -82,9 +78,6 @@ def add_items(
         relation.clear()
         set_source(relation.items, None)
     known = relation.items.find(ids)
-    if len({*ids}) < len(ids):
-        twice, _ = Counter(ids).most_common(1)[0]
-        raise DuplicateItem(f"the id {twice!r} occurs twice; ids must be unique")
     Writer(cursor, relation).write((id, (), None, None, None, None, {}) for id in ids if id not in known)
     if ids:
         write_vectors(relation.items, VectorSource(OWN), (ids, vectors, [None] * len(ids)))
@@ -92,10 +85,13 @@ def add_items(
 
 
 def _paired(pairs: tuple[Iterable[str], Iterable[Any]]) -> tuple[list[Any], list[Any]]:
-    """Ids and vectors; raises InvalidItem if they are not as many."""
+    """Ids and vectors; raises InvalidItem if they are not as many, DuplicateItem."""
     ids, rows = [id_text(id) for id in pairs[0]], list(pairs[1])
     if len(ids) != len(rows):
         raise InvalidItem(f"{len(ids)} ids and {len(rows)} vectors; give one vector for each id")
+    for twice, times in Counter(ids).most_common(1):
+        if times > 1:
+            raise DuplicateItem(f"the id {twice!r} occurs twice; ids must be unique")
     return ids, rows
 
 

@@ -21,15 +21,6 @@ _slashed = re.compile(r"\s*(\d{1,2})[/-] ?(\d{1,2})[/-]", re.ASCII).match
 _other = {",": ".", ".": ","}
 
 
-class Mark(NamedTuple):
-    """How a column writes numbers, or whether its dates begin with the day; `is_sure` where the column itself tells."""
-
-    decimal: str = ""
-    day_first: bool | None = None
-    has_dates: bool = False
-    is_sure: bool = False
-
-
 class BadRow(NamedTuple):
     """A row that cannot be read: its place, what is wrong, and what to correct."""
 
@@ -38,6 +29,7 @@ class BadRow(NamedTuple):
     correct: str = "it"
 
 
+Teller = tuple[Callable[[str], str | None], bool]  # what a cell says; whether its column itself tells that
 Skip = Callable[[str, str, str], None]  # gets a bad row
 
 
@@ -50,14 +42,12 @@ def with_marks(rows: Iterable[Row | BadRow], delimiter: str, skip: Skip) -> Iter
         for column, cell in cells.items():
             if cell:
                 columns.setdefault(column, []).append(cell)
-    tellers = [
-        (column, partial(_plain, mark=mark), mark.is_sure) for column, mark in _marks(columns, delimiter).items()
-    ]
+    tellers = _tellers(columns, delimiter)
     for row in chain(head, rows):
         if isinstance(row, BadRow):
             skip(*row)
             continue
-        for column, tell, is_sure in tellers:
+        for column, (tell, is_sure) in tellers.items():
             cell = row[1].get(column)
             if cell:
                 assert isinstance(row[1], Cells)
@@ -71,23 +61,24 @@ def depends_on_column(cell: str) -> bool:
     return _either(cell.strip()) is not None
 
 
-def _marks(columns: dict[str, list[str]], delimiter: str) -> dict[str, Mark]:
-    found, undecided, all_seen = dict[str, Mark](), list[str](), set[str]()
+def _tellers(columns: dict[str, list[str]], delimiter: str) -> dict[str, Teller]:
+    """How the columns of numbers and dates write these."""
+    found, undecided, all_seen = dict[str, Teller](), list[str](), set[str]()
     for column, cells in columns.items():
         if all(date_text(cell, True) is not None for cell in cells):
             if not all(iso_date(cell.strip()) for cell in cells):
-                found[column] = Mark(day_first=_day_first(cells), has_dates=True, is_sure=True)
+                found[column] = partial(date_text, day_first=_day_first(cells)), True
         elif all(map(_is_number, cells)):
             seen = {_decimal_mark(cell.strip()) for cell in cells} - {""}
             all_seen |= seen
             if len(seen) == 1:
-                found[column] = Mark(seen.pop(), is_sure=True)
+                found[column] = partial(_plain, decimal=seen.pop(), is_sure=True), True
             else:
                 undecided.append(column)
     decimal = "," if delimiter == ";" and "," in all_seen else "" if len(all_seen) != 1 else next(iter(all_seen))
     for column in undecided:
         if decimal or delimiter == ";":
-            found[column] = Mark(decimal)
+            found[column] = partial(_plain, decimal=decimal, is_sure=False), False
     return found
 
 
@@ -110,13 +101,11 @@ def _day_first(cells: Sequence[str]) -> bool | None:
     return orders.pop() if len(orders) == 1 else None
 
 
-def _plain(cell: str, mark: Mark) -> str | None:
-    """What a cell says, if that differs from what it looks like alone."""
+def _plain(cell: str, decimal: str, is_sure: bool) -> str | None:
+    """What a number says, if that differs from what it looks like alone, given the decimal mark, "" for none."""
     text = cell.strip()
-    if mark.has_dates:
-        return date_text(cell, mark.day_first)
     if (either := _either(text)) is None:
-        return decimal_point(text) if mark.decimal == "," and mark.is_sure and _is_number(text) else None
-    if not mark.decimal:
+        return decimal_point(text) if decimal == "," and is_sure and _is_number(text) else None
+    if not decimal:
         return text.replace(".", ",")  # which is refused
-    return text.replace(either[1], "." if either[1] == mark.decimal else "")
+    return text.replace(either[1], "." if either[1] == decimal else "")
