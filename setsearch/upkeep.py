@@ -17,10 +17,10 @@ from setsearch.memory.readings import Fresh, Readings, is_fresh
 from setsearch.options import Progress
 from setsearch.search.latent import latent_vectors
 from setsearch.sqlite.database import Database
-from setsearch.storage.generations import Generation
 from setsearch.storage.ids import collection_of, name_in, plain_name
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import VECTORS_OF, create_relation, load_relations
+from setsearch.storage.revisions import Revision
 from setsearch.storage.vectors import LATENT, VectorSource, is_encoded, refuse_others, replace_vectors, vector_source
 from setsearch.text.encoder import Encoders
 
@@ -168,7 +168,7 @@ def _renew_latent(parts: Parts, name: str, fresh: Fresh) -> None:
         for kind in (relation.items, relation.features):
             source = vector_source(kind)
             if source is not None and source.state is not None:
-                made = Generation(0, relation.id, LATENT, *source.state)
+                made = Revision(relation.id, *source.state)
                 stale += [] if is_fresh(relation, made, fresh) else [kind.name]
     for own in stale:
         with suppress(UsageError):  # too few are left: the old vectors stay

@@ -56,7 +56,6 @@ class ItemSet:
         self._placed: tuple[str | None, str | None] = (None, None)  # group and whole, as they are stored
 
     def _repr_html_(self) -> str:
-        """What a notebook shows of it."""
         titles, sides = self.titles(), ((self.accepted, "accepted"), (self.rejected, "rejected"))
         rows = [(item, titles.get(item), said) for items, said in sides for item in items]
         return html_table(("item", "title", "said"), rows, f"{self.name}, of {self.items}")

@@ -67,7 +67,7 @@ def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterato
     for relation in load_relations(cursor):
         if relation.columns is not None:
             continue
-        contexts = find_generation(relation, CONTEXTS)
+        contexts = find_generation(relation)
         is_whole = contexts is not None and not any(_check_contexts(cursor, relation))
         if contexts is not None and is_whole and not _has_texts(cursor, relation):
             kept.append(contexts.id)
@@ -154,7 +154,7 @@ def _check_any(cursor: sqlite3.Cursor, relation: Relation, file: Path | None) ->
 
 def _check_contexts(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     """One line if the contexts that were derived from a relation are damaged."""
-    generation = find_generation(relation, CONTEXTS)
+    generation = find_generation(relation)
     try:
         if generation is not None:
             generation.check()

@@ -50,6 +50,15 @@ class RelationContent(Content):
     relation: Relation
     origin: tuple[int, ...] | None  # the file of arrays that the lists come from
 
+    def arrays(self) -> layout.Named:
+        """What a file of arrays gets of the lists."""
+        yield "sizes", np.array([len(self.by_item), len(self.by_feature)])
+        yield "absent", self.absent
+        if self.groups is not None:
+            yield array_of_fields(self.groups.names), self.groups.of_feature
+        yield from layout.lists_to_arrays("items", self.by_item, may_grow=True)
+        yield from layout.lists_to_arrays("features", self.by_feature, may_grow=True)
+
     @classmethod
     def from_file(cls, relation: Relation, mapped: Mapped) -> "RelationContent | None":
         """The present content from a file of arrays; None if what changed since is unknown, or too much.
@@ -145,7 +154,6 @@ def state_of(mapped: Mapped) -> Revision:
 
 
 def _mapped(relation: Relation, mapped: Mapped, changed: Ints) -> RelationContent:
-    """The content of a file, and what changed since."""
     sizes, absent = layout.take_array(mapped, "sizes", "<i8", 2).tolist(), layout.take_array(mapped, "absent", "<i8")
     # Freed ids are given again: as long as there are items, there were never more ids than now.
     most = relation.items.next_id, relation.features.next_id

@@ -1,4 +1,4 @@
-"""Derives what makes questions fast: the contexts of words, and the files of arrays that all processes map.
+"""Derives the contexts of words.
 
 One process at a time derives contexts (storage/generations.py). It reads in one transaction, computes outside of any,
 writes in short ones, and publishes with one row: no question waits for it, and no other write for more than a slice.
@@ -6,9 +6,8 @@ writes in short ones, and publishes with one row: no question waits for it, and 
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +16,6 @@ from setsearch.arrays import Ints
 from setsearch.core.threads import give_back
 from setsearch.errors import CorruptIndex, DatabaseError
 from setsearch.lists import Lists
-from setsearch.memory import layout
-from setsearch.memory.content import RelationContent, array_of_fields
-from setsearch.memory.field import Field
 from setsearch.memory.neighbors import Earlier, identities, nearest_words, read_earlier
 from setsearch.memory.word_contexts import (
     COEFFICIENTS,
@@ -28,18 +24,14 @@ from setsearch.memory.word_contexts import (
     Arrays,
     WordContexts,
     both_ways,
-    contexts_state,
     make_contexts,
-    mapped_arrays,
     read_stems,
     read_tokens,
     stored_arrays,
 )
-from setsearch.models.values import ValueRule
 from setsearch.sqlite.database import Database
-from setsearch.sqlite.mapped import beside, write_arrays
 from setsearch.storage.documents import Texts, read_texts
-from setsearch.storage.generations import CONTEXTS, LISTS, Draft, Generation, find_generation
+from setsearch.storage.generations import Draft, Generation, find_generation
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.contexts import (
@@ -79,38 +71,6 @@ class _Texts(NamedTuple):
     neighbors: Earlier | None  # of words, as they were derived before
 
 
-def write_lists(database: Path, content: RelationContent, rules: Iterable[tuple[Field, ValueRule]]) -> bool:
-    """Put the lists of a relation, and what some rules make of them, into the file beside a database.
-
-    False if another process is writing it. Raises OSError.
-    """
-    relation = content.relation
-    path = beside(database, f"{LISTS}-{relation.id}")
-    return write_arrays(database, path, [*relation.state], _arrays_of(content, rules))
-
-
-def _arrays_of(content: RelationContent, rules: Iterable[tuple[Field, ValueRule]]) -> layout.Named:
-    yield "sizes", np.array([len(content.by_item), len(content.by_feature)])
-    yield "absent", content.absent
-    if content.groups is not None:
-        yield array_of_fields(content.groups.names), content.groups.of_feature
-    yield from layout.lists_to_arrays("items", content.by_item, may_grow=True)
-    yield from layout.lists_to_arrays("features", content.by_feature, may_grow=True)
-    for field, rule in rules:
-        yield from field.arrays_of(rule)
-
-
-def write_contexts(database: Database, file: Path, contexts: WordContexts, rule: ValueRule) -> bool:
-    """Put contexts that a generation holds into the file beside a database.
-
-    False if another process is writing it. Raises OSError, LostArrays.
-    """
-    path = beside(file, f"{CONTEXTS}-{contexts.generation.relation}")
-    with database.read() as cursor:
-        arrays = mapped_arrays(cursor, contexts, rule)
-        return write_arrays(file, path, contexts_state(contexts.generation), arrays)
-
-
 def derive_contexts(
     database: Database,
     find: Callable[[sqlite3.Cursor], Relation],
@@ -127,7 +87,7 @@ def derive_contexts(
     draft = None
     if not database.is_nested:
         try:
-            draft = Draft.begin(database, relation.id, CONTEXTS)
+            draft = Draft.begin(database, relation.id)
             if draft is None:
                 return None
         except DatabaseError as error:
@@ -151,7 +111,7 @@ def _read(relation: Relation, analyzer: Analyzer) -> _Texts:
     ).fetchall()
     documents = [row for row in named if row[0] in having]
     known, changed, neighbors, stems = None, None, None, np.zeros(0, np.int64)
-    generation = find_generation(relation, CONTEXTS)
+    generation = find_generation(relation)
     if generation is not None:
         changed = relation.history.changed_items(generation.state)
         known = None if changed is None else read_tokens(generation)
@@ -187,7 +147,7 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
     texts.parts.clear()
     arrays, lists, features = _fields(texts, tokens, analyzer, at)
     arrays[STEMS] = stems
-    generation = Generation(IN_MEMORY, relation.id, CONTEXTS, relation.revision, relation.stamp)
+    generation = Generation(IN_MEMORY, relation.state)
     contexts = make_contexts(generation, arrays, lists)
     if lists:
         weighted = [(field, COEFFICIENTS[name], features[name]) for name, field in contexts.fields.items()]
@@ -203,7 +163,7 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
     try:
         draft.write(stored_arrays(contexts, arrays))
         _store_forms(draft, relation, forms)
-        return replace(contexts, generation=draft.publish(relation.revision, relation.stamp))
+        return replace(contexts, generation=draft.publish(relation.state))
     except DatabaseError as error:
         draft.abandon()
         if required or isinstance(error, CorruptIndex):
@@ -247,7 +207,6 @@ def _fields(
 
 
 def _store_forms(draft: Draft, relation: Relation, forms: dict[str, str]) -> None:
-    """Store the shown forms of stems as their titles, some in each transaction."""
     rows = [(form, relation.features.id, term, form) for term, form in sorted(forms.items())]  # as the index is
     for start in range(0, len(rows), TITLES_OF_WRITE):
         draft.execute(

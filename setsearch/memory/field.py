@@ -161,11 +161,9 @@ class Field:
         """The items with the same stems as some words, the most frequent first."""
 
         def stemmed(parts: Iterable[str]) -> str:
-            """A name without endings."""
             return " ".join(map(stem, parts))
 
         def make() -> dict[str, list[str]]:
-            """All names, by what is left without endings."""
             by_stems: dict[str, list[str]] = {}
             names = self.items.describe([*self.items.ids()])
             for id in sorted(names, key=lambda id: -int(self.totals[id])):
@@ -186,7 +184,6 @@ class Field:
         """The statistics of a rule: from the file, or in a pass over all entries."""
 
         def make() -> RuleStatistics:
-            """Compute what the file lacks."""
             mapped, name = self.content.mapped, self._name_of(rule)
             norms = None
             if rule.slope is not None and mapped is not None and f"{name} norms" in mapped.arrays:
@@ -316,7 +313,6 @@ class Field:
         return features[positive], values[positive]
 
     def _statistics_of(self, features: Ints, rule: ValueRule) -> tuple[RuleStatistics, Ints]:
-        """The statistics of a rule, and where they have those of some features."""
         return self.statistics(rule), features
 
     def _with_values(self, wanted: Ints, forward: bool, rule: ValueRule) -> PostingArrays:

@@ -249,7 +249,6 @@ class Fields(NamedTuple):
 
     @property
     def _have_forms(self) -> bool:
-        """Whether items are words, which may be written in several ways."""
         return self.analyzer is not None and self.analyzer.is_available and not self.have_columns
 
     def forms(self, name: str) -> Iterator[str]:

@@ -1,17 +1,16 @@
 """The files of arrays beside a database, as one process uses them, as long as they are not damaged."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from setsearch.arrays import Ints
 from setsearch.errors import LostArrays, SetsearchError
 from setsearch.memory.content import state_of
-from setsearch.memory.layout import take_array
+from setsearch.memory.layout import Named, take_array
 from setsearch.memory.shared import Memory
 from setsearch.sqlite.database import Database
-from setsearch.sqlite.mapped import Mapped, beside, delete_arrays, identity_of, map_arrays
+from setsearch.sqlite.mapped import Mapped, beside, delete_arrays, identity_of, map_arrays, write_arrays
 from setsearch.storage.generations import CONTEXTS, LISTS
 from setsearch.storage.relation import Relation
 
@@ -70,13 +69,11 @@ class ArrayFiles:
         """Whether the files of a relation are as they were written, which takes a pass over them."""
         return all(mapped.are_intact() for mapped in self._all(relation))
 
-    def write(self, write: Callable[[Path], bool]) -> bool:
-        """Write a file, given where the database is, or not; whether it was written."""
+    def write(self, relation: int, kind: str, state: Sequence[int], arrays: Named) -> bool:
+        """Write the file of what was derived from a state, unless another process does; whether it was written."""
         file = self._database.file
-        if file is None or not self.may_be_written or self._database.is_nested:
-            return False
         with suppress(OSError, SetsearchError):
-            return write(file)
+            return file is not None and write_arrays(file, beside(file, f"{kind}-{relation}"), [*state], arrays)
         return False
 
     def delete(self, relations: Iterable[Relation]) -> None:

@@ -238,7 +238,6 @@ def _fill_all(
     """Fill the rows of some words as `_fill` does, in steps: yields the words of each, and their marks."""
 
     def prepare(own: Ints) -> tuple[list[tuple[WeightedLists, Ints]], Ints]:
-        """The lists of some words, and their marks."""
         found = [part.row(own) for part in parts]
         return [part.weighted(*row) for part, row in zip(parts, found, strict=True)], _marks(parts, found)
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 from setsearch.errors import InvalidParameter, LostArrays, SetsearchError, TakenOver, UnknownReading
@@ -16,13 +17,22 @@ from setsearch.memory.fields import Fields
 from setsearch.memory.files import ArrayFiles
 from setsearch.memory.names import WordVocabulary
 from setsearch.memory.shared import Memory, Version
-from setsearch.memory.word_contexts import COEFFICIENTS, IN_MEMORY, WordContexts, read_contexts, read_sizes
+from setsearch.memory.word_contexts import (
+    COEFFICIENTS,
+    IN_MEMORY,
+    WordContexts,
+    contexts_state,
+    mapped_arrays,
+    read_contexts,
+    read_sizes,
+)
 from setsearch.models.values import ValueRule
 from setsearch.sqlite.database import Database
 from setsearch.storage.analyzers import Analyzers
 from setsearch.storage.generations import CONTEXTS, LISTS, Generation, delete_generation, find_generation
 from setsearch.storage.ids import name_in
 from setsearch.storage.relation import Relation, load_relations
+from setsearch.storage.revisions import Revision
 
 BOTH = tuple(COEFFICIENTS)
 BY = {"documents": (), "contexts": tuple(name for name in BOTH if name != "documents"), "both": BOTH}
@@ -151,7 +161,6 @@ class Readings:
             time.sleep(REST)
 
     def _derive(self, name: str, version: Version, required: bool, tell: Callable[[float], None]) -> bool:
-        """Derive contexts; False if another process is at work."""
         from setsearch.memory.derivation import derive_contexts
 
         relation = version.relation
@@ -196,7 +205,7 @@ class Readings:
             mapped = self.files.map(relation, kind)
             state = None if mapped is None else state_of(mapped)
         else:
-            generation = self._trusted(find_generation(relation, kind))
+            generation = self._trusted(find_generation(relation))
             state = None if generation is None else generation.state
         changed = None if state is None else relation.history.changed_items(state)
         return changed is not None and len(changed) <= max(FEW_TO_MERGE, MERGED_SHARE * relation.items.size)
@@ -208,7 +217,7 @@ class Readings:
 
     def describe_contexts(self, relation: Relation) -> dict[str, Any]:
         """The number of words with contexts and of the contexts, and how old these are; empty without contexts."""
-        generation = self._trusted(find_generation(relation, CONTEXTS))
+        generation = self._trusted(find_generation(relation))
         if generation is not None and relation.contexts != "off" and relation.id not in self._memory.contexts:
             try:
                 words, sizes = read_sizes(generation)
@@ -225,8 +234,8 @@ class Readings:
             return {}
         return {
             "terms": count,
-            "revision": generation.revision,
-            "up_to_date": generation.stamp == relation.stamp,
+            "revision": generation.state.number,
+            "up_to_date": generation.state.stamp == relation.stamp,
             "phrases": relation.has_phrases,
         } | {name.split()[-1]: size for name, size in sizes.items()}
 
@@ -234,7 +243,7 @@ class Readings:
         """Whether contexts are to be derived: there are none, or these lack more than `fresh` allows."""
         contexts = self._word_contexts(opened)
         if contexts is not None:
-            return not is_fresh(opened.relation, contexts.generation, fresh)
+            return not is_fresh(opened.relation, contexts.generation.state, fresh)
         return self._wants_contexts(opened)
 
     def _wants_contexts(self, opened: Opened) -> bool:
@@ -251,11 +260,11 @@ class Readings:
         version, relation = opened
         if relation.contexts == "off":
             return None
-        generation = self._trusted(find_generation(relation, CONTEXTS))
+        generation = self._trusted(find_generation(relation))
         with LOCK:
             known = self._memory.contexts.get(relation.id)
             if known is not None and known.generation.id == IN_MEMORY:
-                if known.generation.stamp == relation.stamp:
+                if known.generation.state.stamp == relation.stamp:
                     return known
                 if generation is None:  # they may be of a write that was rolled back, or of other texts
                     return known if relation.history.changed_items(known.generation.state) is not None else None
@@ -272,7 +281,6 @@ class Readings:
             return known
 
     def _read_contexts(self, relation: Relation, generation: Generation) -> WordContexts:
-        """The contexts of a generation. Raises LostArrays."""
         mapped = self.files.map(relation, CONTEXTS)
         if mapped is not None:
             try:
@@ -339,7 +347,7 @@ class Readings:
         fields = tuple(contexts.fields[name].within(cursor, COEFFICIENTS[name]) for name in chosen)
         vectors = self._memory.vectors.of(relation, contexts.words)
         nearest = None if contexts.nearest is None else contexts.nearest.within(cursor).read
-        revision, uses = contexts.generation.revision, contexts.uses and contexts.uses.within(cursor)
+        revision, uses = contexts.generation.state.number, contexts.uses and contexts.uses.within(cursor)
         return Fields(fields, relation, version.analyzer, revision, vectors=vectors, nearest=nearest, uses=uses)
 
     def share(self, version: Version, always: bool = False) -> None:
@@ -360,24 +368,29 @@ class Readings:
         if CONTEXTS in missing and contexts is not None:
             self._write_contexts(contexts, _default_rule(version.relation, version.relation.features.name))
 
+    @property
+    def _may_write(self) -> bool:
+        """Whether files of arrays can be written now: of what a host has not committed there are none."""
+        return self.files.may_be_written and not self._database.is_nested
+
     def _write_lists(self, version: Version) -> None:
         """Write the file of the lists of a version; memory takes them from there when they are next needed."""
-        from setsearch.memory.derivation import write_lists
-
         content, relation = version.content, version.relation
         assert content is not None
         of_words = relation.analyzer is None or relation.contexts == "off"  # else contexts answer for them
         readings = ((False, relation.items), (True, relation.features))[: 1 + of_words]
-        rules = [(version.field(content, side), _default_rule(relation, kind.name)) for side, kind in readings]
-        if self.files.write(lambda file: write_lists(file, content, rules)):
+        rules = [version.field(content, side).arrays_of(_default_rule(relation, kind.name)) for side, kind in readings]
+        if self._may_write and self.files.write(relation.id, LISTS, relation.state, chain(content.arrays(), *rules)):
             version.forget()
 
     def _write_contexts(self, contexts: WordContexts, rule: ValueRule) -> None:
-        """Likewise the file of contexts, which are stored."""
-        from setsearch.memory.derivation import write_contexts
-
-        if self.files.write(lambda file: write_contexts(self._database, file, contexts, rule)):
-            self._memory.contexts.pop(contexts.generation.relation, None)
+        generation, relation = contexts.generation, contexts.generation.state.relation
+        if not self._may_write:
+            return
+        with suppress(SetsearchError), self._database.read() as cursor:
+            arrays = mapped_arrays(cursor, contexts, rule)
+            if self.files.write(relation, CONTEXTS, contexts_state(generation), arrays):
+                self._memory.contexts.pop(relation, None)
 
 
 def parse_fresh(value: object) -> Fresh:
@@ -397,17 +410,16 @@ def parse_fresh(value: object) -> Fresh:
     raise InvalidParameter(f"fresh is 'now', a number of seconds, or a share such as '5%', not {value!r:.40}")
 
 
-def is_fresh(relation: Relation, generation: Generation, fresh: Fresh) -> bool:
-    """Whether what was derived lacks no more than `fresh` allows."""
-    if fresh is None or generation.stamp == relation.stamp:
+def is_fresh(relation: Relation, derived: Revision, fresh: Fresh) -> bool:
+    """Whether what was derived from a revision lacks no more than `fresh` allows."""
+    if fresh is None or derived.stamp == relation.stamp:
         return True
     if isinstance(fresh, float):
-        written = relation.history.first_change(generation.state)
+        written = relation.history.first_change(derived)
         return written is not None and 0 <= time.time() - written <= fresh
-    changed = None if fresh == NOW else relation.history.changed_items(generation.state)
+    changed = None if fresh == NOW else relation.history.changed_items(derived)
     return changed is not None and 100 * len(changed) <= float(fresh.rstrip(" %")) * relation.items.size
 
 
 def _default_rule(relation: Relation, name: str) -> ValueRule:
-    """The rule of the default model of a reading."""
     return defaults_of(relation, name).make({}).rule

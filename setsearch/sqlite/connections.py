@@ -315,7 +315,6 @@ class Connections:
         )
 
     def _look(self, ending: str = "") -> File:
-        """Device and inode of the file at the path, or of one beside it."""
         try:
             found = os.stat(self._name + ending)  # noqa: PTH116
             return found.st_dev, found.st_ino
@@ -329,7 +328,6 @@ class Connections:
         return self.timeout
 
     def _refused(self) -> DatabaseError:
-        """The error of a write that SQLite refused."""
         path = None if self._is_read_only else self.path
         if path is not None and may_write(path) and may_write(path.parent):
             return DatabaseError(f"{self} cannot be written, though you may; the disk may be full")

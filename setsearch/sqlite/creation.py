@@ -51,7 +51,6 @@ def new_file(path: Path, timeout: float) -> Iterator[Path | None]:
 
 
 def _lock(lock: Path, path: Path, timeout: float) -> int:
-    """Create and lock a file; returns its descriptor."""
     deadline = time.monotonic() + timeout
     while True:
         try:

@@ -277,7 +277,6 @@ class Database:
                 yield cursor
 
     def _is_current(self, cursor: sqlite3.Cursor, is_nested: bool) -> bool:
-        """Whether the tables have the present schema. Raises NoIndex, NewerSchema, CorruptIndex."""
         connection = cursor.connection
         file = connection.file if isinstance(connection, OwnConnection) else self.lent_file
         checked = file, cursor.execute("pragma schema_version").fetchone()[0]
@@ -394,7 +393,6 @@ class Database:
         return intact
 
     def _convert(self, connection: sqlite3.Connection) -> None:
-        """Apply the migrations that are missing."""
         import logging
 
         from sqlite_utils import Database as Tables  # slow to import, and needed once in the life of a file

@@ -7,9 +7,9 @@ SQLite would believe that it holds locks which only the parent holds, and writes
 
 import ctypes
 import os
+import platform
 import threading
-from collections.abc import Iterable
-from typing import Protocol
+from typing import Any
 from weakref import WeakSet
 
 File = tuple[int, int]  # device and inode
@@ -18,23 +18,30 @@ LOCK = threading.RLock()  # of what is idle and what is in use, in all threads; 
 _barred: set[File] = set()  # files with a connection that was in use when this process was forked
 
 
-class Forkable(Protocol):
-    """Connections to one file."""
-
-    def close_idle(self) -> None:
-        """Close what nobody uses."""
-        ...
-
-    def abandon(self) -> Iterable[tuple[object, File]]:
-        """Forget the connections in use; returns each with its file."""
-        ...
+_all = WeakSet[Any]()  # Connections
 
 
-_all: "WeakSet[Forkable]" = WeakSet()
+def this_process() -> str:
+    """How others know this process: its host and its number."""
+    return f"{platform.node()} {os.getpid()}"
 
 
-def watch(connections: Forkable) -> None:
-    """Prepare connections for forks."""
+def is_gone(owner: str) -> bool:
+    """Whether a process of this host is dead; False if that cannot be told."""
+    host, _, process = owner.rpartition(" ")
+    if os.name != "posix" or host != platform.node() or not process.isdecimal():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def watch(connections: object) -> None:
+    """Prepare the connections to a file, which can `close_idle` and `abandon`, for forks."""
     with LOCK:
         _all.add(connections)
 

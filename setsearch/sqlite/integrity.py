@@ -87,7 +87,6 @@ class Seal(NamedTuple):
         self.cursor.execute("insert or replace into setsearch_seal (id, sum) values (?, ?)", (id, sum))
 
     def _sum_of(self, name: str, items: Collection[str] | None) -> int:
-        """The sum of some members of a set."""
         if items is None:
             return self._sum("where name = ?", name)
         return sum(self._sum("where name = ? and item = ?", name, item) for item in items)

@@ -11,7 +11,6 @@ memory of its own.
 import json
 import mmap
 import os
-import platform
 import stat
 import struct
 import time
@@ -24,6 +23,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from setsearch.arrays import Array
+from setsearch.sqlite.forks import is_gone, this_process
 
 MAGIC = b"setsearch arrays 1\n".ljust(64, b"\0")
 TYPES = {np.dtype(name).str for name in ("<i8", "<i4", "<u2", "<f8", "<f4")}
@@ -132,7 +132,7 @@ def write_arrays(database: Path, path: Path, state: State, arrays: Iterable[tupl
     try:
         with file:
             _share(file, database.stat())
-            file.write(f"{platform.node()} {os.getpid()}".encode()[: len(MAGIC)].ljust(len(MAGIC), b" "))
+            file.write(this_process().encode()[: len(MAGIC)].ljust(len(MAGIC), b" "))
             file.flush()
             rows = [[name, *_append(file, array)] for name, array in arrays]
             place, head = file.tell(), json.dumps({"state": state, "arrays": rows}).encode()
@@ -161,7 +161,6 @@ def _draft_of(path: Path) -> Path:
 
 
 def _begin(draft: Path) -> BinaryIO | None:
-    """A new draft; None if another process is writing one."""
     with suppress(OSError):
         if _is_left(draft):
             draft.unlink()
@@ -177,16 +176,7 @@ def _is_left(draft: Path) -> bool:
     if not 0 <= time.time() - draft.stat().st_mtime <= AT_WORK:
         return True
     with draft.open("rb") as file:
-        host, _, process = file.read(len(MAGIC)).decode(errors="replace").strip().rpartition(" ")
-    if os.name != "posix" or host != platform.node() or not process.isdecimal():
-        return False
-    try:
-        os.kill(int(process), 0)
-    except (ProcessLookupError, OverflowError):
-        return True
-    except OSError:
-        pass
-    return False
+        return is_gone(file.read(len(MAGIC)).decode(errors="replace").strip())
 
 
 def _share(file: BinaryIO, like: os.stat_result) -> None:
@@ -201,7 +191,6 @@ def _share(file: BinaryIO, like: os.stat_result) -> None:
 
 
 def _append(file: BinaryIO, given: Array | Room) -> list[Any]:
-    """Write an array; its type, length, used length, place and CRC-32."""
     array, more = given if isinstance(given, Room) else (given, 0)
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     file.seek(-(-file.tell() // ALIGNED) * ALIGNED)

@@ -270,7 +270,6 @@ def declared() -> dict[str, list[Column]]:
 
 
 def _made() -> sqlite3.Connection:
-    """An empty database with the tables."""
     connection = sqlite3.connect(":memory:")
     create_tables(connection.cursor())
     return connection

@@ -74,7 +74,6 @@ class Fts5Tokenizer:
         self._connection.execute("create virtual table term using fts5vocab(input, instance)")
 
     def __call__(self, text: str) -> list[str]:
-        """The terms of a text, in order."""
         with self._lock:
             self._connection.execute("delete from input")
             self._connection.execute("insert into input values (?)", (text,))

@@ -87,7 +87,6 @@ def unpack_columns(data: bytes, n_columns: int) -> list[Ints] | None:
 
 
 def _patched(values: Array, least: int) -> bytes:
-    """The shortest patched slice of int64 values below 2^31."""
     forms = []
     for is_gaps, small in ((False, values - least), (True, np.diff(values, prepend=0))):
         unsigned = small.view(np.uint64)  # negative ones become large

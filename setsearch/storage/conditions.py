@@ -78,7 +78,6 @@ def date_text(value: Any, day_first: bool | None = None) -> str | None:
 
 
 def _time_of(found: re.Match[str]) -> str:
-    """The time of a date as ISO 8601 writes it."""
     if found["hour"] is None:
         return ""
     hour = int(found["hour"])

@@ -135,7 +135,6 @@ class ForwardLists(Blocks):
         )
 
     def _read_block(self, first: int) -> Entries:
-        """The entries of the block that begins with an item."""
         row = self.cursor.execute(
             "select data from setsearch_forward where relation = ? and first = ?", (self.relation, first)
         ).fetchone()
@@ -170,7 +169,6 @@ def _encoded(entries: Entries) -> bytes:
 
 
 def _decoded(data: bytes) -> Entries | None:
-    """The inverse of `_encoded`; None for what cannot be a block."""
     columns = unpack_columns(data, 4)
     if columns is None:
         return None

@@ -7,8 +7,6 @@ any moment: it is derived again.
 """
 
 import json
-import os
-import platform
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +20,7 @@ from setsearch.arrays import LARGEST_COUNT, Array, Entries, repeat
 from setsearch.errors import LostArrays, SetsearchError, TakenOver
 from setsearch.lists import Lists
 from setsearch.sqlite.database import Bound, Database
+from setsearch.sqlite.forks import is_gone, this_process
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 from setsearch.storage.codec import pack, unpack
 from setsearch.storage.relation import Relation
@@ -38,18 +37,10 @@ _own = set[int]()  # the drafts of this process; a row of another one may be in 
 
 @dataclass(frozen=True)
 class Generation(Bound):
-    """What was derived from one revision of a relation; `name` is CONTEXTS."""
+    """The contexts that were derived from one revision of a relation, `state`."""
 
     id: int
-    relation: int
-    name: str
-    revision: int
-    stamp: int
-
-    @property
-    def state(self) -> Revision:
-        """The revision that it was derived from."""
-        return Revision(self.relation, self.revision, self.stamp)
+    state: Revision
 
     def array(self, name: str) -> Array:
         """A whole array: int64, or float64. Raises LostArrays."""
@@ -91,14 +82,14 @@ class Generation(Bound):
             self.array(name)
 
 
-def find_generation(relation: Relation, name: str) -> Generation | None:
+def find_generation(relation: Relation) -> Generation | None:
     """The published generation of a relation."""
     row = relation.cursor.execute(
-        "select id, relation, name, revision, stamp from setsearch_generation "
+        "select id, relation, revision, stamp from setsearch_generation "
         "where relation = ? and name = ? and published order by revision desc limit 1",
-        (relation.id, name),
+        (relation.id, CONTEXTS),
     ).fetchone()
-    return None if row is None else Generation(*row).within(relation.cursor)
+    return None if row is None else Generation(row[0], Revision(*row[1:])).within(relation.cursor)
 
 
 def arrays_of(name: str, lists: Lists) -> Iterator[tuple[str, Array]]:
@@ -109,19 +100,18 @@ def arrays_of(name: str, lists: Lists) -> Iterator[tuple[str, Array]]:
 class Draft:
     """A generation that is being written. `begin` makes it."""
 
-    def __init__(self, database: Database, id: int, relation: int, name: str) -> None:
-        self._database = database
-        self._id, self._relation, self._name = id, relation, name
+    def __init__(self, database: Database, id: int, relation: int) -> None:
+        self._database, self._id, self._relation = database, id, relation
 
     @classmethod
-    def begin(cls, database: Database, relation: int, name: str) -> "Draft | None":
+    def begin(cls, database: Database, relation: int) -> "Draft | None":
         """Start to derive; None if another process is at work. Raises LockedDatabase, ReadOnlyDatabase."""
         id = random_number()
         with database.write() as cursor:
             now = time.time()
             rows = cursor.execute(
                 "select id, owner, until from setsearch_generation where relation = ? and name = ? and not published",
-                (relation, name),
+                (relation, CONTEXTS),
             ).fetchall()
             for other, owner, until in rows:
                 if now <= until <= now + AT_WORK and not _is_dead(owner, other):
@@ -131,10 +121,10 @@ class Draft:
             cursor.execute(
                 "insert into setsearch_generation (id, relation, name, revision, stamp, owner, until) "
                 "values (?, ?, ?, 0, 0, ?, ?)",
-                (id, relation, name, f"{platform.node()} {os.getpid()}", now + AT_WORK),
+                (id, relation, CONTEXTS, this_process(), now + AT_WORK),
             )
         _delete_orphans(database)
-        return cls(database, id, relation, name)
+        return cls(database, id, relation)
 
     def renew(self) -> None:
         """Tell that this process is at work. Raises TakenOver if another one has taken over."""
@@ -160,21 +150,21 @@ class Draft:
             self._renew(cursor)
             cursor.executemany(statement, rows)
 
-    def publish(self, revision: int, stamp: int) -> Generation:
+    def publish(self, state: Revision) -> Generation:
         """Make the generation visible as that of a revision, and delete the ones before."""
         with self._database.write() as cursor:
             self._renew(cursor)
             cursor.execute(
                 "delete from setsearch_generation where relation = ? and name = ? and id <> ?",
-                (self._relation, self._name, self._id),
+                (self._relation, CONTEXTS, self._id),
             )
             cursor.execute(
                 "update setsearch_generation set published = 1, revision = ?, stamp = ? where id = ?",
-                (revision, stamp, self._id),
+                (state.number, state.stamp, self._id),
             )
         _own.discard(self._id)
         _delete_orphans(self._database)
-        return Generation(self._id, self._relation, self._name, revision, stamp)
+        return Generation(self._id, state)
 
     def abandon(self) -> None:
         """Let others derive, as far as the database can be written."""
@@ -211,18 +201,7 @@ def delete_generation(cursor: sqlite3.Cursor, id: int) -> None:
 
 def _is_dead(owner: str, draft: int) -> bool:
     """Whether a process of this host is gone, or does not write that draft; False if that cannot be told."""
-    host, _, process = owner.rpartition(" ")
-    if os.name != "posix" or host != platform.node() or not process.isdecimal():
-        return False
-    if int(process) == os.getpid():
-        return draft not in _own
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
-        pass
-    return False
+    return draft not in _own if owner == this_process() else is_gone(owner)
 
 
 def _delete_orphans(database: Database) -> None:
@@ -245,7 +224,6 @@ def _packed(id: int, name: str, array: Array) -> Iterator[tuple[int, bytes]]:
 
 
 def _unpacked(generation: Generation, name: str, slice_: int, data: bytes) -> Array:
-    """The inverse of `_packed` for one slice."""
     stored = strip_checksum(data, f"{generation.id} {name} {slice_}")
     values = None if stored is None else unpack(stored)
     if values is None:

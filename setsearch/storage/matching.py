@@ -81,7 +81,6 @@ def _ratio(wanted: str, name: str) -> float:
 
 @lru_cache(8)
 def _letters(text: str) -> list[tuple[str, int]]:
-    """The letters of a text, and how often it has each."""
     return [*Counter(text).items()]
 
 

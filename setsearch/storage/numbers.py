@@ -98,7 +98,6 @@ def check_numbers(relation: Relation) -> Iterator[str]:
 
 
 def _verified(stored: bytes, width: int, place: str) -> bytes:
-    """Stored numbers without their checksum; raises CorruptIndex."""
     numbers = strip_checksum(stored, place)
     if numbers is None or len(numbers) != 8 * width or not np.isfinite(np.frombuffer(numbers, "<f8")).all():
         raise CorruptIndex("stored numbers are damaged; index them again")

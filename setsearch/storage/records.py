@@ -119,7 +119,6 @@ class Records(NamedTuple):
         return self._titled(plain_title(text))
 
     def _titled(self, title: str) -> list[int]:
-        """The items of a title, of whatever year."""
         rows = self.cursor.execute(
             "select distinct item from setsearch_alias "
             "where kind = ?1 and (name = ?2 or name between ?2 || ' 0' and ?2 || ' 9999') "

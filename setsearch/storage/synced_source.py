@@ -294,7 +294,6 @@ def field_and_column(name: str) -> tuple[str, str]:
 
 
 def _field_of(name: str) -> str:
-    """The name of a field, whatever table it is of."""
     own = joined(name)
     return field_and_column(name)[0] if own is None else own.name
 

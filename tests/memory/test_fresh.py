@@ -13,6 +13,7 @@ from samples import delete_arrays, random_data
 import setsearch
 from setsearch import errors
 from setsearch.memory import content
+from setsearch.sqlite import forks
 from setsearch.sqlite.mapped import map_arrays
 from setsearch.storage import generations, revisions
 from setsearch.storage.relation import load_relations
@@ -232,20 +233,24 @@ def test_a_deriver_that_lost_its_lock_does_not_publish(tmp_path, monkeypatch):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(texts(4, 6).items())
         database = index._database
-        sleeper = generations.Draft.begin(database, 1, "contexts")
-        assert generations.Draft.begin(database, 1, "contexts") is None, "one at a time"
+        sleeper = generations.Draft.begin(database, 1)
+        assert generations.Draft.begin(database, 1) is None, "one at a time"
         sleeper.write([("x", np.arange(10))])
         start = time.time()
         monkeypatch.setattr(generations.time, "time", lambda: start + 2 * generations.AT_WORK)
-        successor = generations.Draft.begin(database, 1, "contexts")
+        successor = generations.Draft.begin(database, 1)
         assert successor is not None, "its time is over"
-        for step in (sleeper.renew, lambda: sleeper.write([("y", np.arange(3))]), lambda: sleeper.publish(1, 1)):
+        for step in (
+            sleeper.renew,
+            lambda: sleeper.write([("y", np.arange(3))]),
+            lambda: sleeper.publish(revisions.Revision(1, 1, 1)),
+        ):
             with pytest.raises(errors.LockedDatabase, match="took over"):
                 step()
         successor.write([("x", np.arange(5))])
-        published = successor.publish(1, 7)
+        published = successor.publish(revisions.Revision(1, 1, 7))
         with database.read() as cursor:
-            assert generations.find_generation(load_relations(cursor)[0], "contexts") == published
+            assert generations.find_generation(load_relations(cursor)[0]) == published
             assert published.within(cursor).array("x").tolist() == [*range(5)]
             held = {id for (id,) in cursor.execute("select distinct generation from setsearch_array")}
             assert held == {published.id}, "what the sleeper wrote is gone"
@@ -254,27 +259,25 @@ def test_a_deriver_that_lost_its_lock_does_not_publish(tmp_path, monkeypatch):
 def test_a_deriver_that_is_dead_is_succeeded_at_once(tmp_path, monkeypatch):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(texts(4, 6).items())
-        dead = generations.Draft.begin(index._database, 1, "contexts")
+        dead = generations.Draft.begin(index._database, 1)
         with index._database.write() as cursor:
-            cursor.execute("update setsearch_generation set owner = ?", (f"{generations.platform.node()} 999999999",))
-        assert generations.Draft.begin(index._database, 1, "contexts") is not None
+            cursor.execute("update setsearch_generation set owner = ?", (f"{forks.platform.node()} 999999999",))
+        assert generations.Draft.begin(index._database, 1) is not None
         with pytest.raises(errors.LockedDatabase):
-            dead.publish(1, 1)
+            dead.publish(revisions.Revision(1, 1, 1))
 
 
 def test_a_copied_row_of_a_deriver_makes_nobody_wait(tmp_path):
     path, copy = tmp_path / "a.db", tmp_path / "b.db"
     with setsearch.open(path, create=True) as index:
         index.add(texts(4, 6).items())
-        at_work = generations.Draft.begin(index._database, 1, "contexts")
-        assert generations.Draft.begin(index._database, 1, "contexts") is None
+        at_work = generations.Draft.begin(index._database, 1)
+        assert generations.Draft.begin(index._database, 1) is None
         with sqlite3.connect(copy) as into, sqlite3.connect(path) as source:
             source.backup(into)
-        at_work.publish(1, 1)
+        at_work.publish(revisions.Revision(1, 1, 1))
     with setsearch.open(copy) as index:
-        assert generations.Draft.begin(index._database, 1, "contexts") is not None, (
-            "this process writes no such draft now"
-        )
+        assert generations.Draft.begin(index._database, 1) is not None, "this process writes no such draft now"
 
 
 @pytest.mark.long

@@ -21,7 +21,7 @@ from samples import delete_arrays, random_data
 import setsearch
 from setsearch import errors
 from setsearch.core import binding
-from setsearch.memory import derivation, files
+from setsearch.memory import content, files
 from setsearch.sqlite import mapped
 from setsearch.storage.forward_lists import ForwardLists
 
@@ -495,7 +495,7 @@ def test_lost_rights_are_told_by_nobody(path):
             raise OSError
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(derivation, "_arrays_of", broken)
+            patch.setattr(content.RelationContent, "arrays", broken)
             index.update([("i1", {"u1": 3})], ("film", "user"))
             index.refresh("now")
     assert [file.stat().st_ino for file in files_of(path)] == before and not list(path.parent.glob("*.draft"))

@@ -17,7 +17,6 @@ from setsearch.memory.neighbors import NEAREST, UNIT
 from setsearch.scoring import best
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.storage import generations
-from setsearch.storage.generations import CONTEXTS as CONTEXTS_OF_TEXTS
 from setsearch.storage.generations import find_generation, text_array
 from setsearch.storage.relation import load_relations
 
@@ -205,7 +204,7 @@ def test_the_core_compares_each_pair_once(n):
 def arrays_of(path):
     """The words of an index, their nearest ones, and their marks, as stored."""
     cursor = sqlite3.connect(path).cursor()
-    earlier = neighbors.read_earlier(find_generation(load_relations(cursor)[0], CONTEXTS_OF_TEXTS))
+    earlier = neighbors.read_earlier(find_generation(load_relations(cursor)[0]))
     cursor.connection.close()
     return earlier
 
@@ -269,7 +268,7 @@ def test_what_a_stranger_wrote_is_not_carried(tmp_path, name, value):
         index.refresh("now")
     expected, connection = rows_of(arrays_of(path)), sqlite3.connect(path)
     cursor = connection.cursor()
-    generation = find_generation(load_relations(cursor)[0], CONTEXTS_OF_TEXTS)
+    generation = find_generation(load_relations(cursor)[0])
     array = generation.array(name)
     new = (
         text_array(value)

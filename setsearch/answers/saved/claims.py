@@ -49,7 +49,6 @@ class Claims(list[Claim]):
     notes: Sequence[str] = ()
 
     def _repr_html_(self) -> str:
-        """The sets as a table, as notebooks show them."""
         return html_table(Claim._fields, self, "; ".join(self.notes))
 
 
@@ -145,7 +144,6 @@ class _Asking:
         return Look(self.sets, self._fields, {rule: Entries(columns[rule], *own) for rule, own in entries.items()}, 1)
 
     def _nothing(self) -> Look:
-        """An item without features."""
         nothing = Entries(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
         return Look(self.sets, self._fields, dict.fromkeys(self.sets.turned, nothing), 1)
 

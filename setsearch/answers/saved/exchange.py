@@ -127,7 +127,6 @@ class Keeper:
         self._warn(f"skipped {place}: {error}")
 
     def _add(self, drafts: dict[str, Draft], place: str, row: Mapping[str, Any], items: str | None) -> None:
-        """Add the members of a row to the draft of its set."""
         name, members = read_row(row)
         for column in {*map(str, row)}.difference(OF_SET, OF_MEMBER, self._left, ("version",)):
             self._left.add(column)
@@ -152,7 +151,6 @@ class Keeper:
         draft.members += [(place, item, is_in) for item, is_in in members]
 
     def _filled(self, drafts: Mapping[str, Draft], reading: AnyReading) -> list[ItemSet]:
-        """The sets with their members, as the index names them."""
         found = _find(reading, dict.fromkeys(item for own in drafts.values() for _, item, _ in own.members))
         sets = []
         for name, draft in drafts.items():

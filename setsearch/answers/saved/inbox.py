@@ -170,7 +170,6 @@ class Inbox(list[InboxRow]):
         return found
 
     def _repr_html_(self) -> str:
-        """The rows as a table, as notebooks show them."""
         return html_table(InboxRow._fields, self, "; ".join(self.notes))
 
 
@@ -301,7 +300,6 @@ class _Kind:
         return loaded_set(name, self._reading, self._database, self._sets.marks[name], placed)
 
     def _ask_at_once(self, at_once: Mapping[str, News]) -> None:
-        """Ask the index what is new for sets."""
         doubtful = {name: {*self._fields.find_all(self._doubtful.get(name, ())).values()} for name in at_once}
         items = set[int]().union(
             *doubtful.values(), *{id(news): news.names or () for news in at_once.values()}.values()
@@ -345,7 +343,6 @@ class _Kind:
                 self.notes[name].append(f"{name}: {self._sets.untold[name]}")
 
     def _ask_alone(self, name: str, news: News) -> None:
-        """Ask one set by its own question."""
         own = self._set(name)
         own._together = self._together.setdefault(own.group, [])
         try:
