@@ -148,7 +148,7 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
     arrays, lists, features = _fields(texts, tokens, analyzer, at)
     arrays[STEMS] = stems
     generation = Generation(IN_MEMORY, relation.state)
-    contexts = make_contexts(generation, arrays, lists)
+    contexts = make_contexts(generation, json.loads(arrays["items"]), arrays, lists)
     if lists:
         weighted = [(field, COEFFICIENTS[name], features[name]) for name, field in contexts.fields.items()]
         arrays |= nearest_words(

@@ -24,7 +24,6 @@ from setsearch.memory.word_contexts import (
     contexts_state,
     mapped_arrays,
     read_contexts,
-    read_sizes,
 )
 from setsearch.models.values import ValueRule
 from setsearch.sqlite.database import Database
@@ -217,25 +216,14 @@ class Readings:
 
     def describe_contexts(self, relation: Relation) -> dict[str, Any]:
         """The number of words with contexts and of the contexts, and how old these are; empty without contexts."""
-        generation = self._trusted(find_generation(relation))
-        if generation is not None and relation.contexts != "off" and relation.id not in self._memory.contexts:
-            try:
-                words, sizes = read_sizes(generation)
-            except LostArrays:
-                self._memory.distrusted.add(generation.id)
-                return {}
-            count = len(words)
-        else:
-            contexts = self._word_contexts(self.version(relation.cursor, relation.items.name))
-            if contexts is None:
-                return {}
-            generation, count, sizes = contexts.generation, contexts.words.size, contexts.sizes
-        if not sizes:
+        contexts = self._word_contexts(self.version(relation.cursor, relation.items.name))
+        if contexts is None or not contexts.fields:
             return {}
+        state, sizes = contexts.generation.state, {name: own.features.size for name, own in contexts.fields.items()}
         return {
-            "terms": count,
-            "revision": generation.state.number,
-            "up_to_date": generation.state.stamp == relation.stamp,
+            "terms": contexts.words.size,
+            "revision": state.number,
+            "up_to_date": state.stamp == relation.stamp,
             "phrases": relation.has_phrases,
         } | {name.split()[-1]: size for name, size in sizes.items()}
 

@@ -9,7 +9,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -56,21 +55,13 @@ class Version:
             return known
 
 
-class _Known(NamedTuple):
-    """Vectors at one stamp, by the ids of what is ranked: of features at one stamp of the relation, of these words."""
-
-    stamp: int
-    relation_stamp: int
-    words: Sequence[str] | None
-    vectors: Vectors
-
-
 class StoredVectors:
     """The vectors of each vocabulary. Threads may share it."""
 
     def __init__(self, encoders: Encoders) -> None:
         self._encoders = encoders
-        self._known: dict[tuple[int, int], _Known] = {}  # by the ids of both vocabularies
+        # By the ids of both vocabularies: at which stamps of the vectors and the relation, and of which words.
+        self._known: dict[tuple[int, int], tuple[tuple[int, int], Sequence[str] | None, Vectors]] = {}
 
     def of(self, relation: Relation, ranked: Vocabulary) -> Callable[[], Vectors] | None:
         """What reads the vectors of ranked items, which are items or features of a relation, or words in context."""
@@ -96,8 +87,8 @@ class StoredVectors:
         with LOCK:
             known = self._known.get((kind.id, ranked.id))
             stamps = source.stamp, relation_stamp
-            if known is not None and known.words is words and (known.stamp, known.relation_stamp) == stamps:
-                return known.vectors
+            if known is not None and known[1] is words and known[0] == stamps:
+                return known[2]
             names, rows = read_vectors(kind)
             id_of = ranked.find(names)
             places = np.array([place for place, name in enumerate(names) if name in id_of], np.int64)
@@ -105,7 +96,7 @@ class StoredVectors:
             order = np.argsort(ids)
             encode = self._encoders(source.name) if source.source == ENCODER else None
             vectors = Vectors(ids[order], rows[places[order]], source.source, encode)
-            self._known[kind.id, ranked.id] = _Known(source.stamp, relation_stamp, words, vectors)
+            self._known[kind.id, ranked.id] = stamps, words, vectors
             return vectors
 
 

@@ -6,8 +6,8 @@ derived and takes the place of this one, so nothing here is ever brought up to d
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from setsearch.lists import Lists, transposed
 from setsearch.memory import layout
 from setsearch.memory.content import Content
 from setsearch.memory.field import Field
-from setsearch.memory.names import CONTEXTS_OF, ContextVocabulary, DocumentVocabulary, Load, WordVocabulary
+from setsearch.memory.names import CONTEXTS_OF, ContextVocabulary, DocumentVocabulary, WordVocabulary
 from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
 from setsearch.memory.neighbors import NearestWords
 from setsearch.models.values import ValueRule
@@ -91,11 +91,6 @@ class WordContexts:
         are_new = self.nearest is not None and self.uses is not None
         return not self.fields or ({*COEFFICIENTS} <= {*self.fields} and are_new)
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """The number of features of each field."""
-        return {name: field.features.size for name, field in self.fields.items()}
-
 
 def read_contexts(generation: Generation, mapped: Mapped | None) -> WordContexts:
     """The contexts of a generation: from a file of arrays, if that is of this one, else from the table.
@@ -104,30 +99,18 @@ def read_contexts(generation: Generation, mapped: Mapped | None) -> WordContexts
     """
     if mapped is not None and mapped.state != contexts_state(generation):
         mapped = None
-    kept = generation.within(None)
-
-    def load(cursor: sqlite3.Cursor, name: str) -> Array | str:
-        if mapped is not None and name in mapped.arrays:
-            return mapped.arrays[name]
-        own = kept.within(cursor)
-        return own.text(name) if name in TEXTS else own.array(name)
-
-    names, sizes = read_sizes(generation)
-    words = WordVocabulary(names)
-    fields = {}
+    words, sizes = read_sizes(generation)
+    lists = dict[str, tuple[Lists, Lists]]()
     for name, n_features in sizes.items():
         if mapped is None:
-            cells = generation.lists(f"{name} {FEATURES}", n_features, words.size)
-            lists = both_ways(cells, words.size, n_features)
+            cells = generation.lists(f"{name} {FEATURES}", n_features, len(words))
+            lists[name] = both_ways(cells, len(words), n_features)
         else:
-            by_item = layout.lists_from_arrays(mapped, f"{name} {ITEMS}", words.size, n_features)
-            lists = by_item, layout.turned_from_arrays(mapped, f"{name} {FEATURES}", by_item)
-        features = _features(generation, name, n_features, load)
-        fields[name] = Field(Content(words, features, *lists, np.zeros(0, np.int64), mapped))
+            by_item = layout.lists_from_arrays(mapped, f"{name} {ITEMS}", len(words), n_features)
+            lists[name] = by_item, layout.turned_from_arrays(mapped, f"{name} {FEATURES}", by_item)
+    made = make_contexts(generation, words, {} if mapped is None else mapped.arrays, lists, mapped)
     has_nearest, has_uses = (generation.has(own[0]) for own in (NEAREST_NAMES, USES_NAMES))
-    nearest = NearestWords(words.size, load, generation.id) if has_nearest else None
-    uses = WordUses(words.size, load, generation.id) if has_uses else None
-    return WordContexts(kept, words, fields, nearest, uses, mapped)
+    return replace(made, nearest=made.nearest if has_nearest else None, uses=made.uses if has_uses else None)
 
 
 def contexts_state(generation: Generation) -> list[int]:
@@ -147,31 +130,37 @@ def read_sizes(generation: Generation) -> tuple[list[str], dict[str, int]]:
         raise LostArrays("the stored contexts", generation.id) from error
 
 
-def make_contexts(generation: Generation, arrays: Arrays, lists: Mapping[str, tuple[Lists, Lists]]) -> WordContexts:
-    """Contexts in memory; `lists` of each field are those by word and by feature, and `arrays` as they are stored."""
+def make_contexts(
+    generation: Generation,
+    names: Sequence[str],
+    arrays: Mapping[str, Any],
+    lists: Mapping[str, tuple[Lists, Lists]],
+    mapped: Mapped | None = None,
+) -> WordContexts:
+    """Contexts of these words; `lists` of each field are those by word and by feature.
 
-    def load(_: object, name: str) -> Array | str:
-        return arrays[name]  # type: ignore[no-any-return]
+    What the generation has of them is read from `arrays`, or when it is needed from the table.
+    """
+    generation, words, fields = generation.within(None), WordVocabulary(names), {}
 
-    words = WordVocabulary(json.loads(arrays["items"]))
-    fields = {}
+    def load(cursor: sqlite3.Cursor, name: str) -> Array | str:
+        own = generation.within(cursor)
+        return arrays[name] if name in arrays else own.text(name) if name in TEXTS else own.array(name)
+
     for name, both in lists.items():
-        features = _features(generation, name, len(both[1]), load)
-        fields[name] = Field(Content(words, features, *both, np.zeros(0, np.int64), None))
-    derived = NearestWords(words.size, load, None), WordUses(words.size, load, None)
-    return WordContexts(generation, words, fields, *derived)
+        features: Vocabulary = ContextVocabulary(name, len(both[1]), load)
+        if not name.startswith(CONTEXTS_OF):
+            features = DocumentVocabulary(name, len(both[1]), load, generation.state)
+        fields[name] = Field(Content(words, features, *both, np.zeros(0, np.int64), mapped))
+    lost = None if generation.id == IN_MEMORY else generation.id
+    nearest, uses = NearestWords(words.size, load, lost), WordUses(words.size, load, lost)
+    return WordContexts(generation, words, fields, nearest, uses, mapped)
 
 
 def both_ways(cells: Entries, n_words: int, n_features: int) -> tuple[Lists, Lists]:
     """The lists of a field by word, and by feature, of sorted (feature, word, count)."""
     by_word = Lists.of(transposed(cells), n_words, n_features)
     return by_word, Lists.of(cells, n_features, n_words)
-
-
-def _features(generation: Generation, name: str, size: int, load: Load) -> Vocabulary:
-    if name.startswith(CONTEXTS_OF):
-        return ContextVocabulary(name, size, load)
-    return DocumentVocabulary(name, size, load, generation.state)
 
 
 def stored_arrays(contexts: WordContexts, arrays: Arrays) -> Iterator[tuple[str, Array]]:

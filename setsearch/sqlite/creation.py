@@ -3,7 +3,8 @@
 The first transaction goes to a file beside it, NAME-new. A second one, NAME-lock, carries a lock of the operating
 system, which ends with the process that holds it: others who create the same file wait for it. (The database itself
 must not carry it. To close any descriptor of a file ends all locks that SQLite has on it in this process.) What a
-killed process left is removed by the next one.
+killed process left is removed by the next one. Without all this a first `index` that is stopped would leave an empty
+file, which looks like a database.
 """
 
 import os
@@ -57,9 +58,13 @@ def _lock(lock: Path, path: Path, timeout: float) -> int:
             descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         except (OSError, ValueError) as error:
             raise DatabaseError(f"{path} cannot be created ({error}); check the folder") from error
-        is_locked = _is_locked(descriptor)
-        if is_locked and _is_at(lock, descriptor):
-            return descriptor
+        is_locked = False
+        with suppress(OSError):
+            if fcntl is not None:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_locked = True
+            if os.path.samestat(os.fstat(descriptor), lock.stat()):
+                return descriptor
         os.close(descriptor)
         if is_locked:  # a file that its owner has removed
             continue
@@ -68,23 +73,6 @@ def _lock(lock: Path, path: Path, timeout: float) -> int:
                 f"{path} is being created by another process (waited {timeout:g} s); try again when it has finished"
             )
         time.sleep(REST)
-
-
-def _is_at(path: Path, descriptor: int) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except OSError:
-        return False
-
-
-def _is_locked(descriptor: int) -> bool:
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def _publish(draft: Path, path: Path) -> None:

@@ -124,7 +124,11 @@ class Transaction:
             self._rollback()
             if isinstance(error, sqlite3.Error):
                 translated = self._connections.translate(error)
-            elif _may_be_damage(error) and (self._is_of_reading(error) or is_damaged(self._connection)):
+            elif (
+                isinstance(error, WRONG_VALUES)
+                and not isinstance(error, SetsearchError)
+                and (self._is_of_reading(error) or is_damaged(self._connection))
+            ):
                 translated = self._told(error)
         except SetsearchError as refusal:
             translated = refusal
@@ -208,10 +212,6 @@ def _place(error: BaseException) -> str:
 def is_of_stored_values(error: BaseException) -> bool:
     """Whether an error arose where stored values are read, which may be any: others are mistakes of ours."""
     return _place(error).startswith(READERS)
-
-
-def _may_be_damage(error: BaseException) -> bool:
-    return isinstance(error, WRONG_VALUES) and not isinstance(error, SetsearchError)
 
 
 class Database:

@@ -1,7 +1,7 @@
 """What a host may give: connections, also of other drivers such as pysqlite3 and sqlcipher3, and what makes them.
 
 Other drivers have the interface of `sqlite3`, but classes and exceptions of their own. Here these exceptions become
-Python's.
+Python's: else no index could live in an encrypted database, or beside what a newer SQLite alone reads.
 """
 
 import sqlite3

@@ -138,7 +138,11 @@ def grow(
         raise InvalidParameter(f"precision is a share above 0 and below 1, such as .9, not {precision!r}")
     plan = Plan(names, _whole("rounds", rounds), _whole("each", each), float(precision))
     if accept:
-        _accept_joined(database, plan.names)
+        with database.write() as cursor:  # somebody has looked at what joined
+            for name in plan.names:
+                with StoredSets(cursor).changing(name):
+                    joined = "name = ? and round is not null and accepted = 1"
+                    cursor.execute(f"update setsearch_member set round = null where {joined}", (name,))
     judged, unjudged = _judged(database, plan)
     found = Growth(own for joined in progress(Rounds(reading, database, plan)) for own in joined)
     if found and (unjudged or judged < JUDGED):
@@ -162,15 +166,6 @@ def _no_promise(plan: Plan, unjudged: int) -> str:
     )
 
 
-def _accept_joined(database: Database, names: Sequence[str]) -> None:
-    """Somebody has looked at what joined."""
-    with database.write() as cursor:
-        for name in names:
-            with StoredSets(cursor).changing(name):
-                joined = "name = ? and round is not null and accepted = 1"
-                cursor.execute(f"update setsearch_member set round = null where {joined}", (name,))
-
-
 def odds_of(stored: StoredSets, names: Iterable[str]) -> dict[str, float]:
     """d of some sets, by what people said of items of their groups."""
     groups = stored.groups()
@@ -181,7 +176,8 @@ def odds_of(stored: StoredSets, names: Iterable[str]) -> dict[str, float]:
     said: dict[tuple[str, bool], list[tuple[float, int]]] = {}
     for name, chance, accepted in rows:
         said.setdefault((groups.of.get(name, name), name in groups.of), []).append((chance, accepted))
-    found = {of: _careful(_most_likely(own)) for of, own in said.items()}
+    likely = {of: _most_likely(own) for of, own in said.items()}
+    found = {of: d * (EASY if d > 0 else 1.0) for of, d in likely.items()}
     return {name: found.get((groups.of.get(name, name), name in groups.of), 0.0) for name in names}
 
 
@@ -195,10 +191,6 @@ def _most_likely(said: Sequence[tuple[float, int]]) -> float:
         if abs(step) < NEARLY:
             break
     return d
-
-
-def _careful(d: float) -> float:
-    return d * EASY if d > 0 else d
 
 
 def _logits(chances: Floats) -> Floats:
