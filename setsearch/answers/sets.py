@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,7 +11,7 @@ from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import Explanation
 from setsearch.answers.saved.groups import Marks
-from setsearch.answers.saved.stored import IS_MEMBER, LONGEST_NAME, StoredSets, marks_by_side
+from setsearch.answers.saved.stored import LONGEST_NAME, StoredSets, marks_by_side
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
 from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UnknownSet
@@ -210,7 +209,7 @@ class ItemSet:
         if items != self.items:
             raise InvalidParameter(f"the set {self.name!r} is of {items} now, not of {self.items}")
         with stored.changing(self.name, None if replace else changes):
-            self._write(stored.cursor, changes, replace)
+            stored.say(self.name, changes, replace)
         if (self.group, self.under) != self._placed:
             stored.put(self.name, self.group, self.under)
         elif 1 in changes.values():
@@ -228,30 +227,6 @@ class ItemSet:
         if found and not version and (items, found) != (self.items, _version(self._marks)):
             taken = f"there is a set {self.name!r} already: open it to change it, or take another name"
             raise ChangedSet(f"{taken}; `replace` replaces it")
-
-    def _write(self, cursor: sqlite3.Cursor, changes: Mapping[str, int | None], replace: bool) -> None:
-        """Store what is said of items; with `replace` other members go."""
-        if replace:
-            cursor.execute(
-                f"delete from setsearch_member where name = ? and {IS_MEMBER} "
-                "and item not in (select value from json_each(?))",
-                (self.name, json.dumps([*changes])),
-            )
-        for item, mark in changes.items():
-            if mark is None:
-                of_item = "where name = ? and item = ? and note is"
-                cursor.execute(f"delete from setsearch_member {of_item} null", (self.name, item))
-                cursor.execute(  # what a reviewer noted stays: a note without an answer is one that is put off
-                    f"update setsearch_member set accepted = 2, reason = null {of_item} not null", (self.name, item)
-                )
-            else:
-                cursor.execute(  # what was decided before keeps its place in a review, and in growth
-                    "insert into setsearch_member (name, item, accepted) values (?1, ?2, ?3) "
-                    "on conflict do update set accepted = excluded.accepted, "
-                    "number = case when accepted = excluded.accepted then number end, "
-                    "round = case when accepted = excluded.accepted and ?4 then round end",
-                    (self.name, item, mark, replace),
-                )
 
     @property
     def _marks(self) -> dict[str, int]:

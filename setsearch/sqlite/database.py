@@ -8,7 +8,7 @@ our own. The row factory of a lent connection is never changed.
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
 from traceback import walk_tb
@@ -298,42 +298,28 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[sqlite3.Cursor]:
         """A cursor in one write transaction. A new file appears with its first transaction, or not at all."""
-        turn = nullcontext() if self._turns is None else self._turns.take(self, self._connections.timeout)
-        with turn, self._write() as cursor:
-            yield cursor
-
-    @contextmanager
-    def _write(self) -> Iterator[sqlite3.Cursor]:
-        path = self.path
-        if path is not None and not path.exists() and not self._connections.has_opened:
-            with new_file(path, self._connections.timeout) as draft:
+        path, connections, draft = self.path, self._connections, None
+        with nullcontext() if self._turns is None else self._turns.take(self, connections.timeout):
+            with ExitStack() as file:
+                if path is not None and not path.exists() and not connections.has_opened:
+                    draft = file.enter_context(new_file(path, connections.timeout))
                 if draft is not None:
-                    connections = self._connections.elsewhere(draft)
-                    try:
-                        with self._transaction(connections) as cursor:
-                            yield cursor
-                    finally:
-                        connections.close_idle()
-            if draft is not None:
+                    connections = connections.elsewhere(draft)
+                    file.callback(connections.close_idle)
+                transaction = Transaction(connections, WRITE)
+                try:
+                    with transaction as cursor:
+                        intact = self._migrate(cursor)
+                        yield cursor
+                        if intact and self.applied_migrations(cursor):  # unless everything was dropped
+                            Seal(cursor).write()
+                finally:  # what a new file holds counts when the file has its name
+                    Database.has_written |= transaction.is_committed and draft is None
+            if draft is None:
+                self._use_log()
+            else:
                 Database.has_written = True
                 self._connections.adopt_file()
-                return
-        with self._transaction(self._connections) as cursor:
-            yield cursor
-        self._use_log()
-
-    @contextmanager
-    def _transaction(self, connections: Connections) -> Iterator[sqlite3.Cursor]:
-        transaction = Transaction(connections, WRITE)
-        try:
-            with transaction as cursor:
-                intact = self._migrate(cursor)
-                yield cursor
-                if intact and self.applied_migrations(cursor):  # unless everything was dropped
-                    Seal(cursor).write()
-        finally:
-            if connections is self._connections:  # what a new file holds counts when the file has its name
-                Database.has_written |= transaction.is_committed
 
     def _use_log(self) -> None:
         """Switch a file with no tables but ours to a write-ahead log; a host's keeps its journal mode."""

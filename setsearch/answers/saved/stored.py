@@ -84,6 +84,30 @@ class StoredSets(NamedTuple):
             row = (name, items, *look)
             self.cursor.execute("insert into setsearch_set (name, items, revision, stamp) values (?, ?, ?, ?)", row)
 
+    def say(self, name: str, changes: Mapping[str, int | None], replace: bool) -> None:
+        """Store what is said of items; with `replace` other members go."""
+        if replace:
+            self.cursor.execute(
+                f"delete from setsearch_member where name = ? and {IS_MEMBER} "
+                "and item not in (select value from json_each(?))",
+                (name, json.dumps([*changes])),
+            )
+        for item, mark in changes.items():
+            if mark is None:
+                of_item = "where name = ? and item = ? and note is"
+                self.cursor.execute(f"delete from setsearch_member {of_item} null", (name, item))
+                self.cursor.execute(  # what a reviewer noted stays: a note without an answer is one that is put off
+                    f"update setsearch_member set accepted = 2, reason = null {of_item} not null", (name, item)
+                )
+            else:
+                self.cursor.execute(  # what was decided before keeps its place in a review, and in growth
+                    "insert into setsearch_member (name, item, accepted) values (?1, ?2, ?3) "
+                    "on conflict do update set accepted = excluded.accepted, "
+                    "number = case when accepted = excluded.accepted then number end, "
+                    "round = case when accepted = excluded.accepted and ?4 then round end",
+                    (name, item, mark, replace),
+                )
+
     def delete(self, name: str) -> bool:
         """Delete a set; whether there was one."""
         with self.changing(name):
