@@ -221,9 +221,7 @@ def write_columns(relation: Relation, rows: Iterable[tuple[int, bytes | None]]) 
     if has_columns(relation):
         statement = "select item, columns from setsearch_columns where relation = ? and item in "
         items = json.dumps([*new])
-        stored = dict(
-            relation.cursor.execute(f"{statement}(select value from json_each(?))", (relation.id, items)).fetchall()
-        )
+        stored = dict(relation.cursor.execute(f"{statement}(select value from json_each(?))", (relation.id, items)))
     changed = [id for id, data in new.items() if not _are_equal(relation.id, id, stored.get(id), data)]
     relation.cursor.executemany(
         "delete from setsearch_columns where relation = ? and item = ?", [(relation.id, id) for id in stored]

@@ -41,6 +41,7 @@ MOST_VERIFIED = 500  # names that are compared with the indexes when they are de
 NAMES_OF_INSERT = 20_000
 LAST_CHARACTER = chr(0x10FFFF)  # sorts behind every other character
 LONGEST_SEARCHED = 200  # characters of a text whose words are looked for
+_AMONG = "in (select value from json_each(?))"
 # Whether a name and a title are those of their indexes; else one of both is damaged.
 _IS_SOUND = """
     exists (select 1 from setsearch_name i indexed by setsearch_name_name
@@ -164,16 +165,13 @@ class Vocabulary(Bound):
 
     def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of each id."""
-        return self._sound(self._rows(ids, _IS_SOUND if len(ids) <= MOST_VERIFIED else "1"))
+        return self._sound(
+            self._rows(_AMONG, json.dumps([*ids]), is_sound=_IS_SOUND if len(ids) <= MOST_VERIFIED else "1")
+        )
 
     def describe_range(self, first: int, last: int) -> dict[int, tuple[str, str | None]]:
         """(name, title) of all ids from `first` to `last`, both included."""
-        return self._sound(
-            self.cursor.execute(
-                f"select id, name, title, {_IS_SOUND} from setsearch_name n where n.kind = ? and n.id between ? and ?",
-                (self.id, first, last),
-            ).fetchall()
-        )
+        return self._sound(self._rows("between ? and ?", first, last, is_sound=_IS_SOUND))
 
     def _sound(self, rows: Sequence[tuple[int, str, str | None, int]]) -> dict[int, tuple[str, str | None]]:
         if not all(sound for *_, sound in rows):
@@ -184,14 +182,11 @@ class Vocabulary(Bound):
 
     def stored(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of each id as stored; damage is for `describe` to find."""
-        return {id: (name, title) for id, name, title, _ in self._rows(ids, "1")}
+        return {id: (name, title) for id, name, title, _ in self._rows(_AMONG, json.dumps([*ids]), is_sound="1")}
 
-    def _rows(self, ids: Sequence[int], is_sound: str) -> list[Any]:
-        return self.cursor.execute(
-            f"select id, name, title, {is_sound} from setsearch_name n "
-            "where n.kind = ? and n.id in (select value from json_each(?))",
-            (self.id, json.dumps(list(ids))),
-        ).fetchall()
+    def _rows(self, of_id: str, *values: Any, is_sound: str) -> list[Any]:
+        statement = f"select id, name, title, {is_sound} from setsearch_name n where n.kind = ? and n.id {of_id}"
+        return self.cursor.execute(statement, (self.id, *values)).fetchall()
 
     def ids(self, by_name: bool = False) -> Iterable[int]:
         """All ids, ascending, or in the order of their names (by code point)."""

@@ -85,9 +85,8 @@ def column_names(relation: Relation) -> list[str]:
 
 def check_numbers(relation: Relation) -> Iterator[str]:
     """One line for each problem with the numbers of a relation."""
-    rows = relation.cursor.execute(
-        "select item, numbers from setsearch_numbers where relation = ?", (relation.id,)
-    ).fetchall()
+    statement = "select item, numbers from setsearch_numbers where relation = ?"
+    rows = relation.cursor.execute(statement, (relation.id,)).fetchall()
     try:
         for item, numbers in rows:
             _verified(numbers, len(column_names(relation)), f"{relation.id} {item}")

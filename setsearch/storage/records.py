@@ -55,11 +55,8 @@ class Records(NamedTuple):
 
     def are_there(self) -> bool:
         """Whether some items have a record."""
-        return bool(
-            self.cursor.execute(
-                "select exists (select 1 from setsearch_record where kind = ?)", (self.kind,)
-            ).fetchone()[0]
-        )
+        statement = "select exists (select 1 from setsearch_record where kind = ?)"
+        return bool(self.cursor.execute(statement, (self.kind,)).fetchone()[0])
 
     def having(self, ids: Sequence[int]) -> set[int]:
         """Those items that have a record."""

@@ -159,10 +159,8 @@ def _stored(vocabulary: Vocabulary) -> list[tuple[str, bytes | None]]:
 
 def count_vectors(vocabulary: Vocabulary) -> int:
     """How many names have a vector."""
-    (count,) = vocabulary.cursor.execute(
-        "select count(*) from setsearch_vector where kind = ?", (vocabulary.id,)
-    ).fetchone()
-    return int(count)
+    statement = "select count(*) from setsearch_vector where kind = ?"
+    return int(vocabulary.cursor.execute(statement, (vocabulary.id,)).fetchone()[0])
 
 
 def delete_vectors(vocabulary: Vocabulary, names: Iterable[tuple[str, int | None]]) -> None:
