@@ -17,7 +17,7 @@ pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]
 def test_a_set_is_asked_beside_its_rivals_at_each_door(tmp_path, run, serve, monkeypatch, grouped):
     path = tmp_path / "a.db"
     with setsearch.open(path, create=True, contexts="off") as index:
-        index.add(texts(range(10)))
+        index.add(texts(range(14)))
         for name in ("cats", "grain"):
             index.keep_set(name, [f"{name}{n}" for n in range(3)], ["sea0"], "documents")
         index.add([("both", " ".join(TOPICS["cats"][:6] + TOPICS["grain"][:5]))])
@@ -29,16 +29,16 @@ def test_a_set_is_asked_beside_its_rivals_at_each_door(tmp_path, run, serve, mon
             index.group("kinds", exclusive=True)
         more = index.set("cats")
         more.accept("cats7")
-        expected = {(): index.set("cats").expand(9, explain=True), ("cats7",): more.expand(9, explain=True)}
-        plain = index.items("documents").expand(["cats0", "cats1", "cats2"], 9, exclude=["sea0"], groups=1)
+        expected = {(): index.set("cats").expand(15, explain=True), ("cats7",): more.expand(15, explain=True)}
+        plain = index.items("documents").expand(["cats0", "cats1", "cats2"], 15, exclude=["sea0"], groups=1)
         assert ([(hit.item, hit.score) for hit in plain] == scores(expected[()])) is not grouped
         is_told = "fits grain too" in [part.feature for part in more.explain("both").features]
         assert is_told is grouped
     server = serve(path)
     for seeds, hits in expected.items():
-        said = json.loads(run("expand", path, "--set", "cats", *seeds, "-k", "9", "--unfold", "--groups", "1")[1])
+        said = json.loads(run("expand", path, "--set", "cats", *seeds, "-k", "15", "--unfold", "--groups", "1")[1])
         assert [(row["item"], row["score"]) for row in said] == scores(hits)
-        query = urlencode([("set", "cats"), *(("seeds", own) for own in seeds), ("k", 9), ("groups", 1)])
+        query = urlencode([("set", "cats"), *(("seeds", own) for own in seeds), ("k", 15), ("groups", 1)])
         said = json.loads(server.ask(f"/api/expand?{query}")[2])
         assert [(row["item"], row["score"]) for row in said] == scores(hits)
         seeds_shown = [("seed", own) for own in ("cats0", "cats1", "cats2", *seeds)]
@@ -48,7 +48,7 @@ def test_a_set_is_asked_beside_its_rivals_at_each_door(tmp_path, run, serve, mon
         assert {hit.item: shown[hit.item] for hit in hits} == {hit.item: hit.score for hit in hits}
         (both,) = [hit for hit in hits if hit.item == "both"]
         told = json.loads(run("explain", path, "both", *seeds, "--set", "cats", "--groups", "1", "--json")[1])
-        api = json.loads(server.ask(f"/api/explain?{query.replace('&k=9', '')}&item=both")[2])
+        api = json.loads(server.ask(f"/api/explain?{query.replace('&k=15', '')}&item=both")[2])
         for row in (told, api):
             assert row["score"] == pytest.approx(both.score, abs=1e-12)
             parts = {part["feature"]: part["weight"] for part in row["features"]}
