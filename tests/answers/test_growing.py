@@ -56,7 +56,7 @@ def first_round(index, names, each, precision):
         for item, (left, _, better) in rows[name].items():
             if item not in taken and better is None:
                 v = (left - floor) / unit
-                odds = math.exp(5.99 + (1.16 + 2.87) * v) * unit / max(len(score), 262)
+                odds = math.exp(6.02 + (1.2 + 2.88) * v) * unit / max(len(score), 262)
                 candidates.append((-odds / (1 + odds), item))
         candidates.sort()
         count = max(
