@@ -29,7 +29,8 @@ class Hits(list[Hit]):
     why what belongs cannot be told, where it was asked for and several examples, or words, do not tell it; `learned`:
     whether rejected items taught what separates them, so that scores are margins (search/separation.py); `common`: the
     reasons that they share, if they are explained; `groups`: the examples in groups, if they fall into some: each has
-    hits of its own, whose scores are those of its question, and which follow one another in turn.
+    hits of its own, whose scores are those of its question, and which follow one another in turn; `beside`: examples
+    that would not be heard, which have a few hits of their own.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Hits(list[Hit]):
         self.whole = whole
         self.untold: str | None = None
         self.groups: tuple[tuple[str, ...], ...] = ()
+        self.beside: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "asked": None}  # a question has a database, which cannot be sent elsewhere
@@ -71,12 +73,13 @@ class Hits(list[Hit]):
 
     def _rows(self) -> list[dict[str, Any]]:
         id = self._ids.get("item", str)
-        rows = [{name: getattr(hit, name) for name in self._columns} | {"item": id(hit.item)} for hit in self]
-        return [row | {"group": _group(hit)} for hit, row in zip(self, rows, strict=True)] if self.groups else rows
+        rows = [{name: getattr(hit, name) for name in COLUMNS} | {"item": id(hit.item)} for hit in self]
+        has_groups = "group" in self._columns
+        return [row | {"group": _group(hit)} for hit, row in zip(self, rows, strict=True)] if has_groups else rows
 
     @property
     def _columns(self) -> dict[str, type]:
-        return COLUMNS | ({"group": str} if self.groups else {})
+        return COLUMNS | ({"group": str} if self.groups or self.beside else {})
 
     @property
     def _kept(self) -> dict[str, list[Any]]:
@@ -133,14 +136,17 @@ class Hits(list[Hit]):
         return self.with_hits(hit for hit in self if self.blank is None or hit.score != self.blank)
 
     def tell_groups(self, titles: Mapping[str, str | None]) -> str:
-        """That the examples fall into groups, and into which, by their titles; nothing if they do not."""
+        """That the examples fall into groups, or a group would not be heard, by their titles; nothing if neither."""
         groups = [
             ", ".join(shortened(display_name(name, titles.get(name)), NAMED) for name in group[:MOST_NAMED])
             + ", ..." * (len(group) > MOST_NAMED)
-            for group in self.groups
+            for group in self.groups or [self.beside]
         ]
+        if self.beside:
+            return f"a few hits are those of {groups[0]} alone, which the others are less like"
         count = {2: "two", 3: "three"}.get(len(groups), str(len(groups)))
-        return f"your examples fall into {count} groups: {'; '.join(groups[:-1])} and {groups[-1]}" if groups else ""
+        told = f"your examples fall into {count} groups: {'; '.join(groups[:-1])} and {groups[-1]}"
+        return told if self.groups else ""
 
     def with_hits(self, hits: Iterable[Hit]) -> "Hits":
         """Other hits of the same answer."""

@@ -1,10 +1,11 @@
 """From weights to hits: the best items, where the set ends, what is folded, names, explanations, snippets, columns.
 
 If the examples fall into groups, the hits of each take turns. An item that two groups have is a hit of the one where it
-ranks better, at the same rank of the one where its score is larger.
+ranks better, at the same rank of the one where its score is larger. A group that is not heard in the list of all takes
+every fourth place there, from the eighth to the twentieth.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from types import MappingProxyType
 
@@ -29,6 +30,7 @@ from setsearch.search.request import NO_LIMIT, ExpandRequest, nothing_left
 from setsearch.search.weights import SeedWeights
 
 DEEPER = 4  # times as many items are looked at if too many were dropped
+PLACES = range(8, 21, 4)  # of hits of a group beside all examples
 NAMED = 40  # characters of a text that is an example
 
 
@@ -78,10 +80,11 @@ def best_hits(
 
     If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
     """
-    groups = _by_names(fields, groups)
-    waits = _waits(request) and len(groups) == 1 and groups[0].known is not None  # more is soon found
+    groups, is_beside = _by_names(fields, groups), groups[-1].beside
+    n_lists = 1 if is_beside else len(groups)
+    waits = _waits(request) and n_lists == 1 and groups[0].known is not None  # more is soon found
     among, wanted = fields.allowed(request.among, request.filter), _shown(request)
-    told: list[bool | None] = [None] * len(groups)  # whether the seeds of each tell what belongs, once they were asked
+    told = dict[int, bool]()  # whether the seeds of each group tell what belongs, once they were asked
     while True:
         lists = []
         for place, weights in enumerate(groups):
@@ -89,31 +92,31 @@ def best_hits(
             if not len(ids):
                 raise NothingToRank(nothing_left(fields.items, among))
             scores, leaves = scores + weights.constant, request.options.get("cut") == "keep"
-            leaders = _leaders(fields, weights, excluded, request, among, scores)
-            if not leaves:  # the line needs more items than are shown
-                ids, scores = ids[:wanted], scores[:wanted]
-            belongs: list[bool | None] = [None] * len(ids)
-            if request.options.get("cut"):
-                if told[place] is None:
+            belongs: list[bool | None] = []
+            if request.options.get("cut") and not weights.beside:
+                leaders = _leaders(fields, weights, excluded, request, among, scores)
+                if place not in told:
                     asked = fields, weights, leaders, excluded, defaults
                     is_told = weights.decided[1] if weights.decided else not cannot_tell and tells(*asked)
                     told[place] = bool(request.options.get("about")) or is_told
+                if not leaves:  # the line needs more items than are shown
+                    ids, scores = ids[:wanted], scores[:wanted]
                 if not waits:
-                    belongs = _marks(fields, weights, ids, scores, leaders, request, told[place] is True, len(groups))
-            found = zip(ids.tolist(), scores.tolist(), belongs, [place] * len(ids), strict=True)
+                    belongs = _marks(fields, weights, ids, scores, leaders, request, told[place], n_lists)
+            found = zip(ids.tolist(), scores.tolist(), belongs or [None] * len(ids), [place] * len(ids), strict=True)
             lists.append([row for row in found if row[2] or not leaves][:wanted])
         is_all = all(len(own) < wanted for own in lists)
-        ranked, of_groups = _in_turn(fields, lists, request)
+        ranked, of_groups = _in_turn(fields, lists, request, is_beside)
         same = _hits_among(fields, [id for id, *_ in ranked[:wanted]], request)
         if of_groups:
             same = {id: list(dict.fromkeys([*own, *of_groups.get(id, ())])) for id, own in same.items()}
         if len(same) >= request.k or is_all:
             rows = [row for row in ranked if row[0] in same][: request.k]
             if waits and told[0]:
-                rows = _marked(fields, weights, rows, leaders, excluded)
+                rows = _marked(fields, groups[0], rows, leaders, excluded)
             hits = make_hits(fields, groups, rows, request, same)
             several = any(weights.examples.count > 1 for weights in groups)
-            if (cannot_tell or several) and all(is_told is False for is_told in told):
+            if (cannot_tell or several) and told and not any(told.values()):
                 hits.untold = by_documents_note(fields) if cannot_tell else SHARE_LITTLE
             return hits
         wanted *= DEEPER
@@ -143,35 +146,47 @@ def _marks(
 def _marked(
     fields: Fields, weights: SeedWeights, rows: Sequence[Row], leaders: Floats, excluded: Sequence[int]
 ) -> list[Row]:
-    """The rows of hits, by some of the best scores, with what says whether they belong."""
+    """The rows of hits, by some of the best scores, with what says whether they belong: those of the first list."""
 
     def more() -> Floats:
         """The scores by which the line is drawn."""
         return weights.best_scores(excluded, n_leading(fields)) + weights.constant
 
     belongs = belonging(fields, weights, np.array([score for _, score, *_ in rows]), leaders, more)
-    return [(id, score, mark, group) for (id, score, _, group), mark in zip(rows, belongs.tolist(), strict=True)]
+    marks = zip(rows, belongs.tolist(), strict=True)
+    return [(id, score, old if group else mark, group) for (id, score, old, group), mark in marks]
 
 
 def _in_turn(
-    fields: Fields, lists: Sequence[Sequence[Row]], request: ExpandRequest
+    fields: Fields, lists: Sequence[Sequence[Row]], request: ExpandRequest, is_beside: bool
 ) -> tuple[list[Row], Mapping[int, Sequence[int]]]:
     """The rows of each group in turn, each item once, those that belong first; and what was folded in a group.
 
-    What a group loses by folding, it fills up from its own.
+    What a group loses by folding, it fills up from its own. `is_beside`: the second one is beside all examples.
     """
     if len(lists) == 1:
         return [*lists[0]], {}
     same = [_hits_among(fields, [id for id, *_ in own], request) for own in lists]
     kept = [[row for row in own if row[0] in folded] for own, folded in zip(lists, same, strict=True)]
     merged: dict[int, Row] = {}
-    for own in zip_longest(*kept):
+    for own in () if is_beside else zip_longest(*kept):
         rows = [row for row in own if row is not None]
         best = {row[0]: row for row in sorted(rows, key=lambda row: row[1])}
         for id, *_ in rows:
             merged.setdefault(id, best[id])
-    rows = sorted(merged.values(), key=lambda row: row[2] is False)
+    rows = _beside(*kept) if is_beside else sorted(merged.values(), key=lambda row: row[2] is False)
     return rows, {id: same[group].get(id, ()) for id, _, _, group in rows}
+
+
+def _beside(rows: Iterable[Row], more: Iterable[Row]) -> list[Row]:
+    """Rows, with the best others of a second list at some places, each item once: these need not belong."""
+    merged, others = dict[int, Row](), iter(more)
+    for row in rows:
+        if len(merged) + 1 in PLACES:
+            other = next((own for own in others if own[0] not in merged), row)
+            merged[other[0]] = other
+        merged.setdefault(row[0], row)
+    return [*merged.values()]
 
 
 def _leaders(
@@ -222,7 +237,8 @@ def make_hits(
     passages = make_snippets(fields, features) if snippets else {}
     columns = fields.columns_of(ids)
     names = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])
-    named = tuple(_names(fields, weights.examples) for weights in groups) if len(groups) > 1 else ()
+    is_beside = groups[-1].beside
+    named = [() if len(groups) == 1 or own.beside < is_beside else _names(fields, own.examples) for own in groups]
     hits = [
         Hit(
             rank,
@@ -235,7 +251,7 @@ def make_hits(
             columns.get(id),
             tuple([names[other][0] for other in same[id]]) if same.get(id) else (),
             reasons.get(id, ()),
-            named[group] if named else (),
+            named[group],
         )
         for rank, (id, score, belongs, group) in enumerate(rows, 1)
     ]
@@ -243,7 +259,10 @@ def make_hits(
     blank, learned = None if has_base else groups[0].constant, bool(groups[0].corrections)
     revisions = fields.relation.revision, fields.contexts_revision
     found = Hits(hits, *revisions, blank, learned, tuple(common), whole=fields.items.whole)
-    found.groups = named
+    if is_beside:
+        found.beside = next((hit.group for hit in hits if hit.group), ())
+    elif len(groups) > 1:
+        found.groups = tuple(named)
     return found
 
 
@@ -252,6 +271,12 @@ def explain_item(fields: Fields, groups: Sequence[SeedWeights], excluded: Sequen
 
     At the same place of several lists, by the one where its score is the largest.
     """
+    if groups[-1].beside:
+        lists = [zip(*own.best(excluded, PLACES.stop, fields), strict=True) for own in groups]
+        rows = [[(int(id), float(score), None, place) for id, score in own] for place, own in enumerate(lists)]
+        place = {own: place for own, _, _, place in _beside(*rows)}.get(id, 0)
+        found = explanation(fields, groups[place], id)
+        return found._replace(group=_names(fields, groups[1].examples)) if place else found
     if len(groups) == 1:
         return explanation(fields, groups[0], id)
     places = []
@@ -266,8 +291,8 @@ def explain_item(fields: Fields, groups: Sequence[SeedWeights], excluded: Sequen
 
 
 def _by_names(fields: Fields, groups: Sequence[SeedWeights]) -> Sequence[SeedWeights]:
-    """Several groups in the order of the names of their examples."""
-    return groups if len(groups) == 1 else sorted(groups, key=lambda own: _names(fields, own.examples))
+    """Several groups in the order of the names of their examples; one that is beside all examples stays there."""
+    return groups if groups[-1].beside else sorted(groups, key=lambda own: _names(fields, own.examples))
 
 
 def _names(fields: Fields, examples: Examples) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from setsearch.answers.answer import Hits, ManySets
 from setsearch.answers.contributions import set_features, weighted_query
 from setsearch.answers.finding import Names, find_all, find_names, item_entries
-from setsearch.answers.hits import best_hits, explain_item, wanted_of
+from setsearch.answers.hits import PLACES, best_hits, explain_item, wanted_of
 from setsearch.answers.passages import find_headlines
 from setsearch.answers.results import Asked, Explanation, Found, SetFeature, Statistics, WeightedQuery
 from setsearch.answers.tables import ReadingTable
@@ -402,7 +402,9 @@ class Reading(ReadingTable, ManySets):
             return asked, find_rejected(fields, examples, request.exclude)
         weights, rejected = yield from self._weights(fields, examples, request, wanted)
         if count is None and self.defaults.divided and weights.examples.count >= FEWEST:
-            return (yield from find_groups(fields, weights, [*rejected, *examples.seeds], ask)), rejected
+            left_out = [*rejected, *examples.seeds]
+            hears = request.options.get("cut") != "keep" and (wanted is ALL or request.k >= PLACES[0])
+            return (yield from find_groups(fields, weights, left_out, ask, hears)), rejected
         return [weights], rejected
 
 

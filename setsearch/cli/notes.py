@@ -46,8 +46,8 @@ def _notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", mod
             yield f"{name} fits the other examples least"
     if hits.untold:
         yield hits.untold
-    if hits.groups and isinstance(reading, setsearch.Reading):
-        titles = reading.titles(name for group in hits.groups for name in group)
+    if (hits.groups or hits.beside) and isinstance(reading, setsearch.Reading):
+        titles = reading.titles(name for group in (*hits.groups, hits.beside) for name in group)
         yield f"{hits.tell_groups(titles)}; --groups 1 makes one list"
     if hits.contexts_revision not in (None, hits.revision):
         yield f"contexts know write {hits.contexts_revision} of {hits.revision}; --fresh now derives them again"

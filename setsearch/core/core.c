@@ -29,7 +29,7 @@
 #endif
 
 enum {
-    FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, SOME = 256, FEW = 50, /* search/groups.py */
+    FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, LEAST_PART = 3, SOME = 256, FEW = 50, /* search/groups.py */
     VERSION = 11,   /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
@@ -51,7 +51,7 @@ static const double VALUE_LATTICE = 4194304.0; /* 2^22 */
 static const double FIRST = 0.2, LATER = 0.5, LATER_OF_MANY = 2.5 /* over the square root of their number */, JUST_BELOW = 0.99;
 static const double MARGIN = 5.684341886080802e-14; /* 2^-44, relative; logarithms differ by some 2^-53 */
 static const double NEAR = 0.0009765625;           /* 2^-10, as in models/lift.py */
-static const double ONE_SIDED = 0.2, CLOSE = 1e-9; /* search/groups.py, and what last bits may be */
+static const double ONE_SIDED = 0.2, UNHEARD = 0.55, CLOSE = 1e-9; /* search/groups.py, and what last bits may be */
 static const double EXACT_BELOW = 512, LEAST_SUM = 0.125; /* of weights: arrays.py, search/weights.py */
 static const double NEARLY = 1e-9;                  /* as in search/cutoff.py */
 static const double ROUNDING = 1 + 1e-9, PRECISION = 4.76837158203125e-07; /* of bounds; 2^-21 of sums in single precision */
@@ -641,7 +641,7 @@ typedef struct {
     int64_t *examples;       /* the seeds, and room for what joins */
     double *shares;          /* their weights */
     double least;            /* no item has a smaller score */
-    int64_t n_examples, together; /* whether they surely are one set: 1; -1 if they surely do not share little; 0: unknown */
+    int64_t n_examples, together; /* as are_together; -1 if they surely do not share little; 0: unknown */
 } memory_t;
 
 /* What a limit leaves: features that cost `most` together, or all if it is negative; and those that always count. */
@@ -870,10 +870,12 @@ static int find_likeness(const field_t *field, const question_t *question, const
 }
 
 /* Whether the best items are surely like both of any two groups of the seeds that may be the farthest apart, but for the
-   last bits (search/groups.py). `items`: `n` seeds, and LEADERS of the best. */
+   last bits (search/groups.py): 1, and a bit for each seed, from 2 on, of a group that is not heard. `items`: `n` seeds,
+   and LEADERS of the best. */
 static int are_together(const double *alike, int64_t n) {
     double apart[1 << (MOST_DIVIDED - 1)], least = INFINITY;
     const int64_t count = n + LEADERS;
+    int found = 0;
     for (int64_t mask = 1; mask < (int64_t)1 << (n - 1); mask++) { /* of those that are not with the first one */
         double between = 0, within = 0, size = 0;
         for (int64_t a = 0; a < n; a++) {
@@ -889,22 +891,33 @@ static int are_together(const double *alike, int64_t n) {
         if (apart[mask] < least) least = apart[mask];
     }
     for (int64_t mask = 1; mask < (int64_t)1 << (n - 1); mask++) {
-        double smaller = 0, larger = 0;
+        double smaller = 0, larger = 0, heard[2] = {0, 0};
+        int64_t sizes[2] = {0, 0}, seeds[2] = {0, 0};
         if (apart[mask] > least + CLOSE) continue;
+        for (int64_t a = 0; a < n; a++) {
+            const int64_t side = 2 * mask >> (n - a) & 1;
+            sizes[side]++, seeds[side] |= (int64_t)2 << a;
+        }
         for (int64_t hit = n; hit < count; hit++) {
-            double sums[2] = {0, 0}, sizes[2] = {0, 0};
-            for (int64_t a = 0; a < n; a++) {
-                const int64_t side = 2 * mask >> (n - a) & 1;
-                sums[side] += alike[hit * count + a];
-                sizes[side]++;
-            }
-            const double one = sums[0] / sizes[0], other = sums[1] / sizes[1];
+            double sums[2] = {0, 0};
+            for (int64_t a = 0; a < n; a++) sums[2 * mask >> (n - a) & 1] += alike[hit * count + a];
+            const double one = sums[0] / (double)sizes[0], other = sums[1] / (double)sizes[1];
             smaller += one < other ? one : other;
             larger += one < other ? other : one;
+            heard[0] += one, heard[1] += other;
         }
         if (smaller < ONE_SIDED * larger + CLOSE) return 0;
+        int told = 1;
+        for (int side = 0; side < 2; side++) {
+            const double more = heard[side] - UNHEARD * (double)sizes[side] / (double)n * (heard[0] + heard[1]);
+            if (LEAST_PART * sizes[side] < n) continue;
+            if (fabs(more) <= CLOSE) return 0;
+            if (more < 0) told |= (int)seeds[side];
+        }
+        if (found && told != found) return 0;
+        found = told;
     }
-    return 1;
+    return found;
 }
 
 /* Whether the seeds surely share little: more of some items at equal steps than may score above the middle seed that is
@@ -1146,8 +1159,10 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     sort_down(scores, ids, found);
     memory->together = are_one_set(fields, n_fields, question, memory, weighed, n_seeds, ids, scores, found);
     if (memory->together < 0) return DAMAGED;
-    if (may_be_groups && !memory->together)
-        memory->together = share_little(fields, base, n, question, without, weighed, left_out, n_seeds);
+    if (may_be_groups && memory->together != 1) {
+        const int little = share_little(fields, base, n, question, without, weighed, left_out, n_seeds);
+        if (little >= 0 || !memory->together) memory->together = little;
+    }
     return found && (question->joining || scores[0] > 0) ? found : UNSURE;
 }
 
@@ -1251,8 +1266,9 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
 
    `ids` and `shares` have the seeds of all questions, ascending, and their weights; the excluded ids, which ascend, follow
    the seeds of each. An answer is in two rows of numbers. In `ints`: how many best items there are, or why there is no
-   answer; how many joined; how many others are above the middle seed; whether the seeds are one set; a number of
-   features a field, 0 unless these are told; the best items; what joined; the features of each field, ascending. In
+   answer; how many joined; how many others are above the middle seed; whether the seeds are one set (are_together); a
+   number of features a field, 0 unless these are told; the best items; what joined; the features of each field,
+   ascending. In
    `reals`: the least score that an item may have; the scores of the seeds that are left out, and of the best items; and
    c_j, s_j and v_j of each field. `limits` has room for a number a field, `room` is that for best items. */
 ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, int64_t count,

@@ -126,8 +126,8 @@ class Answer(NamedTuple):
     Items are in order, but not those of equal scores, and all that equal the k-th are there. `left_out`: the scores of
     the seeds if each is left out, but for their last bits, where they may be asked for; `above`: how many others may be
     above the middle one, if it was asked and last bits do not decide; if they are more than few, how many surely are,
-    or some of them. `together`: the seeds surely fall into no groups; `share_much`: they do not share little.
-    `least`: no item has a smaller score.
+    or some of them. `together`: the seeds surely fall into no groups, and those at the places `unheard` are a group
+    that is not heard; `share_much`: they do not share little. `least`: no item has a smaller score.
     """
 
     ids: Ints
@@ -138,6 +138,7 @@ class Answer(NamedTuple):
     weighed: tuple[Weighed, ...]
     together: bool = False
     share_much: bool = False
+    unheard: Sequence[int] = ()
     least: float = -math.inf
 
 
@@ -321,7 +322,8 @@ def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterat
             at, real = at + size, real + 3 * size
         is_known, is_left_out = count > 0 and above >= 0, n_seeds > 0 and not math.isnan(left_out[0])
         of_seeds = left_out if is_left_out else None, above if is_known else None
-        yield Answer(ids, scores, joined, *of_seeds, tuple(weighed), together > 0, together < 0, least)
+        unheard = [place for place in range(n_seeds) if together > 0 and together >> place + 1 & 1]
+        yield Answer(ids, scores, joined, *of_seeds, tuple(weighed), together > 0, together < 0, unheard, least)
 
 
 def _numbers(ids: Array, values: Array | None, starts: Ints, ends: Ints) -> tuple[int, ...]:

@@ -89,7 +89,7 @@ def _paired(pairs: tuple[Iterable[str], Iterable[Any]]) -> tuple[list[Any], list
     ids, rows = [id_text(id) for id in pairs[0]], list(pairs[1])
     if len(ids) != len(rows):
         raise InvalidItem(f"{len(ids)} ids and {len(rows)} vectors; give one vector for each id")
-    for twice, times in Counter(ids).most_common(1):
+    for twice, times in Counter(id for id in ids if isinstance(id, str)).most_common(1):
         if times > 1:
             raise DuplicateItem(f"the id {twice!r} occurs twice; ids must be unique")
     return ids, rows

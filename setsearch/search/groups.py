@@ -15,6 +15,10 @@ items, are strangers, for those of parts of one large set find one another: the 
 items, as a share) is that of items drawn at random or less, but for a standard deviation of these, and less than half
 of what it is between two halves of a group. The first two cost little, and the core finds where the second, or the
 third one, surely does not hold. Each group is then looked at likewise.
+
+Examples that share much and are not divided may have a group, of a third of them at least, that is not heard: of the
+mean s of the best hits with it and with the other one, its part is less than .55 of its part of the examples. A few of
+the best hits of its own question are then shown among those of all (answers/hits.py).
 """
 
 import math
@@ -25,7 +29,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Floats
+from setsearch.arrays import Floats, Ints
 from setsearch.core.question import Asking, one_after_another
 from setsearch.errors import NoSeeds
 from setsearch.memory.field import Field
@@ -48,38 +52,59 @@ HITS = 50  # of a group, which are strangers to the other one
 FEW_HITS = 1 / 20  # of the items, which are fewer in a small collection
 STRANGE = 1 / 2  # of the nearness of the halves of a group
 ONE_SIDED = 0.2
+UNHEARD, LEAST_PART = 0.55, 1 / 3  # of the part of a group of the examples, and the least such part
 LEAST_ALIKE = 0.04  # the mean s within the groups
 LEAST_ITEMS = 100  # of a collection in which ranks tell something
 
 
-def find_groups(fields: Fields, weights: SeedWeights, excluded: Sequence[int], ask: Ask) -> Asking[list[SeedWeights]]:
+def find_groups(
+    fields: Fields, weights: SeedWeights, excluded: Sequence[int], ask: Ask, hears: bool = False
+) -> Asking[list[SeedWeights]]:
     """The weights of the groups among the examples of `weights`, in the order of their first ids; or these alone.
 
-    Examples that are divided are items, and equal. `excluded`: the items that are no hits, seeds among them.
+    Examples that are divided are items, and equal. `excluded`: the items that are no hits, seeds among them. `hears`:
+    whether examples in one list are followed by a group of them that is not heard, which is `beside` the list.
     """
     examples = weights.examples
     are_items = examples.count == len(examples.ids) and examples.weights is None
     is_enough = FEWEST <= examples.count <= ALL_OF and fields.items.size >= LEAST_ITEMS
-    if weights.together or not (is_enough and are_items and isinstance(weights.model, Lift)):
+    surely_one = weights.together and not (hears and weights.unheard)
+    if surely_one or not (is_enough and are_items and isinstance(weights.model, Lift)):
         return [weights]
     examples = _in_order(examples)
+    if weights.together:
+        assert weights.unheard is not None
+        return [weights, replace((yield from ask(examples.part(weights.unheard))), beside=True)]
     leaders = sorted(weights.best(excluded, LEADERS, fields)[0].tolist())
     own = np.searchsorted(every := np.array(sorted([*examples.ids, *leaders])), examples.ids)
     alike = likeness(fields, replace(examples, ids=every.tolist()), weights.model)
     one = divide(among := alike[np.ix_(own, own)])
-    if not _within(among, one[None])[0] > LEAST_ALIKE:
-        return [weights]
     hits = np.delete(alike[own], own, axis=1)
     both = np.array([hits[one].mean(axis=0), hits[~one].mean(axis=0)])
-    if not both.min(axis=0).sum() < ONE_SIDED * both.max(axis=0).sum():
+    parts, asked = [examples.part(np.flatnonzero(mask)) for mask in (one, ~one)], list[SeedWeights]()
+    are_sets = _within(among, one[None])[0] > LEAST_ALIKE
+    are_sets = are_sets and both.min(axis=0).sum() < ONE_SIDED * both.max(axis=0).sum()
+    unheard = _unheard(both.sum(axis=1), np.array([part.count for part in parts])) if hears else None
+    is_one = not are_sets and unheard is None
+    if is_one or (not weights.share_much and _share_little(fields, weights, excluded)):
         return [weights]
-    if not weights.share_much and _share_little(fields, weights, excluded):
+    if are_sets:
+        asked = yield from one_after_another(map(ask, parts))
+        if (yield from _are_strangers(fields, asked, excluded, ask)):
+            groups = []
+            for part in asked:
+                groups += yield from find_groups(fields, part, excluded, ask)
+            return groups
+    if unheard is None:
         return [weights]
-    parts = [examples.part(np.flatnonzero(mask)) for mask in (one, ~one)]
-    groups = []
-    for part in (yield from _strangers(fields, parts, excluded, ask)):
-        groups += yield from find_groups(fields, part, excluded, ask)
-    return groups or [weights]
+    return [weights, replace(asked[unheard] if asked else (yield from ask(parts[unheard])), beside=True)]
+
+
+def _unheard(heard: Floats, counts: Ints) -> int | None:
+    """The place of the group that is not heard, by the mean s of the best hits with two of some sizes."""
+    share = counts / counts.sum()
+    unheard = np.flatnonzero((heard < UNHEARD * share * heard.sum()) & (share >= LEAST_PART))
+    return int(unheard[0]) if len(unheard) else None
 
 
 def _share_little(fields: Fields, weights: SeedWeights, excluded: Sequence[int]) -> bool:
@@ -95,10 +120,9 @@ def _share_little(fields: Fields, weights: SeedWeights, excluded: Sequence[int])
     return bool(above > max(UNLIKE * len(ids), FEW * len(ids) / fields.items.size))
 
 
-def _strangers(
-    fields: Fields, parts: Sequence[Examples], excluded: Sequence[int], ask: Ask
-) -> Asking[list[SeedWeights]]:
-    """The weights of two groups; none if the best hits of one rank too high in the other."""
+def _are_strangers(fields: Fields, asked: Sequence[SeedWeights], excluded: Sequence[int], ask: Ask) -> Asking[bool]:
+    """Whether the best hits of neither of two groups rank too high in the other."""
+    parts = [own.examples for own in asked]
     marked = sorted({*excluded, *parts[0].ids, *parts[1].ids})
     places = fields.items.size - len(marked)
     k = max(1, min(HITS, int(FEW_HITS * places)))
@@ -111,15 +135,14 @@ def _strangers(
             found -= float(np.mean(np.log(middle_ranks(sums, sums[hits], marked) / (places + 1)))) / 2
         return found
 
-    asked = yield from one_after_another(map(ask, parts))
     at_random = math.log(places + 1) - math.lgamma(places + 1) / places  # 1, if there are many items
     if not (between := nearness(asked)) < at_random + 1 / math.sqrt(2 * k):
-        return []
+        return False
     within = 0.0
     for part in parts:
         halves = [part.part(np.arange(first, part.count, 2)) for first in (0, 1)]
         within += nearness((yield from one_after_another(map(ask, halves)))) / 2
-    return asked if between < STRANGE * within else []
+    return between < STRANGE * within
 
 
 def make_groups(fields: Fields, examples: Examples, model: Model, count: int) -> list[Examples]:

@@ -37,7 +37,7 @@ from setsearch.search.examples import Examples, example_entries
 
 RIVAL = "fits another set too"  # the part that the best other set of a group takes (answers/saved/coupling.py)
 OWN, NEAR = "near to few words", "used like "  # parts because of neighbors: this, and each of the nearest words
-OF_SEEDS = "left_out", "above", "together", "share_much"  # what the core says of the examples alone
+OF_SEEDS = "left_out", "above", "together", "share_much", "unheard"  # what the core says of the examples alone
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
 
 
@@ -169,6 +169,8 @@ class SeedWeights:
     decided: tuple[npt.NDArray[np.bool_], bool] | None = None  # which items belong, and whether that is told, if known
     together: bool | None = None  # whether the core has found that the examples fall into no groups
     share_much: bool | None = None  # or that they do not share little
+    unheard: list[int] | None = None  # the places of those that are not heard (search/groups.py), none if all are
+    beside: bool = False  # whether these are a group that is shown beside the list of all examples
     rounded: tuple[Rounded, ...] | None = None  # the weights of the examples, if the core told them
 
     @cached_property

@@ -322,8 +322,8 @@ def _note(reading: AnyReading, address: Address, hits: Hits) -> str | None:
     if not isinstance(reading, Reading):
         return None
     notes = reading.word_notes(address.seeds, **_options(reading, address))
-    if hits.groups:
-        notes.append(hits.tell_groups(reading.titles(name for group in hits.groups for name in group)))
+    if hits.groups or hits.beside:
+        notes.append(hits.tell_groups(reading.titles(name for group in (*hits.groups, hits.beside) for name in group)))
     if notes:
         return "; ".join(notes)
     if not hits:

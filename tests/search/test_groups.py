@@ -140,6 +140,83 @@ def test_what_a_group_loses_by_folding_it_fills_up(tmp_path):
         assert [hit.belongs for hit in marked] == sorted([hit.belongs for hit in marked], reverse=True)
 
 
+UNHEARD = ["d32", "d48", "d53", "d69"], ["d38", "d54", "d57", "d73"], ["d47", "d49", "d63", "d65"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"explain": True, "snippets": True},
+        {"exclude": ["d7"]},
+        {"keep_seeds": True},
+        {"among": [f"d{n}" for n in range(0, ITEMS, 3)]},
+        {"cut": "mark"},
+        {"fold": True, "cut": "mark"},
+    ],
+)
+def test_a_group_that_is_not_heard_has_a_few_hits_of_its_own_question(built, kernel, options):
+    _, reading = built
+    for seeds in UNHEARD[: 1 if options else None]:
+        hits = reading.expand(seeds, 24, **options)
+        assert len(hits.beside) == 2 and {*hits.beside} < {*seeds} and not hits.groups
+        lists = [iter(reading.expand(own, 50, groups=1, **options)) for own in (seeds, hits.beside)]
+        dropped, expected = set() if "keep_seeds" in options else {*seeds}, {}
+        for place in range(1, 25):
+            own = place in (8, 12, 16, 20)
+            hit = next(hit for hit in lists[own] if hit.item not in {*expected, *dropped})
+            belongs = None if own else hit.belongs
+            expected[hit.item] = hit._replace(rank=place, group=hits.beside if own else (), belongs=belongs)
+        assert [*hits] == [*expected.values()]
+        for k in (7, 8, 13):
+            fewer = reading.expand(seeds, k, **options)
+            assert [*fewer] == hits[:k] and fewer.beside == (hits.beside if k >= 8 else ())
+        assert {*hits.to_pandas()["group"]} == {"", ", ".join(hits.beside)}
+        assert not reading.expand(seeds, 24, **options, groups=1).beside
+        assert not reading.expand(seeds, None, **{**options, "cut": "keep"}).beside
+
+
+@pytest.mark.parametrize("options", [{}, {"exclude": ["d7"]}])
+def test_an_explanation_is_of_the_list_of_the_hit(built, kernel, options):
+    _, reading = built
+    for seeds in UNHEARD[: 1 if options else None]:
+        for hit in reading.expand(seeds, 12, explain=True, **options)[6:]:
+            own = reading.explain(seeds, hit.item, **options)
+            assert (own.score, own.group, own.features) == (hit.score, hit.group, hit.features)
+
+
+def test_who_is_heard_is_told_by_the_definition(built, kernel):
+    """Groups of less than a third of the examples, and examples that share little, have no hits beside the list."""
+    _, reading = built
+    rng, found = random.Random(3), set()
+    for _ in range(40):
+        seeds = sorted(rng.sample(range(ITEMS), rng.choice([4, 5, 7, 10])))
+        with reading.fields() as fields:
+            names = [f"d{n}" for n in seeds]
+            hits, ids = reading.expand(names, 20, groups=1), {name: fields.resolve(name) for name in names}
+            every = sorted([*ids.values(), *(fields.resolve(hit.item) for hit in hits[:5])])
+            alike = groups.likeness(fields, Examples(every), reading.defaults.make({}))
+            places = [every.index(id) for id in sorted(ids.values())]
+            mask = groups.divide(alike[np.ix_(places, places)])
+            rest = [place for place in range(len(every)) if place not in places]
+            parts = [[place for place, own in zip(places, mask, strict=True) if own == side] for side in (True, False)]
+            heard = [alike[np.ix_(part, rest)].mean() for part in parts]
+            weights = now(two_passes(fields, Examples(sorted(ids.values())), reading.defaults, {}))
+            share_little = groups._share_little(fields, weights, sorted(ids.values()))
+        hits = reading.expand(names, 20)
+        expected = set()
+        for part, own in zip(parts, heard, strict=True):
+            if (
+                not (share_little or hits.groups)
+                and 3 * len(part) >= len(seeds)
+                and own / sum(heard) < 0.55 * len(part) / len(seeds)
+            ):
+                expected = {name for name, id in ids.items() if every.index(id) in part}
+        assert {*hits.beside} == expected
+        found.add((bool(expected), share_little, bool(hits.groups)))
+    assert len(found) == 4, "one list, also of those that share little, a group beside it, and groups"
+
+
 def test_one_set_stays_one(built, kernel):
     _, reading = built
     for own in range(KINDS):
@@ -385,6 +462,10 @@ def test_the_command_line_tells_groups(built, run, tmp_path):
     assert "note: your examples fall into two groups: d0, d16 and d19, d3; --groups 1 makes one list" in err
     code, out, err = run("expand", "a.db", *seeds, "--items", "documents", "--groups", "1")
     assert code == 0 and "groups" not in err and "group" not in json.loads(out)[0]
+    code, out, err = run("expand", "a.db", *UNHEARD[1], "--items", "documents")
+    told = "a few hits are those of d38, d54 alone, which the others are less like"
+    assert code == 0 and f"note: {told}; --groups 1 makes one list" in err
+    assert [row.get("group") for row in json.loads(out)] == [None] * 7 + [["d38", "d54"]] + [None] * 2
     code, out, _ = run("expand", "a.db", *seeds, "--items", "documents", "--bars")
     assert code == 0 and out.count("the set ends here") <= 1
     (tmp_path / "sets.jsonl").write_text("\n".join(map(json.dumps, (seeds[:2], seeds))))
@@ -429,3 +510,5 @@ def test_page_and_api_tell_groups(built, tmp_path):
         assert "your examples fall into two groups: d0, d16 and d19, d3" in page and "groups=1" in page
         page = client.get("/", params={"items": "documents", "seed": seeds, "groups": "1"}).text
         assert "fall into" not in page and "In two groups" in page and "groups=2" in page
+        page = client.get("/", params={"items": "documents", "seed": UNHEARD[1]}).text
+        assert "a few hits are those of d38, d54 alone" in page and "In two groups" in page and "like d38, d54" in page
