@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from operator import add
+from typing import Self
 
 import numpy as np
 
@@ -106,6 +107,10 @@ class WordVocabulary(Vocabulary):
         super().__init__(-1, "terms in context", len(words), len(words))
         self.words = words
         self._ids = dict(zip(words, range(len(words)), strict=True))
+
+    def within(self, cursor: sqlite3.Cursor | None) -> Self:
+        """Itself: all of it is in memory, and each of five fields has it."""
+        return self
 
     def find(self, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that exist."""
