@@ -30,7 +30,7 @@
 
 enum {
     FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, LEAST_PART = 3, SOME = 256, FEW = 50, /* search/groups.py */
-    VERSION = 11,   /* of the entries; binding.py asks for it */
+    VERSION = 12,   /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
@@ -51,6 +51,7 @@ static const double VALUE_LATTICE = 4194304.0; /* 2^22 */
 static const double FIRST = 0.2, LATER = 0.5, LATER_OF_MANY = 2.5 /* over the square root of their number */, JUST_BELOW = 0.99;
 static const double MARGIN = 5.684341886080802e-14; /* 2^-44, relative; logarithms differ by some 2^-53 */
 static const double NEAR = 0.0009765625;           /* 2^-10, as in models/lift.py */
+static const double FLAT = 0.85; /* search/passes.py */
 static const double ONE_SIDED = 0.2, UNHEARD = 0.55, CLOSE = 1e-9; /* search/groups.py, and what last bits may be */
 static const double EXACT_BELOW = 512, LEAST_SUM = 0.125; /* of weights: arrays.py, search/weights.py */
 static const double NEARLY = 1e-9;                  /* as in search/cutoff.py */
@@ -1136,6 +1137,7 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
                                    &best, NULL, 0, NULL, NULL);
         if (found < 0 || is_crowded(&best)) return found < 0 ? found : UNSURE;
         sort_down(scores, ids, found);
+        if (k == question->joining && found >= k && scores[k - 1] > FLAT * scores[0]) break;
         const int sure = join(fields, n_fields, question, memory, ids, scores, found);
         if (sure < 0 || memory->n_examples == n_seeds) return sure < 0 ? sure : UNSURE;
         if (memory->n_examples == n_seeds + question->joining || found < k || scores[found - 1] <= 0 ||

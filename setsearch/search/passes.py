@@ -3,8 +3,9 @@
 Few seeds, five at most, say little. In a second pass (pseudo-relevance feedback) the items that score best, of n / 25
 at most, become seeds until there are ten, of weight 1/2, or 1/4 where there are three seeds, and the weights are made
 again; under a budget (models/lift.py) 10 // N of weight 1/2 join N seeds, three to five or none. A document that is
-nearly the same as a seed, or as one that joined, does not join: it says nothing new. The second pass reads as much as
-the first one times `feedback`, 5,000 postings at least: the strongest features whose lists together are as long,
+nearly the same as a seed, or as one that joined, does not join: it says nothing new. None joins if the last of as many
+of the best items scores more than .85 of the first: such scores do not tell who belongs. The second pass reads as much
+as the first one times `feedback`, 5,000 postings at least: the strongest features whose lists together are as long,
 without lists that are longer by themselves; and in any case the 20 strongest features of the seeds. Under a budget a
 list counts as long as it costs. Strength is estimated with the document frequencies of the stored counts, so that only
 the lists that count get values.
@@ -44,6 +45,7 @@ EXAMPLES = 10  # seeds and what joins them
 FEWEST = 2  # that may join
 WITH_BUDGET = 3, 5  # at least and at most so many: each has thousands of features
 WEIGHT, SMALLER_WEIGHT, ENOUGH = 0.5, 0.25, 3  # of an item that joins; and one that joins so many seeds
+FLAT = 0.85  # of the best score: if the last of those who may join has more, none joins
 SHARE = 25  # of so many items one may join
 DEEPER, DEEPEST = 4, 64  # times as many items are looked at where some are nearly the same as others, and at most
 LEAST = 5000  # postings that a second pass may always read
@@ -81,10 +83,15 @@ def how_many_join(model: Model, examples: Examples, n_items: int, feedback: floa
 
 
 def _joining_items(fields: Fields, weights: SeedWeights, excluded: Sequence[int], count: int) -> list[int]:
-    """The best items of positive score, but for those that are nearly the same as a seed or a better one."""
+    """The best items of positive score, but for those that are nearly the same as a seed or a better one.
+
+    None if as many best items score about the same.
+    """
     looked_at, seeds = count, weights.examples.seeds
     while True:
         ids, scores = weights.best([*excluded, *seeds], looked_at, fields)
+        if looked_at == count <= len(ids) and scores[count - 1] > FLAT * scores[0]:
+            return []
         positive = ids[scores > 0].tolist()
         joining = different(fields, weights, positive)[:count]
         if len(joining) == count or len(positive) < looked_at or looked_at == DEEPEST * count:
@@ -178,14 +185,14 @@ def weights_at_once(
         """The weights of all fields, as seed_weights makes them."""
         (again,) = question.ask_all([asked._replace(weighs=True)]) if not wanted.weights else (answer,)
         assert isinstance(again, Answer)
-        seeds = (_seeds(join() if joins else examples, own) for own in again.weighed)
+        seeds = (_seeds(join() if len(answer.joined) else examples, own) for own in again.weighed)
         return tuple(field_weights(*own, model, n_items) for own in zip(fields.all, seeds, strict=True))
 
     found: dict[str, Any] = {name: getattr(answer, name) for name in OF_SEEDS}
     if wanted.weights:
         told = zip(fields.all, answer.weighed, strict=True)
         found["rounded"] = tuple([Rounded(field, own.features, own.weights, model.rule) for field, own in told])
-    joined = join if joins else None
+    joined = join if len(answer.joined) else None
     known = Known(without, wanted.k, (answer.ids, answer.scores), deeper, answer.least) if wanted.k else None
     return SeedWeights(model, examples, weigh, base, 0.0, join=joined, summed=sums, known=known, **found)
 

@@ -198,7 +198,8 @@ def feedback_scores(
     """Scores of the model lift after a second pass: 10 - N items, n // 25 at most, join the seeds at half weight.
 
     None joins that is nearly the same as a seed or a better item: by seven tenths of their features, five at least.
-    What is `taken` from scores counts for what joins.
+    What is `taken` from scores counts for what joins. None at all if the last of as many of the best items scores more
+    than .85 of the first.
     With vectors, both passes add the field of their meaning. Both subtract gamma times the scores by `excluded` items.
     """
 
@@ -211,9 +212,11 @@ def feedback_scores(
     values, seeds = soft_values(data, slope, binarization), list(dict.fromkeys(seeds))
     one_pass = added(lift_scores(data, seeds, 2.0, slope, binarization, RARITY), dict.fromkeys(seeds, 1.0))
     count = min(10 - len(seeds), len(data) // 25)
-    best: list[str] = []
     left = {item: score - taken.get(item, 0.0) for item, score in one_pass.items()}
-    for item in (item for item, score in ranking(left, {*seeds, *excluded}) if score > 0):
+    ranked, best = list(ranking(left, {*seeds, *excluded})), list[str]()
+    if 2 <= count <= len(ranked) and ranked[count - 1][1] > 0.85 * ranked[0][1]:
+        return one_pass
+    for item in (item for item, score in ranked if score > 0):
         if len(best) < count and not any(nearly_same(values[item], values[other]) for other in [*seeds, *best]):
             best.append(item)
     if count < 2 or len(seeds) > 5 or not best:
