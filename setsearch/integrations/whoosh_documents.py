@@ -1,8 +1,6 @@
 """Follows a Whoosh index: reads each new segment once into the documents of a setsearch database."""
 
 import logging
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -45,9 +43,8 @@ class WhooshDocuments:
         self.fields = [fields] if isinstance(fields, str) else list(fields)
         self._check(whoosh_index.schema)
         self.index = setsearch.open(place, create=True, analyzer=self._analyze, collection=collection)
-        self._lock = threading.Lock()
         self._known: tuple[int, dict[str, Any]] = -1, {}
-        self._other_names: OrderedDict[str, list[str | None]] = OrderedDict()
+        self._other_names: dict[str, list[str | None]] = {}
         self._item_ids: dict[str, tuple[int, Ints]] = {}
         self._warned: set[str] = set()
 
@@ -104,12 +101,9 @@ class WhooshDocuments:
         return names
 
     def _remember(self, segments: dict[str, list[str | None]]) -> None:
-        with self._lock:
-            for segment, names in segments.items():
-                self._other_names[segment] = names
-                self._other_names.move_to_end(segment)
-            while len(self._other_names) > OLDER_SEGMENTS:
-                self._other_names.popitem(last=False)
+        """Keep the names of some segments, and of the latest others: a new mapping, as threads read the old one."""
+        others = {own: names for own, names in self._other_names.items() if own not in segments}
+        self._other_names = dict([*others.items(), *segments.items()][-OLDER_SEGMENTS:])
 
     def segments(self) -> dict[str, Any]:
         """The segments that were read, by their ids; reloaded after each write."""
