@@ -22,7 +22,7 @@ from setsearch.index import Index
 from setsearch.options import in_words
 from setsearch.pool import QuestionPool, Unavailable
 from setsearch.web.access import RequestLimits, Rules
-from setsearch.web.page import HERE, Render, add_docs, make_pages, make_render
+from setsearch.web.page import HERE, Render, make_pages, make_render
 from setsearch.web.typed_names import without_commands
 
 if TYPE_CHECKING:
@@ -58,13 +58,12 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> "FastAPI"
         title="setsearch",
         summary="Give it a few examples, get the rest of the set.",
         version=setsearch.__version__,
-        docs_url=None,  # it would load scripts from elsewhere
+        docs_url=None,  # these would load scripts from elsewhere
         redoc_url=None,
     )
     name = Path(place).name if not isinstance(place, Index) else str(pool.place)
     render = make_render(name, rules)
     api, pages = make_api(pool, rules), make_pages(pool, rules, render)
-    add_docs(pages, render)
     app.include_router(api)
     app.router.routes += [*pages.routes, Mount("/static", StaticFiles(directory=HERE / "static"))]
     _answer_errors(app, render, [*api.routes, *pages.routes])

@@ -124,14 +124,6 @@ def _add_sets(pages: Pages, pool: QuestionPool) -> None:
         return redirect(request, "?" + urlencode([*here.pairs(), *told]))
 
 
-def add_docs(pages: Pages, render: Render) -> None:
-    @pages.get("/docs")
-    async def api_page(request: Request) -> Response:
-        schema = request.app.openapi()
-        page = render(request, "api.html", routes=_describe_routes(schema), summary=schema["info"]["summary"])
-        return HTMLResponse(page)
-
-
 def _back(form: QueryParams) -> Address:
     """The page that a form was on."""
     return Address.read(QueryParams(form.get("back", "").removeprefix("?")))
@@ -155,47 +147,3 @@ def _format(rows: list[dict[str, Any]], kind: str) -> str:
         return csv_text(({**row, "group": ", ".join(row["group"])} for row in rows), EXPORTED)
     statuses = {"example", "belongs"} if any(row["status"] == "belongs" for row in rows) else {"example", "suggested"}
     return "".join(f"{row['item']}\n" for row in rows if row["status"] in statuses)
-
-
-def _describe_routes(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """Method, path, description and parameters of each operation."""
-    return [
-        {
-            "method": method.upper(),
-            "path": path,
-            "description": own.get("description", own.get("summary", "")),
-            "parameters": _parameters(schema, own),
-        }
-        for path, operations in schema["paths"].items()
-        for method, own in operations.items()
-    ]
-
-
-def _parameters(schema: dict[str, Any], operation: dict[str, Any]) -> list[dict[str, str]]:
-    """The parameters of an address, and the fields of a JSON body, or its kind."""
-    given = [(own["name"], own["schema"], own.get("description", "")) for own in operation.get("parameters", ())]
-    content = operation.get("requestBody", {}).get("content", {}).get("application/json")
-    if content is not None:
-        body = _resolved(schema, content["schema"])
-        fields = body.get("properties", {"body": body | {"description": ""}})
-        given += [(name, own, own.get("description", "")) for name, own in fields.items()]
-    return [{"name": name, "kind": _kind(schema, own), "description": text} for name, own, text in given]
-
-
-def _kind(schema: dict[str, Any], given: dict[str, Any]) -> str:
-    own = _resolved(schema, given)
-    if "anyOf" in own:
-        kinds = (_kind(schema, one) for one in own["anyOf"])
-        return " or ".join(kind for kind in kinds if kind != "null")
-    if "enum" in own:
-        return ", ".join(map(str, own["enum"]))
-    if own.get("type") == "array":
-        return f"list of {_kind(schema, own['items'])}"
-    return str(own.get("title", "object") if own.get("type") == "object" else own.get("type", "any"))
-
-
-def _resolved(schema: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    if "$ref" not in given:
-        return given
-    found: dict[str, Any] = schema["components"]["schemas"][given["$ref"].rpartition("/")[2]]
-    return found

@@ -515,12 +515,6 @@ def test_documents_are_written_with_a_token(serve, animals):
     assert (status, "--token" in text) == (403, True)
 
 
-def test_the_api_describes_itself_to_people(serve, animals):
-    page = serve(animals).ask("/docs")[2]
-    for known in ("GET /api/expand", "POST /api/expand", "popularity", "list of string", "PUT /api/documents/{id}"):
-        assert known in page
-
-
 def test_items_with_numbers_have_a_page(serve, tmp_path):
     with setsearch.open(tmp_path / "n.db", create=True) as index:
         index.add_numbers([("ann", [1.0]), ("bob", [1.1]), ("cat", [9.0])], ["height"], "person")
