@@ -106,20 +106,7 @@ class ModelQuery(Given):
     items: Name | None = Field(None, description="terms, documents, or a column of a relation")
 
 
-HitField = Literal[
-    "rank",
-    "item",
-    "score",
-    "title",
-    "belongs",
-    "features",
-    "snippet",
-    "columns",
-    "duplicates",
-    "group",
-    "revision",
-    "contexts_revision",
-]
+HitField: Any = Literal[(*results.Hit._fields, "revision", "contexts_revision")]
 
 
 @with_options([*offered("an address", RESULT).values(), *SAVED.values()])
