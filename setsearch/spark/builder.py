@@ -32,8 +32,6 @@ from setsearch.storage.relation import FEWEST_WORDS, MOST_WORDS
 POSTING_COLUMNS = "feature item count logs total norm_presence norm_soft df soft_df factor floor".split()
 BUCKET_SIZE, MOST_BUCKETS = 2_000_000, 1024  # postings in a folder; a query opens only some folders
 SLICE = 1 << 24  # items whose postings of one bucket are one task
-SORTED_ON_DRIVER = 100_000  # numbers at most
-BINS = 4096  # of the histogram that finds a median
 
 
 @dataclass(frozen=True)
@@ -158,7 +156,10 @@ def _write_side(spark: SparkSession, place: str, relation: Numbered, stage: str)
     _write_postings(place, relation.names[0], entries.join(norms, "item").join(soft, "feature"), buckets)
     by_feature.unpersist()
     stored = spark.read.parquet(path_of(place, relation.names[0], "items"))
-    medians = {existence: median(stored.filter(F.col(norm) > 0), norm) for existence, norm in NORMS.items()}
+    medians = {
+        existence: median(spark, stored.filter(F.col(norm) > 0), norm, f"{stage}/{norm}")
+        for existence, norm in NORMS.items()
+    }
     return Side(*relation.names, n_items, total, medians, buckets)
 
 
@@ -201,30 +202,12 @@ def _write_postings(place: str, items: str, entries: DataFrame, buckets: int) ->
     )
 
 
-def median(rows: DataFrame, column: str) -> float:
-    """The exact median of a column of numbers above 0; 1 for an empty column.
-
-    Histograms narrow down the bin of the median until its numbers fit on the driver.
-    """
-    row: Any = rows.agg(F.count("*"), F.min(column), F.max(column)).first()
-    count, low, high = row
-    if not count:
-        return 1.0
-    below, ranks, inside = 0, ((count - 1) // 2, count // 2), rows
-    while count > SORTED_ON_DRIVER and high > low:
-        place = F.least(F.floor((F.col(column) - low) / ((high - low) / BINS)), F.lit(BINS - 1)).alias("bin")
-        bins = inside.groupBy(place).agg(F.count("*"), F.min(column), F.max(column)).orderBy("bin").collect()
-        ends = np.cumsum([row[1] for row in bins]) + below
-        first, last = (int(np.searchsorted(ends, rank, side="right")) for rank in ranks)
-        if first != last:  # the median lies between two bins
-            return float((bins[first][3] + bins[last][2]) / 2)
-        below, count = int(ends[first]) - bins[first][1], bins[first][1]
-        low, high = bins[first][2], bins[first][3]
-        inside = rows.filter(F.col(column).between(low, high))
-    if high == low:
-        return float(low)
-    values = np.sort(np.array([row[0] for row in inside.select(column).collect()]))
-    return float(np.mean([values[rank - below] for rank in ranks]))
+def median(spark: SparkSession, rows: DataFrame, column: str, stage: str) -> float:
+    """The exact median of a column of numbers; 1 without any."""
+    ordered = numbered(spark, rows.select(column), column, stage)
+    count = ordered.count()
+    middle = ordered.filter(F.col("id").isin((count - 1) // 2, count // 2)).select(column).collect()
+    return float(np.mean([row[0] for row in middle])) if middle else 1.0
 
 
 def numbered(spark: SparkSession, rows: DataFrame, key: str, stage: str) -> DataFrame:

@@ -1,7 +1,6 @@
 """SQLite to Parquet and back: a whole index to a cluster, or a part of one to a file."""
 
 import tempfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -96,7 +95,11 @@ def to_sqlite(
     entries = _entries(spark, layout, chosen, where is None and sample is None)
     try:
         with setsearch.open(database, create=True, **options) as index:
-            return index.add(_items(entries), (layout.items, layout.features))
+            rows = (
+                (row.name, {pair.of: pair["count"] for pair in row.pairs or ()}, row.title)
+                for row in entries.toLocalIterator()
+            )
+            return index.add(rows, (layout.items, layout.features))
     finally:
         chosen.unpersist()
 
@@ -110,11 +113,6 @@ def _entries(spark: SparkSession, layout: Layout, chosen: DataFrame, all_: bool)
     entries = (cells if all_ else cells.join(chosen.select("item"), "item")).join(features, "feature")
     pairs = entries.groupBy("item").agg(F.collect_list(F.struct("of", "count")).alias("pairs"))
     return chosen.join(pairs, "item", "left").orderBy("item")
-
-
-def _items(rows: DataFrame) -> Iterator[tuple[str, dict[str, int], str | None]]:
-    for row in rows.toLocalIterator():
-        yield row.name, {pair.of: pair["count"] for pair in row.pairs or ()}, row.title
 
 
 def _write(folder: Path, reading: Reading) -> None:

@@ -279,8 +279,7 @@ def test_a_build_that_stops_leaves_no_index(spark, both, tmp_path, monkeypatch):
         SparkIndex(spark, place)
 
 
-def test_the_median_is_exact(spark, monkeypatch):
-    monkeypatch.setattr("setsearch.spark.builder.SORTED_ON_DRIVER", 3)
+def test_the_median_is_exact(spark, tmp_path):
     rng = random.Random(1)
     for values in (
         [1.0],
@@ -293,8 +292,8 @@ def test_the_median_is_exact(spark, monkeypatch):
         frame = spark.createDataFrame([(float(value),) for value in values], "x double")
         ordered = sorted(values)
         expected = (ordered[(len(values) - 1) // 2] + ordered[len(values) // 2]) / 2
-        assert median(frame, "x") == expected
-    assert median(spark.createDataFrame([], "x double"), "x") == 1.0
+        assert median(spark, frame, "x", str(tmp_path / "stage")) == expected
+    assert median(spark, spark.createDataFrame([], "x double"), "x", str(tmp_path / "stage")) == 1.0
 
 
 def test_als_is_compared(spark, tmp_path, monkeypatch):
