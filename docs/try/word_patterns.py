@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import regex
 
-from setsearch.text.words import UnicodeWords
+from setsearch.text.words import Words
 
 ALL = 0x110000
 EVERY = "".join(map(chr, range(ALL)))
@@ -72,7 +72,7 @@ def compile(pattern, flags=0):
 
 def word_patterns() -> str:
     """The source of a module `regex` that knows the patterns of words."""
-    known = {own.pattern: own.pattern.replace(r"\X", GRAPHEME) for own in UnicodeWords()._patterns}
+    known = {own.pattern: own.pattern.replace(r"\X", GRAPHEME) for own in Words()._patterns}
     sets = {part: _members(part) for part in {part for pattern in known.values() for part in _sets(pattern)}}
     told = "".join(known.values())  # characters that a pattern names stand for themselves
     alone = np.unique(
