@@ -89,6 +89,24 @@ def test_headers_are_read_in_linear_time():
         assert form_by_content(line * 1500, None) is None
 
 
+FLOWED = (
+    "MIME-Version: 1.0\nSubject: x\nContent-Type: text/plain; charset=utf-8; format=flowed{}\n\n"
+    "Lions hunt \nzebras.\n>> quoted \n>> words\n> more\n stuffed\n-- \nAnn\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("delsp", "text"),
+    [
+        ("", "x\nLions hunt zebras.\n>> quoted words\n> more\nstuffed\n-- \nAnn"),
+        ("; DelSp=Yes", "x\nLions huntzebras.\n>> quotedwords\n> more\nstuffed\n-- \nAnn"),
+    ],
+)
+def test_lines_of_mail_flow(tmp_path, delsp, text):
+    (tmp_path / "a.eml").write_text(FLOWED.format(delsp))
+    assert read(tmp_path / "a.eml")[0]["a.eml"][0] == text
+
+
 def test_a_subject_may_have_many_encoded_words(monkeypatch):
     """Each word of it is decoded once: the parser of the library would read the rest again and again."""
     times = []

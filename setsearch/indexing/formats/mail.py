@@ -17,6 +17,7 @@ _dated = re.compile(rb"From .*\d{1,2}:\d{2}")
 _sender = re.compile(rb"From \S+\s*$")
 _header_line = re.compile(rb"[!-9;-~]+:|>?From ")
 _NO_TEXTS = ("calendar", "vcard", "x-vcard", "directory", "rtf", "richtext", "css", "javascript")
+_quotes = re.compile(r">*")
 _quoted_from = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
@@ -127,4 +128,23 @@ def _content(part: Message, decode: Decode) -> str:
     except (LookupError, ValueError, KeyError):
         payload = part.get_payload(decode=True)
         text = decode(payload) if isinstance(payload, bytes) else ""
+    if str(part.get_param("format", "")).lower() == "flowed" and part.get_content_subtype() == "plain":
+        text = _unflowed(text, str(part.get_param("delsp", "")).lower() == "yes")
     return read_page(text).text() if part.get_content_subtype() == "html" else text
+
+
+def _unflowed(text: str, drops_blanks: bool) -> str:
+    """The paragraphs of a text whose lines flow (RFC 3676): a line that ends with a blank goes on in the next one."""
+    lines: list[str] = []
+    flows, depth = False, 0
+    for line in text.splitlines():
+        before, depth = depth, len(_quotes.match(line)[0])  # type: ignore[index]
+        own = line[depth:].removeprefix(" ")
+        if flows and before == depth:
+            lines[-1] += own
+        else:
+            lines.append(">" * depth + " " * bool(depth) + own)
+        flows = own.endswith(" ") and own != "-- "
+        if flows and drops_blanks:
+            lines[-1] = lines[-1][:-1]
+    return "\n".join(lines)
