@@ -51,7 +51,6 @@ static const double VALUE_LATTICE = 4194304.0; /* 2^22 */
 static const double FIRST = 0.2, LATER = 0.5, LATER_OF_MANY = 2.5 /* over the square root of their number */, JUST_BELOW = 0.99;
 static const double MARGIN = 5.684341886080802e-14; /* 2^-44, relative; logarithms differ by some 2^-53 */
 static const double NEAR = 0.0009765625;           /* 2^-10, as in models/lift.py */
-static const double FLAT = 0.85; /* search/passes.py */
 static const double ONE_SIDED = 0.2, UNHEARD = 0.55, CLOSE = 1e-9; /* search/groups.py, and what last bits may be */
 static const double EXACT_BELOW = 512, LEAST_SUM = 0.125; /* of weights: arrays.py, search/weights.py */
 static const double NEARLY = 1e-9;                  /* as in search/cutoff.py */
@@ -609,6 +608,7 @@ typedef struct {
 /* The numbers of a question by lift. */
 typedef struct {
     double n_items, given, strength, rarity, budget, feedback, weight; /* n, N, ..., and that of an item that joins */
+    double flat;  /* none joins if the last of as many of the best ones has more than this share of the first score */
     double alike; /* the share of features that items have in common which are nearly the same; 0 if none are */
     double unlike, few; /* the share of the others, and the number, that may be above the middle seed; 0: not asked */
     int64_t joining, least, own, more; /* how many join; search/passes.py has the others */
@@ -1137,7 +1137,7 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
                                    &best, NULL, 0, NULL, NULL);
         if (found < 0 || is_crowded(&best)) return found < 0 ? found : UNSURE;
         sort_down(scores, ids, found);
-        if (k == question->joining && found >= k && scores[k - 1] > FLAT * scores[0]) break;
+        if (k == question->joining && found >= k && scores[k - 1] > question->flat * scores[0]) break;
         const int sure = join(fields, n_fields, question, memory, ids, scores, found);
         if (sure < 0 || memory->n_examples == n_seeds) return sure < 0 ? sure : UNSURE;
         if (memory->n_examples == n_seeds + question->joining || found < k || scores[found - 1] <= 0 ||

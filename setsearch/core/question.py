@@ -21,7 +21,7 @@ ROOM = 1 << 18  # numbers of answers, beside those of the largest one
 MOST_EXAMPLES = LEAST_ROOM
 
 _SIZE, _POINTER = c.c_int64, c.c_void_p
-_FIELD, _ASKED = Struct(2 * "qqPPqPPP0q" + "Pdd"), Struct("10d8qPPP4q")  # `field_t` and `asked_t` of core.c
+_FIELD, _ASKED = Struct(2 * "qqPPqPPP0q" + "Pdd"), Struct("11d8qPPP4q")  # `field_t` and `asked_t` of core.c
 
 
 class _Pruning(c.Structure):
@@ -66,6 +66,7 @@ class Numbers(NamedTuple):
     budget: float
     feedback: float
     weight: float
+    flat: float
     alike: float
     unlike: float
     few: float

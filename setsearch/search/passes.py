@@ -160,7 +160,7 @@ def weights_at_once(
         return None
     n_items, total, alike = fields.items.size, examples.total, ALIKE if fields.are_documents else 0.0
     limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items), LEAST_WORDS, DEEPEST
-    of_model = model.strength, model.rarity, model.budget, feedback, weight_of_joining(model, total)
+    of_model = model.strength, model.rarity, model.budget, feedback, weight_of_joining(model, total), FLAT
     numbers = Numbers(n_items, total, *of_model, alike, *wanted.few, *limits)
     lists = [field.core_field(model.rule) for field in fields.all]
     base, without = fields.base(model, total), sorted({*excluded, *examples.seeds})
