@@ -82,6 +82,11 @@ def how_many_join(model: Model, examples: Examples, n_items: int, feedback: floa
     return joining(model, examples.total, n_items)
 
 
+def are_flat(scores: Sequence[float] | Floats, count: int) -> bool:
+    """Whether so many of the best scores, in order, are about the same: such items do not join."""
+    return 0 < count <= len(scores) and bool(scores[count - 1] > FLAT * scores[0])
+
+
 def _joining_items(fields: Fields, weights: SeedWeights, excluded: Sequence[int], count: int) -> list[int]:
     """The best items of positive score, but for those that are nearly the same as a seed or a better one.
 
@@ -90,7 +95,7 @@ def _joining_items(fields: Fields, weights: SeedWeights, excluded: Sequence[int]
     looked_at, seeds = count, weights.examples.seeds
     while True:
         ids, scores = weights.best([*excluded, *seeds], looked_at, fields)
-        if looked_at == count <= len(ids) and scores[count - 1] > FLAT * scores[0]:
+        if looked_at == count and are_flat(scores, count):
             return []
         positive = ids[scores > 0].tolist()
         joining = different(fields, weights, positive)[:count]

@@ -28,7 +28,7 @@ from setsearch.models.values import PRESENCE
 from setsearch.options import ExpandOptions, ModelOptions, refuse
 from setsearch.search.cutoff import can_tell, few_above, middle_seed, n_leading, threshold
 from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected, once_each
-from setsearch.search.passes import DEEPEST, by_presence, different, how_many_join, second_pass
+from setsearch.search.passes import DEEPEST, are_flat, by_presence, different, how_many_join, second_pass
 from setsearch.search.request import (
     NO_LIMIT,
     ExpandRequest,
@@ -212,10 +212,14 @@ class SparkReading(ManySets):
             return
         asked = [Asked(weights, own.marked) for own, weights in zip(questions, ranked_by, strict=True)]
         ranking, depth = Ranking(questions[0].remote[0]), max(counts)
+        found = ranking.best(asked, depth)
+        for place, (own, best) in enumerate(zip(questions, found, strict=True)):
+            if are_flat([score - own.weights.constant for _, score in best], counts[place]):
+                counts[place] = 0
         while True:
             positive = [
                 [id for id, score in best if score > own.weights.constant]
-                for own, best in zip(questions, ranking.best(asked, depth), strict=True)
+                for own, best in zip(questions, found, strict=True)
             ]
             load_entries(questions[0].remote, {id for ids in positive for id in ids}, rule)
             joined = [
@@ -228,6 +232,7 @@ class SparkReading(ManySets):
             if all(are_enough) or depth >= DEEPEST * max(counts):
                 break
             depth = min(depth * DEEPER, DEEPEST * max(counts))
+            found = ranking.best(asked, depth)
         for own, ids in zip(questions, joined, strict=True):
             own.weights = second_pass(own.fields, own.weights, ids, feedback)
 
