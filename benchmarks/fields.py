@@ -41,7 +41,7 @@ from setsearch.indexing.references.reference import Reference
 
 RESULTS = Path(__file__).parent / "results" / "fields.json"
 EXAMPLES = 1, 3
-USERS, LIKED, LEAST_LIKES = 60, 4.0, 3
+USERS, MANY, LIKED, LEAST_LIKES = 60, 20, 4.0, 3
 EVERY = 4  # of so many packages, one
 MOST_SETS, SMALLEST, LARGEST, DRAWS = 40, 12, 600, 3
 NOISE, NOISES = 50, 3  # names, and how many an item has
@@ -64,12 +64,7 @@ def films(folder: Path) -> Iterator[tuple[str, Collection]]:
         for row in csv.DictReader(file):
             if float(row["rating"]) >= LIKED:
                 likes[row["userId"]].add(row["movieId"])
-    users = sorted(user for user, own in likes.items() if len(own) >= 20)
-    random.Random(1).shuffle(users)
-    by_film = defaultdict(list)
-    for user in likes.keys() - {*users[:USERS]}:
-        for film in likes[user]:
-            by_film[film].append(user)
+    chosen, by_film = drawn(likes)
     items = []
     for row in csv.DictReader((folder / "movies.csv").open()):
         if len(own := sorted(by_film[row["movieId"]])) >= LEAST_LIKES:
@@ -77,8 +72,19 @@ def films(folder: Path) -> Iterator[tuple[str, Collection]]:
             words = re.findall(r"[a-z]{4,}", row["title"].lower())
             fields = {"genre": row["genres"].split("|"), "title": words, "year": float(year[1]) if year else None}
             items.append(Item(row["movieId"], own, None, None, fields))
-    yield "films: held-out likes", held_out(("film", "user"), items, {user: likes[user] for user in users[:USERS]})
+    yield "films: held-out likes", held_out(("film", "user"), items, chosen)
     yield "films: genres", without_field(("film", "user"), items, "genre")
+
+
+def drawn(likes: Mapping[str, set[str]]) -> tuple[dict[str, set[str]], dict[str, list[str]]]:
+    """What some users like, drawn at random from those who like many items; and who else likes each item."""
+    users = sorted(user for user, own in likes.items() if len(own) >= MANY)
+    random.Random(1).shuffle(users)
+    chosen, by_item = {user: likes[user] for user in users[:USERS]}, defaultdict(list)
+    for user in likes.keys() - chosen.keys():
+        for item in likes[user]:
+            by_item[item].append(user)
+    return chosen, by_item
 
 
 def held_out(relation: tuple[str, str], items: Sequence[Item], likes: Mapping[str, set[str]]) -> Collection:
@@ -129,12 +135,7 @@ def tags_of(own: Mapping[str, str]) -> list[str]:
 def needed(folder: Path) -> Iterator[tuple[str, Collection]]:
     rows = {own["Package"].strip(): own for own in unpacked(list_of_packages(folder)) if own}
     needs = {name: names_in(f"{own.get('Depends', '')},{own.get('Recommends', '')}") for name, own in rows.items()}
-    users = sorted(name for name, own in needs.items() if len(own) >= 20)
-    random.Random(1).shuffle(users)
-    by_package = defaultdict(list)
-    for user in needs.keys() - {*users[:USERS]}:
-        for name in needs[user]:
-            by_package[name].append(user)
+    chosen, by_package = drawn(needs)
     items = []
     for name, own in sorted(rows.items()):
         if len(of_name := sorted(by_package[name])) >= LEAST_LIKES:
@@ -143,7 +144,7 @@ def needed(folder: Path) -> Iterator[tuple[str, Collection]]:
             fields["size"] = float(size) if size else None
             items.append(Item(name, of_name, None, None, fields))
     relation = "package", "user"
-    yield "needed packages: held-out users", held_out(relation, items, {user: needs[user] for user in users[:USERS]})
+    yield "needed packages: held-out users", held_out(relation, items, chosen)
     yield "needed packages: sections", without_field(relation, items, "section")
     yield "needed packages: tags", without_field(relation, items, "tags", DROPPED_FACETS)
 
