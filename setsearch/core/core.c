@@ -47,8 +47,9 @@ enum {
 };
 
 static const double VALUE_LATTICE = 4194304.0; /* 2^22 */
-/* Shares of bounds. The more items are wanted, the more others have nearly their sums, so that more lists pay. */
-static const double FIRST = 0.2, LATER = 0.5, LATER_OF_MANY = 2.5 /* over the square root of their number */, JUST_BELOW = 0.99;
+/* Shares of bounds. The more items are wanted, the more others have nearly their sums, so that more lists pay: of many it
+   is LATER_OF_MANY over the square root of their number. */
+static const double FIRST = 0.2, LATER = 0.5, LATER_OF_MANY = 2.5, JUST_BELOW = 0.99;
 static const double MARGIN = 5.684341886080802e-14; /* 2^-44, relative; logarithms differ by some 2^-53 */
 static const double NEAR = 0.0009765625;           /* 2^-10, as in models/lift.py */
 static const double ONE_SIDED = 0.2, UNHEARD = 0.55, CLOSE = 1e-9; /* search/groups.py, and what last bits may be */
@@ -1270,9 +1271,8 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
    the seeds of each. An answer is in two rows of numbers. In `ints`: how many best items there are, or why there is no
    answer; how many joined; how many others are above the middle seed; whether the seeds are one set (are_together); a
    number of features a field, 0 unless these are told; the best items; what joined; the features of each field,
-   ascending. In
-   `reals`: the least score that an item may have; the scores of the seeds that are left out, and of the best items; and
-   c_j, s_j and v_j of each field. `limits` has room for a number a field, `room` is that for best items. */
+   ascending. In `reals`: the least score that an item may have; the scores of the seeds that are left out, and of the best
+   items; and c_j, s_j and v_j of each field. `limits` has room for a number a field, `room` is that for best items. */
 ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, int64_t count,
                                   const int64_t *ids, const double *shares, memory_t *memory, weighed_t *weighed,
                                   int64_t *limits, int64_t *ints, int64_t n_ints, double *reals, int64_t n_reals,

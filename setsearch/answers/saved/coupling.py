@@ -174,7 +174,8 @@ class _Taking:
     """What rivals take from the scores of one pass, so that another one does not begin with what fits them better.
 
     Of each kind of fields the best height of each item, the next best, the place of the set that has the best one; and
-    for sets that have kin the best one of their rivals.
+    for sets that have kin the best one of their rivals. Rivalry tells the same of all heights at once: a thousand sets
+    of 126,000 items would take a gigabyte.
     """
 
     def __init__(self, several: Several, names: Sequence[str]) -> None:
