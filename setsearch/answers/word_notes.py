@@ -5,10 +5,8 @@ from itertools import pairwise
 
 from setsearch.answers.results import BY_DOCUMENTS, CONTEXTS_HELP
 from setsearch.memory.fields import Fields
-from setsearch.text.contexts import LARGEST_LEAST_COUNT
-from setsearch.text.token_stream import FREQUENT_COUNT
 
-RARE, NEWER, LEFT_OUT = "too rare for contexts", "newer than the contexts", "left out by an earlier version's contexts"
+RARE, NEWER = "too rare for contexts", "newer than the contexts"
 NEWER_OR_RARE = "newer than the contexts, or each of its forms is too rare for them"
 
 
@@ -27,8 +25,7 @@ def word_notes(fields: Fields | None, stored: Callable[[], Fields | None], seeds
         reasons.setdefault(_why_unknown(fields, documents, seed), []).append(seed)
     for reason, names in reasons.items():
         yield without_contexts_note(names, reason, len(rare) == len(seeds))
-    if fields.uses is None:
-        return
+    assert fields.uses is not None
     for seed in seeds:
         sample = fields.uses.sample(fields.resolve(seed)) if known[seed] else None
         if sample is not None:
@@ -48,11 +45,8 @@ def by_documents_note(fields: Fields) -> str:
 
 def _why_unknown(fields: Fields, documents: Fields | None, seed: str) -> str:
     """Why contexts do not know a word that the documents have."""
-    assert documents is not None
-    used = int(documents.first.totals[documents.resolve(seed)])
-    if fields.uses is None and used > FREQUENT_COUNT:
-        return LEFT_OUT
-    least = LARGEST_LEAST_COUNT if fields.uses is None else fields.uses.least()
+    assert documents is not None and fields.uses is not None
+    used, least = int(documents.first.totals[documents.resolve(seed)]), fields.uses.least
     phrase = _phrase_with(fields, seed) if used >= least and documents.has_phrases else None
     if phrase is not None:
         return f"nearly always part of a phrase, such as {phrase!r}"

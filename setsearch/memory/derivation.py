@@ -15,44 +15,33 @@ import numpy as np
 from setsearch.arrays import Ints
 from setsearch.core.threads import give_back
 from setsearch.errors import CorruptIndex, DatabaseError
-from setsearch.lists import Lists
+from setsearch.memory.field import Field
+from setsearch.memory.names import ContextVocabulary
 from setsearch.memory.neighbors import Earlier, identities, nearest_words, read_earlier
 from setsearch.memory.word_contexts import (
     COEFFICIENTS,
+    DOCUMENTS,
     IN_MEMORY,
     STEMS,
-    Arrays,
+    WORDS,
+    Document,
+    TokenizedTexts,
     WordContexts,
-    both_ways,
-    make_contexts,
+    derived_contexts,
+    no_contexts,
     read_stems,
     read_tokens,
-    stored_arrays,
+    sizes_of,
+    token_arrays,
 )
 from setsearch.sqlite.database import Database
 from setsearch.storage.documents import Texts, read_texts
-from setsearch.storage.generations import Draft, Generation, find_generation
+from setsearch.storage.generations import Draft, Generation, find_generation, json_array, text_of
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
-from setsearch.text.contexts import (
-    FIELDS,
-    ContextPairs,
-    choose_items,
-    context_fields,
-    document_field,
-    least_count,
-    parts_of_keys,
-    words_of_titles,
-)
+from setsearch.text.contexts import parts_of_keys
 from setsearch.text.shown_forms import changed_forms, numbers_of, stem_numbers
-from setsearch.text.token_stream import (
-    Tokens,
-    arrange,
-    token_stream,
-    tokenize,
-    used_names,
-    without_others,
-)
+from setsearch.text.token_stream import Tokens, arrange, tokenize, used_names, without_others
 
 TITLES_OF_WRITE = 5000
 
@@ -64,7 +53,7 @@ class _Texts(NamedTuple):
     """What contexts are derived from, as one transaction sees it; emptied when it was used, to free memory."""
 
     relation: Relation
-    documents: list[tuple[int, str, str | None]]  # id, name, title of those with a text, by name
+    documents: list[Document]  # those with a text, by name
     parts: list[Tokens]  # tokens of documents; the last part that has a document counts
     stems: Ints  # the numbers of the stems of the words of the first part, as far as they are known
     has_contexts: bool
@@ -145,23 +134,27 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
         forms, stems = changed_forms(before, texts.parts[-1], tokens, stems, analyzer.stem), stems[used]
     tokens = without_others(tokens, used)
     texts.parts.clear()
-    arrays, lists, features = _fields(texts, tokens, analyzer, at)
-    arrays[STEMS] = stems
-    generation = Generation(IN_MEMORY, relation.state)
-    contexts = make_contexts(generation, json.loads(arrays["items"]), arrays, lists)
-    if lists:
-        weighted = [(field, COEFFICIENTS[name], features[name]) for name, field in contexts.fields.items()]
-        arrays |= nearest_words(
-            weighted,
+    stored = token_arrays(tokens) | {STEMS: stems}
+    contexts = no_contexts(Generation(IN_MEMORY, relation.state))
+    if texts.has_contexts:
+        source = TokenizedTexts(tokens, texts.documents, relation.items.next_id, analyzer, relation.has_phrases)
+        contexts = derived_contexts(
+            contexts.generation, source, lambda share: at(ARRANGED + share * (COUNTED - ARRANGED))
+        )
+        nearest = nearest_words(
+            _identified(contexts),
             contexts.words.words,
             texts.neighbors,
             lambda share: at(COUNTED + share * (COMPARED - COUNTED)),
         )
+        contexts.arrays.update(nearest)
+        stored |= nearest | {DOCUMENTS: contexts.arrays[DOCUMENTS]}
+    stored |= {"items": json_array(contexts.words.words), "sizes": json_array(sizes_of(contexts))}
     at(COMPARED)
     if draft is None:
         return contexts
     try:
-        draft.write(stored_arrays(contexts, arrays))
+        draft.write(stored.items())
         _store_forms(draft, relation, forms)
         return replace(contexts, generation=draft.publish(relation.state))
     except DatabaseError as error:
@@ -171,39 +164,15 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
         return contexts
 
 
-def _fields(
-    texts: _Texts, tokens: Tokens, analyzer: Analyzer, at: Tell
-) -> tuple[Arrays, dict[str, tuple[Lists, Lists]], dict[str, Ints]]:
-    """What is stored of the fields of contexts, their lists by word and by feature, what identifies their features."""
-    arrays: Arrays = {"items": "[]", "sizes": "{}"}
-    arrays |= {"token documents": tokens.documents, "token lengths": tokens.lengths, "tokens": tokens.tokens}
-    arrays["token names"] = json.dumps(tokens.names, ensure_ascii=False)
-    if not texts.has_contexts:
-        return arrays, {}, {}
-    stream = token_stream(tokens, texts.relation.has_phrases)
-    counts = stream.counts
-    items = choose_items(stream.names, counts, len(stream.tokens), analyzer)
-    lists, n_words = dict[str, tuple[Lists, Lists]](), len(items.names)
-    titles = words_of_titles(analyzer.words, (own[1:] for own in texts.documents))
-    pairs = ContextPairs(stream, items, [name for _, name, _ in texts.documents], titles)
-    arrays["documents"] = json.dumps(texts.documents, ensure_ascii=False)
-    texts.documents.clear()
-    numbers, features = numbers_of(stream.names), dict[str, Ints]()
-    for number, (name, field) in enumerate(context_fields(pairs)):
-        at(ARRANGED + number / len(FIELDS) * (COUNTED - ARRANGED))
-        lists[f"contexts {name}"] = both_ways(field.cells, n_words, len(field.keys))
-        arrays[f"{name} keys"] = field.keys
-        features[f"contexts {name}"] = identities([np.full(1, number), *parts_of_keys(field.keys, numbers)])
-        del field  # not two at once
-    cells = document_field(stream, items.of)
-    lists["documents"] = both_ways(cells, n_words, texts.relation.items.next_id)  # whatever the collection
-    features["documents"] = identities([np.arange(texts.relation.items.next_id)])
-    arrays["items"] = json.dumps(items.names, ensure_ascii=False)
-    arrays["uses"], arrays["occurrences"] = pairs.uses, items.occurrences
-    arrays["least uses"] = np.array([least_count(len(stream.tokens))])
-    arrays["words"] = json.dumps(stream.names, ensure_ascii=False)
-    arrays["sizes"] = json.dumps({name: len(by_feature) for name, (_, by_feature) in lists.items()})
-    return arrays, lists, features
+def _identified(contexts: WordContexts) -> list[tuple[Field, float, Ints]]:
+    """The fields of contexts, their coefficients, and what identifies each feature, whatever its id."""
+    numbers, found = numbers_of(json.loads(text_of(contexts.arrays[WORDS]))), list[tuple[Field, float, Ints]]()
+    for number, (name, field) in enumerate(contexts.fields.items()):
+        parts = [np.arange(field.features.size)]
+        if isinstance(field.features, ContextVocabulary):
+            parts = [np.full(1, number), *parts_of_keys(field.features.keys, numbers)]
+        found.append((field, COEFFICIENTS[name], identities(parts)))
+    return found
 
 
 def _store_forms(draft: Draft, relation: Relation, forms: dict[str, str]) -> None:

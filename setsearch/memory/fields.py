@@ -41,7 +41,7 @@ class Fields(NamedTuple):
     stored: "Fields | None" = None  # by documents, where words without contexts are looked up
     vectors: Callable[[], Vectors] | None = None  # None if items have none
     nearest: Callable[[], Neighbors] | None = None  # None if items have no neighbors
-    uses: WordUses | None = None  # of words with contexts; None if it is unknown
+    uses: WordUses | None = None  # of words with contexts
 
     @property
     def first(self) -> Field:

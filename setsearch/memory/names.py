@@ -13,6 +13,7 @@ import numpy as np
 
 from setsearch.arrays import Array, Ints
 from setsearch.lists import LOCK
+from setsearch.storage.generations import text_of
 from setsearch.storage.matching import is_one_edit
 from setsearch.storage.names import LAST_CHARACTER, MOST_CANDIDATES, Vocabulary
 from setsearch.storage.revisions import Revision
@@ -96,7 +97,7 @@ class KnownNames:
         return found
 
 
-Load = Callable[[sqlite3.Cursor, str], Array | str]  # an array or a text of the generation, by name
+Load = Callable[[sqlite3.Cursor, str], Array]  # an array of the generation, by name
 CONTEXTS_OF = "contexts "  # before the name of a field of contexts
 
 
@@ -165,10 +166,9 @@ class ContextVocabulary(Vocabulary):
 
     are_contexts = True  # and not documents, which rare words have, too
 
-    def __init__(self, name: str, size: int, load: Load) -> None:
-        super().__init__(-1, name, size, size)
-        self._load = load
-        self._known: list[tuple[Ints, list[str]]] = []  # once known: the keys of contexts, and the words in them
+    def __init__(self, name: str, keys: Ints, words: Callable[[], Sequence[str]]) -> None:
+        super().__init__(-1, name, len(keys), len(keys))
+        self.keys, self._words = keys, words  # words in contexts
 
     def find(self, names: Sequence[str]) -> dict[str, int]:
         """Empty: contexts are not found by name."""
@@ -178,12 +178,8 @@ class ContextVocabulary(Vocabulary):
         """(context in words, None) of each id."""
         if not ids:
             return {}
-        field = self.name.removeprefix(CONTEXTS_OF)
-        if not self._known:
-            words = json.loads(str(self._load(self.cursor, "words")))
-            self._known.append((np.asarray(self._load(self.cursor, f"{field} keys")), words))
-        keys, words = self._known[0]
-        return {id: (describe_context(field, int(keys[id]), words.__getitem__), None) for id in ids}
+        field, word = self.name.removeprefix(CONTEXTS_OF), self._words().__getitem__
+        return {id: (describe_context(field, int(self.keys[id]), word), None) for id in ids}
 
 
 class DocumentVocabulary(Vocabulary):
@@ -223,7 +219,7 @@ class DocumentVocabulary(Vocabulary):
 
     def _read(self) -> tuple[dict[int, tuple[str, str | None]], dict[str, int]]:
         if not self._known:
-            documents = json.loads(str(self._load(self.cursor, "documents")))
+            documents = json.loads(text_of(self._load(self.cursor, "documents")))
             by_id = {id: (name, title) for id, name, title in documents}
             self._known.append((by_id, {name: id for id, name, _ in documents}))
         return self._known[0]

@@ -35,7 +35,7 @@ from setsearch.scoring.best import accumulate, is_core, lists_of
 from setsearch.scoring.postings import ValuedLists, WeightedLists
 from setsearch.scoring.smoothing import Neighbors, neighbors_of
 from setsearch.sqlite.database import Bound
-from setsearch.storage.generations import Generation
+from setsearch.storage.generations import Generation, text_of
 
 NEAREST = 10
 FEWEST = 2  # words, for one to have a neighbor
@@ -121,7 +121,7 @@ def _check(size: int, ids: Array, similarities: Array, generation: int | None) -
 def read_earlier(generation: Generation) -> Earlier | None:
     """The neighbors that a generation has; None if an earlier version derived them, or they are lost."""
     try:
-        words = json.loads(generation.text("items"))
+        words = json.loads(text_of(generation.array("items")))
         ids, similarities, marks = (generation.array(name) for name in (*NAMES, MARKS))
         if sorted({*words}) != words or len(marks) != len(words):
             return None

@@ -3,7 +3,7 @@
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
@@ -24,6 +24,8 @@ from setsearch.memory.word_contexts import (
     contexts_state,
     mapped_arrays,
     read_contexts,
+    read_sizes,
+    sizes_of,
 )
 from setsearch.models.values import ValueRule
 from setsearch.sqlite.database import Database
@@ -50,6 +52,14 @@ class Opened(NamedTuple):
 
     version: Version
     relation: Relation
+
+
+class Outline(NamedTuple):
+    """The revision of contexts, their words, and the number of features of each field."""
+
+    state: Revision
+    words: Sequence[str]
+    sizes: Mapping[str, int]
 
 
 class Readings:
@@ -136,17 +146,17 @@ class Readings:
         """Derive the contexts of a collection if there are none, or these lack more than `fresh` allows.
 
         Only one process derives; others wait for it. One that loses this right, since it slept for too long, tries once
-        more; then the last contexts stay. `required` raises what keeps them from being stored, and also derives those
-        anew that an earlier version made with fewer fields. `tell` gets the share that is done.
+        more; then the last contexts stay. `required` raises what keeps them from being stored. `tell` gets the share
+        that is done.
         """
         was_lost = False
         while True:
             with self._memory.deriving:
                 with self._database.read() as cursor:  # another thread may have derived
                     opened = self.version(cursor, name)
-                    contexts = self._word_contexts(opened) if required else None
-                    is_complete = contexts is None or (contexts.is_complete and contexts.generation.id != IN_MEMORY)
-                    if is_complete and not self.needs_contexts(opened, fresh):
+                    generation = self._generation(opened.relation) if required else None
+                    is_stored = generation is None or generation.id != IN_MEMORY
+                    if is_stored and not self.needs_contexts(opened, fresh):
                         return
                 try:
                     if self._derive(name, opened.version, required, tell):
@@ -204,24 +214,24 @@ class Readings:
             mapped = self.files.map(relation, kind)
             state = None if mapped is None else state_of(mapped)
         else:
-            generation = self._trusted(find_generation(relation))
+            generation = self._generation(relation)
             state = None if generation is None else generation.state
         changed = None if state is None else relation.history.changed_items(state)
         return changed is not None and len(changed) <= max(FEW_TO_MERGE, MERGED_SHARE * relation.items.size)
 
     def words(self, relation: Relation) -> WordVocabulary | None:
         """The words of a collection that have contexts, as they are now; None without contexts."""
-        contexts = self._word_contexts(self.version(relation.cursor, relation.items.name))
-        return None if contexts is None or not contexts.fields else contexts.words
+        outline = self._outline(relation)
+        return None if outline is None else WordVocabulary(outline.words)
 
     def describe_contexts(self, relation: Relation) -> dict[str, Any]:
         """The number of words with contexts and of the contexts, and how old these are; empty without contexts."""
-        contexts = self._word_contexts(self.version(relation.cursor, relation.items.name))
-        if contexts is None or not contexts.fields:
+        outline = self._outline(relation)
+        if outline is None:
             return {}
-        state, sizes = contexts.generation.state, {name: own.features.size for name, own in contexts.fields.items()}
+        state, words, sizes = outline
         return {
-            "terms": contexts.words.size,
+            "terms": len(words),
             "revision": state.number,
             "up_to_date": state.stamp == relation.stamp,
             "phrases": relation.has_phrases,
@@ -229,10 +239,10 @@ class Readings:
 
     def needs_contexts(self, opened: Opened, fresh: Fresh) -> bool:
         """Whether contexts are to be derived: there are none, or these lack more than `fresh` allows."""
-        contexts = self._word_contexts(opened)
-        if contexts is not None:
-            return not is_fresh(opened.relation, contexts.generation.state, fresh)
-        return self._wants_contexts(opened)
+        generation = self._generation(opened.relation)
+        if generation is not None and not is_fresh(opened.relation, generation.state, fresh):
+            return True
+        return self._word_contexts(opened) is None and self._wants_contexts(opened)
 
     def _wants_contexts(self, opened: Opened) -> bool:
         """Whether something is to be derived from the texts: contexts of words, or the shown forms of stems."""
@@ -246,21 +256,13 @@ class Readings:
     def _word_contexts(self, opened: Opened) -> WordContexts | None:
         """The contexts of a collection: those that the file holds, or those that only memory does."""
         version, relation = opened
-        if relation.contexts == "off":
-            return None
-        generation = self._trusted(find_generation(relation))
         with LOCK:
-            known = self._memory.contexts.get(relation.id)
-            if known is not None and known.generation.id == IN_MEMORY:
-                if known.generation.state.stamp == relation.stamp:
-                    return known
-                if generation is None:  # they may be of a write that was rolled back, or of other texts
-                    return known if relation.history.changed_items(known.generation.state) is not None else None
+            generation, known = self._generation(relation), self._memory.contexts.get(relation.id)
             if generation is None:
                 return None
             if known is None or known.generation.id != generation.id:
                 try:
-                    self._memory.contexts[relation.id] = known = self._read_contexts(relation, generation)
+                    self._memory.contexts[relation.id] = known = self._read_contexts(opened, generation)
                 except LostArrays:
                     self._memory.distrusted.add(generation.id)
                     return None
@@ -268,17 +270,45 @@ class Readings:
                     self._memory.versions[relation.id] = [version]
             return known
 
-    def _read_contexts(self, relation: Relation, generation: Generation) -> WordContexts:
+    def _generation(self, relation: Relation) -> Generation | None:
+        """Whose contexts answer: those that the file holds, or those that only memory does."""
+        if relation.contexts == "off":
+            return None
+        generation = find_generation(relation)
+        if generation is not None and generation.id in self._memory.distrusted:
+            generation = None
+        known = self._memory.contexts.get(relation.id)
+        own = None if known is None or known.generation.id != IN_MEMORY else known.generation
+        if own is None or own.state.stamp == relation.stamp:
+            return own or generation
+        if generation is None:  # they may be of a write that was rolled back, or of other texts
+            return own if relation.history.changed_items(own.state) is not None else None
+        return generation
+
+    def _outline(self, relation: Relation) -> Outline | None:
+        """What is told of the contexts that answer without their lists; None without contexts."""
+        generation, known = self._generation(relation), self._memory.contexts.get(relation.id)
+        if generation is None:
+            return None
+        if known is not None and known.generation.id == generation.id:
+            own = Outline(generation.state, known.words.words, sizes_of(known))
+        else:
+            try:
+                own = Outline(generation.state, *read_sizes(generation))
+            except LostArrays:
+                return None
+        return own if own.sizes else None
+
+    def _read_contexts(self, opened: Opened, generation: Generation) -> WordContexts:
+        version, relation = opened
+        assert version.analyzer is not None
         mapped = self.files.map(relation, CONTEXTS)
         if mapped is not None:
             try:
-                return read_contexts(generation, mapped)
+                return read_contexts(generation, mapped, relation, version.analyzer)
             except LostArrays:
                 self.files.distrust(mapped)
-        return read_contexts(generation, None)
-
-    def _trusted(self, generation: Generation | None) -> Generation | None:
-        return None if generation is None or generation.id in self._memory.distrusted else generation
+        return read_contexts(generation, None, relation, version.analyzer)
 
     def version(self, cursor: sqlite3.Cursor, name: str) -> Opened:
         """The relation of a reading as this transaction sees it."""
@@ -334,8 +364,8 @@ class Readings:
         chosen = [name for name in BY[by] if name in contexts.fields]
         fields = tuple(contexts.fields[name].within(cursor, COEFFICIENTS[name]) for name in chosen)
         vectors = self._memory.vectors.of(relation, contexts.words)
-        nearest = None if contexts.nearest is None else contexts.nearest.within(cursor).read
-        revision, uses = contexts.generation.state.number, contexts.uses and contexts.uses.within(cursor)
+        nearest = contexts.nearest.within(cursor).read
+        revision, uses = contexts.generation.state.number, contexts.uses
         return Fields(fields, relation, version.analyzer, revision, vectors=vectors, nearest=nearest, uses=uses)
 
     def share(self, version: Version, always: bool = False) -> None:

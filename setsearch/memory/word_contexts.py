@@ -1,14 +1,16 @@
 """The contexts of a collection's words, at the revision of the texts that they were derived from.
 
 Each field has words as items and contexts, or documents, as features. They change as a whole: another generation is
-derived and takes the place of this one, so nothing here is ever brought up to date.
+derived and takes the place of this one, so nothing here is ever brought up to date. A generation stores the tokens of
+its texts. The lists follow from these in some seconds: they stand in a file of arrays, or in memory.
 """
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,17 +24,22 @@ from setsearch.memory.names import CONTEXTS_OF, ContextVocabulary, DocumentVocab
 from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
 from setsearch.memory.neighbors import NearestWords
 from setsearch.models.values import ValueRule
-from setsearch.sqlite.database import Bound
 from setsearch.sqlite.mapped import Mapped
-from setsearch.storage.generations import (
-    Generation,
-    arrays_of,
-    text_array,
-)
+from setsearch.storage.generations import Generation, json_array, text_of
 from setsearch.storage.names import Vocabulary
-from setsearch.text.token_stream import Tokens
+from setsearch.storage.relation import IDS_OF_ANY_FILE, Relation
+from setsearch.text.analyzer import Analyzer
+from setsearch.text.contexts import (
+    FIELDS,
+    ContextPairs,
+    choose_items,
+    context_fields,
+    document_field,
+    least_count,
+    words_of_titles,
+)
+from setsearch.text.token_stream import MARKS, Tokens, token_stream
 
-TEXTS = ("items", "words", "documents", "token names")  # arrays that are texts
 # Of the scores of each field (text/contexts.py), chosen on sets of words of a dictionary and an encyclopedia.
 COEFFICIENTS = {
     "contexts win2": 1.0,
@@ -41,76 +48,95 @@ COEFFICIENTS = {
     "contexts titled": 0.7,
     "documents": 0.6,
 }
-USES_NAMES = "uses", "occurrences", "least uses"  # of the stored arrays
-STEMS = "token stems"  # of the stored arrays; earlier versions have none
+# Names of arrays: what a generation stores of texts, and what follows from them.
+TOKENS = "token documents", "token lengths", "tokens", "token names"
+STEMS = "token stems"  # earlier versions have none
+DOCUMENTS = "documents"  # also of a field
+WORDS, USES_NAMES = "words", ("uses", "occurrences", "least uses")
 IN_MEMORY = 0  # the id of a generation that no file holds
 ITEMS, FEATURES = "items", "features"  # the directions of a field's lists
 
-Arrays = dict[str, Any]  # by name; texts among them
+Arrays = dict[str, Array]  # by name; texts are their bytes
+Document = tuple[int, str, str | None]  # id, name, title
 
 
-class WordUses(Bound):
-    """The uses of the words of a generation, read when they are first needed."""
+@dataclass(frozen=True)
+class WordUses:
+    """The uses of the words of a generation: how many of each tell its neighbors, and how many there are.
 
-    def __init__(self, size: int, load: Callable[[sqlite3.Cursor, str], Any], generation: int | None) -> None:
-        self._size, self._load, self._generation = size, load, generation
-        self._known: list[tuple[Ints, Ints, int]] = []
+    `least`: how often a word had to be used to have contexts.
+    """
+
+    uses: Ints
+    occurrences: Ints
+    least: int
 
     def sample(self, id: int) -> tuple[int, int] | None:
-        """How many uses of a word tell its neighbors, and how many there are; None if all do. Raises LostArrays."""
-        uses, occurrences, _ = self._read()
-        return (int(uses[id]), int(occurrences[id])) if uses[id] < occurrences[id] else None
-
-    def least(self) -> int:
-        """How often a word had to be used to have contexts. Raises LostArrays."""
-        return self._read()[2]
-
-    def _read(self) -> tuple[Ints, Ints, int]:
-        if not self._known:
-            uses, occurrences, least = (self._load(self.cursor, name) for name in USES_NAMES)
-            if not len(uses) == len(occurrences) == self._size or len(least) != 1:
-                raise LostArrays("the stored uses of words", self._generation)
-            self._known.append((uses, occurrences, int(least[0])))
-        return self._known[0]
+        """How many uses of a word tell its neighbors, and how many there are; None if all do."""
+        uses, occurrences = int(self.uses[id]), int(self.occurrences[id])
+        return (uses, occurrences) if uses < occurrences else None
 
 
 @dataclass(frozen=True)
 class WordContexts:
-    """The words and their fields, by name. Without fields the collection has no contexts."""
+    """The words and their fields, by name. Without fields the collection has no contexts.
+
+    `arrays` has, by name, what the generation does not store, or memory has, too.
+    """
 
     generation: Generation
     words: WordVocabulary
     fields: Mapping[str, Field]
-    nearest: NearestWords | None  # this and the next: None if an earlier version derived them
+    nearest: NearestWords
     uses: WordUses | None
-    mapped: Mapped | None = None
+    arrays: Arrays
+    mapped: Mapped | None
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether words, if there are some, have all that this version derives."""
-        are_new = self.nearest is not None and self.uses is not None
-        return not self.fields or ({*COEFFICIENTS} <= {*self.fields} and are_new)
+    def load(self, cursor: sqlite3.Cursor, name: str) -> Array:
+        """An array, from memory or from the table. Raises LostArrays."""
+        return _load(self.generation, self.arrays, cursor, name)
 
 
-def read_contexts(generation: Generation, mapped: Mapped | None) -> WordContexts:
-    """The contexts of a generation: from a file of arrays, if that is of this one, else from the table.
+def _load(generation: Generation, arrays: Arrays, cursor: sqlite3.Cursor, name: str) -> Array:
+    return arrays[name] if name in arrays else generation.within(cursor).array(name)
 
-    Raises LostArrays.
+
+class TokenizedTexts(NamedTuple):
+    """What contexts follow from: the tokens of documents in the order of their names, and these documents.
+
+    `n_ids` is above the id of any document of the collection.
     """
-    if mapped is not None and mapped.state != contexts_state(generation):
-        mapped = None
+
+    tokens: Tokens
+    documents: list[Document]
+    n_ids: int
+    analyzer: Analyzer
+    has_phrases: bool
+
+
+def read_contexts(
+    generation: Generation, mapped: Mapped | None, relation: Relation, analyzer: Analyzer
+) -> WordContexts:
+    """The contexts of a generation: from a file of arrays, if that is of this one, else from its tokens.
+
+    Raises LostArrays, also if an earlier version derived others from these texts.
+    """
     words, sizes = read_sizes(generation)
-    lists = dict[str, tuple[Lists, Lists]]()
-    for name, n_features in sizes.items():
-        if mapped is None:
-            cells = generation.lists(f"{name} {FEATURES}", n_features, len(words))
-            lists[name] = both_ways(cells, len(words), n_features)
-        else:
+    if not sizes:
+        return no_contexts(generation)
+    if mapped is not None and mapped.state == contexts_state(generation):
+        lists = dict[str, tuple[Lists, Lists]]()
+        for name, n_features in sizes.items():
             by_item = layout.lists_from_arrays(mapped, f"{name} {ITEMS}", len(words), n_features)
             lists[name] = by_item, layout.turned_from_arrays(mapped, f"{name} {FEATURES}", by_item)
-    made = make_contexts(generation, words, {} if mapped is None else mapped.arrays, lists, mapped)
-    has_nearest, has_uses = (generation.has(own[0]) for own in (NEAREST_NAMES, USES_NAMES))
-    return replace(made, nearest=made.nearest if has_nearest else None, uses=made.uses if has_uses else None)
+        return _made(generation, words, lists, mapped.arrays, mapped)
+    texts = TokenizedTexts(*_read_texts(generation), sizes["documents"], analyzer, relation.has_phrases)
+    if not texts.tokens.documents.max(initial=-1) < texts.n_ids <= max(relation.items.next_id, IDS_OF_ANY_FILE):
+        raise LostArrays("the stored tokens", generation.id)
+    contexts = derived_contexts(generation, texts)
+    if contexts.words.words != words or sizes_of(contexts) != sizes:
+        raise LostArrays("the stored contexts", generation.id)
+    return contexts
 
 
 def contexts_state(generation: Generation) -> list[int]:
@@ -118,83 +144,143 @@ def contexts_state(generation: Generation) -> list[int]:
     return [generation.id, *generation.state]
 
 
+def sizes_of(contexts: WordContexts) -> dict[str, int]:
+    """The number of features of each field."""
+    return {name: field.features.size for name, field in contexts.fields.items()}
+
+
 def read_sizes(generation: Generation) -> tuple[list[str], dict[str, int]]:
-    """The words that have contexts, sorted, and the number of features of each field. Raises LostArrays."""
-    sizes, words = (generation.text(name) for name in ("sizes", "items"))
-    try:
-        names, of_fields = [*json.loads(words)], dict(json.loads(sizes))
-        if {*map(type, names)} <= {str} and {*map(type, of_fields.values())} <= {int}:
-            return names, of_fields
+    """The words that have contexts, sorted, and the number of features of each field.
+
+    Raises LostArrays, also if an earlier version derived less than this one.
+    """
+    words, sizes = _read_json(generation, "items"), _read_json(generation, "sizes")
+    are_sound = isinstance(words, list) and isinstance(sizes, dict) and {*map(type, words)} <= {str}
+    if not are_sound or not {*map(type, sizes.values())} <= {int}:
         raise LostArrays("the stored contexts", generation.id)
-    except (ValueError, TypeError) as error:
-        raise LostArrays("the stored contexts", generation.id) from error
+    if sizes and ({*sizes} != {*COEFFICIENTS} or not all(map(generation.has, NEAREST_NAMES))):
+        raise LostArrays("the stored contexts", generation.id)
+    return words, sizes
 
 
-def make_contexts(
+def no_contexts(generation: Generation) -> WordContexts:
+    """Those of a collection that has none."""
+    return _made(generation, [], {}, {}, None)
+
+
+def derived_contexts(
+    generation: Generation, texts: TokenizedTexts, tell: Callable[[float], None] = lambda share: None
+) -> WordContexts:
+    """The contexts that follow from tokens, in memory. `tell` gets the share that is done."""
+    stream = token_stream(texts.tokens, texts.has_phrases)
+    counts = stream.counts
+    items = choose_items(stream.names, counts, len(stream.tokens), texts.analyzer)
+    lists, n_words = dict[str, tuple[Lists, Lists]](), len(items.names)
+    titles = words_of_titles(texts.analyzer.words, (own[1:] for own in texts.documents))
+    pairs = ContextPairs(stream, items, [name for _, name, _ in texts.documents], titles)
+    arrays = {WORDS: json_array(stream.names), DOCUMENTS: json_array(texts.documents)}
+    for number, (name, field) in enumerate(context_fields(pairs)):
+        tell(number / len(FIELDS))
+        lists[f"{CONTEXTS_OF}{name}"] = _both_ways(field.cells, n_words, len(field.keys))
+        arrays[f"{name} keys"] = field.keys
+        del field  # not two at once
+    lists[DOCUMENTS] = _both_ways(document_field(stream, items.of), n_words, texts.n_ids)
+    uses = pairs.uses, items.occurrences, np.array([least_count(len(stream.tokens))])
+    arrays |= zip(USES_NAMES, uses, strict=True)
+    return _made(generation, items.names, lists, arrays, None)
+
+
+def _made(
     generation: Generation,
     names: Sequence[str],
-    arrays: Mapping[str, Any],
     lists: Mapping[str, tuple[Lists, Lists]],
-    mapped: Mapped | None = None,
+    arrays: Arrays,
+    mapped: Mapped | None,
 ) -> WordContexts:
-    """Contexts of these words; `lists` of each field are those by word and by feature.
+    """Contexts of these words; `lists` of each field are those by word and by feature. Raises LostArrays.
 
     What the generation has of them is read from `arrays`, or when it is needed from the table.
     """
     generation, words, fields = generation.within(None), WordVocabulary(names), {}
 
-    def load(cursor: sqlite3.Cursor, name: str) -> Array | str:
-        own = generation.within(cursor)
-        return arrays[name] if name in arrays else own.text(name) if name in TEXTS else own.array(name)
+    def taken(name: str, size: int) -> Ints:
+        if name not in arrays or len(arrays[name]) != size:
+            raise LostArrays(f"the mapped {name}")
+        return arrays[name]
 
+    if lists and WORDS not in arrays:
+        raise LostArrays(f"the mapped {WORDS}")
+    load = partial(_load, generation, arrays)
+    in_contexts = cache(lambda: json.loads(text_of(arrays[WORDS])))
     for name, both in lists.items():
-        features: Vocabulary = ContextVocabulary(name, len(both[1]), load)
-        if not name.startswith(CONTEXTS_OF):
-            features = DocumentVocabulary(name, len(both[1]), load, generation.state)
+        size = len(both[1])
+        features: Vocabulary = DocumentVocabulary(name, size, load, generation.state)
+        if name.startswith(CONTEXTS_OF):
+            features = ContextVocabulary(name, taken(f"{name.removeprefix(CONTEXTS_OF)} keys", size), in_contexts)
         fields[name] = Field(Content(words, features, *both, np.zeros(0, np.int64), mapped))
+    uses = None
+    if lists:
+        sizes = words.size, words.size, 1
+        own, occurrences, least = (taken(name, size) for name, size in zip(USES_NAMES, sizes, strict=True))
+        uses = WordUses(own, occurrences, int(least[0]))
     lost = None if generation.id == IN_MEMORY else generation.id
-    nearest, uses = NearestWords(words.size, load, lost), WordUses(words.size, load, lost)
-    return WordContexts(generation, words, fields, nearest, uses, mapped)
+    nearest = NearestWords(words.size, load, lost)
+    return WordContexts(generation, words, fields, nearest, uses, arrays, mapped)
 
 
-def both_ways(cells: Entries, n_words: int, n_features: int) -> tuple[Lists, Lists]:
+def _both_ways(cells: Entries, n_words: int, n_features: int) -> tuple[Lists, Lists]:
     """The lists of a field by word, and by feature, of sorted (feature, word, count)."""
     by_word = Lists.of(transposed(cells), n_words, n_features)
     return by_word, Lists.of(cells, n_features, n_words)
 
 
-def stored_arrays(contexts: WordContexts, arrays: Arrays) -> Iterator[tuple[str, Array]]:
-    """What a generation stores of contexts: name and array of everything, one after the other."""
-    for name, value in arrays.items():
-        yield name, text_array(value) if isinstance(value, str) else value
-    for name, field in contexts.fields.items():
-        yield from arrays_of(f"{name} {FEATURES}", field.content.by_feature)
-
-
 def mapped_arrays(cursor: sqlite3.Cursor, contexts: WordContexts, rule: ValueRule) -> layout.Named:
     """What a file of arrays gets of contexts. Raises LostArrays."""
+    names = [WORDS, *USES_NAMES, *NEAREST_NAMES]
     for name, field in contexts.fields.items():
         yield from layout.lists_to_arrays(f"{name} {ITEMS}", field.content.by_item, may_grow=False)
         yield from layout.turned_to_arrays(f"{name} {FEATURES}", field.content.by_feature)
         yield from field.arrays_of(rule, has_postings=False)
-    kept = [f"{name.removeprefix(CONTEXTS_OF)} keys" for name in contexts.fields if name.startswith(CONTEXTS_OF)]
-    kept += NEAREST_NAMES if contexts.nearest is not None else ()
-    kept += USES_NAMES if contexts.uses is not None else ()
-    for name in kept:
-        yield name, contexts.generation.within(cursor).array(name)
+        if name.startswith(CONTEXTS_OF):
+            names.append(f"{name.removeprefix(CONTEXTS_OF)} keys")
+    for name in names:
+        yield name, contexts.load(cursor, name)
+
+
+def _read_texts(generation: Generation) -> tuple[Tokens, list[Document]]:
+    """The tokens and the documents of a generation. Raises LostArrays."""
+    tokens, documents = read_tokens(generation), _read_json(generation, DOCUMENTS)
+    if tokens is not None and isinstance(documents, list) and len(documents) == len(tokens.documents):
+        ids = tokens.documents.tolist()
+        if all(_is_document(row, id) for row, id in zip(documents, ids, strict=True)):
+            return tokens, documents
+    raise LostArrays("the stored tokens", generation.id)
+
+
+def _is_document(row: object, id: int) -> bool:
+    if not isinstance(row, list) or len(row) != len(("id", "name", "title")):
+        return False
+    return row[0] == id and isinstance(row[1], str) and isinstance(row[2], str | None)
 
 
 def read_tokens(generation: Generation) -> Tokens | None:
     """The tokens of the texts that contexts were derived from; None if they are lost."""
     try:
-        documents, lengths, tokens = (generation.array(name) for name in ("token documents", "token lengths", "tokens"))
-        names = json.loads(generation.text("token names"))
-    except (LostArrays, ValueError):
+        documents, lengths, tokens = (generation.array(name) for name in TOKENS[:3])
+        names = _read_json(generation, TOKENS[3])
+    except LostArrays:
         return None
-    sound = len(documents) == len(lengths) and int(lengths.sum()) == len(tokens)
-    if not sound or tokens.max(initial=0) >= len(names) or documents.min(initial=0) < 0:
+    are_names = isinstance(names, list) and {*map(type, names)} <= {str} and names[: len(MARKS)] == [*MARKS]
+    if not are_names or len(documents) != len(lengths) or int(lengths.sum()) != len(tokens):
+        return None
+    if min(own.min(initial=0) for own in (documents, lengths, tokens)) < 0 or tokens.max(initial=0) >= len(names):
         return None
     return Tokens(documents, lengths, tokens.astype(np.int32), names)
+
+
+def token_arrays(tokens: Tokens) -> Arrays:
+    """The arrays as which tokens are stored, by name."""
+    return dict(zip(TOKENS, (tokens.documents, tokens.lengths, tokens.tokens, json_array(tokens.names)), strict=True))
 
 
 def read_stems(generation: Generation, tokens: Tokens) -> Ints:
@@ -204,3 +290,11 @@ def read_stems(generation: Generation, tokens: Tokens) -> Ints:
     except LostArrays:
         return np.zeros(0, np.int64)
     return stems if len(stems) == len(tokens.names) else stems[:0]
+
+
+def _read_json(generation: Generation, name: str) -> Any:
+    """What `json_array` made an array. Raises LostArrays."""
+    try:
+        return json.loads(text_of(generation.array(name)))
+    except (ValueError, RecursionError) as error:
+        raise LostArrays(f"the stored {name}", generation.id) from error

@@ -26,7 +26,7 @@ from setsearch.arrays import Array
 from setsearch.sqlite.forks import is_gone, this_process
 
 MAGIC = b"setsearch arrays 1\n".ljust(64, b"\0")
-TYPES = {np.dtype(name).str for name in ("<i8", "<i4", "<u2", "<f8", "<f4")}
+TYPES = {np.dtype(name).str for name in ("<i8", "<i4", "<u2", "u1", "<f8", "<f4")}
 ALIGNED = 64  # bytes
 AT_WORK = 60.0  # seconds after which a draft of another host is one of a process that died
 MOST_OF_HEAD = 1 << 20  # bytes

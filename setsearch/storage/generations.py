@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from setsearch.arrays import LARGEST_COUNT, Array, Entries, repeat
+from setsearch.arrays import Array
 from setsearch.errors import LostArrays, SetsearchError, TakenOver
-from setsearch.lists import Lists
 from setsearch.sqlite.database import Bound, Database
 from setsearch.sqlite.forks import is_gone, this_process
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
@@ -27,7 +26,6 @@ from setsearch.storage.relation import Relation
 from setsearch.storage.revisions import Revision, random_number
 
 LISTS, CONTEXTS = "lists", "contexts"  # the names of what is derived; of generations, and of files of arrays
-LISTED = "lengths", "ids", "counts"  # the arrays of lists
 SLICE = 1 << 16  # elements that are stored together
 AT_WORK = 60.0  # seconds that a process may take for one step
 BYTES_OF_WRITE = 1 << 22  # of slices that one transaction writes
@@ -53,27 +51,10 @@ class Generation(Bound):
         is_float = len(parts) > 1 and parts[0].dtype.kind == "f"
         return np.concatenate([np.zeros(0, np.int64), *parts[:-1]], dtype=np.float64 if is_float else np.int64)
 
-    def text(self, name: str) -> str:
-        """The text that `text_array` made an array. Raises LostArrays."""
-        return self.array(name).astype(np.uint8).tobytes().decode()
-
     def has(self, name: str) -> bool:
         """Whether there is an array of this name: generations of older versions lack some."""
         statement = "select 1 from setsearch_array where generation = ? and name = ?"
         return self.cursor.execute(statement, (self.id, name)).fetchone() is not None
-
-    def lists(self, name: str, n_lists: int, n_ids: int) -> Entries:
-        """The entries of lists, sorted. Raises LostArrays."""
-        lengths, ids, counts = (self.array(f"{name} {part}") for part in LISTED)
-        sound = len(lengths) == n_lists and lengths.min(initial=0) >= 0 and lengths.max(initial=0) <= len(ids)
-        if not sound or not int(lengths.sum()) == len(ids) == len(counts):
-            raise _lost(name, self)
-        lists = repeat(np.arange(n_lists), lengths)
-        ascends = (ids[1:] > ids[:-1]) | (lists[1:] != lists[:-1])
-        sound = bool(ascends.all()) and ids.min(initial=0) >= 0 and ids.max(initial=-1) < n_ids
-        if not sound or counts.min(initial=1) < 1 or counts.max(initial=1) > LARGEST_COUNT:
-            raise _lost(name, self)
-        return Entries(lists, ids, counts)
 
     def check(self) -> None:
         """Read all arrays; raises LostArrays."""
@@ -90,11 +71,6 @@ def find_generation(relation: Relation) -> Generation | None:
         (relation.id, CONTEXTS),
     ).fetchone()
     return None if row is None else Generation(row[0], Revision(*row[1:])).within(relation.cursor)
-
-
-def arrays_of(name: str, lists: Lists) -> Iterator[tuple[str, Array]]:
-    """The arrays as which lists are stored, by name."""
-    yield from zip((f"{name} {part}" for part in LISTED), (lists.lengths, *lists.flat()), strict=True)
 
 
 class Draft:
@@ -235,6 +211,11 @@ def _lost(name: str, generation: Generation) -> LostArrays:
     return LostArrays(f"the stored {name}", generation.id)
 
 
-def text_array(text: str) -> Array:
-    """A text as an array: its UTF-8 bytes."""
-    return np.frombuffer(text.encode(), np.uint8)
+def json_array(value: object) -> Array:
+    """A value as an array: the bytes of its JSON."""
+    return np.frombuffer(json.dumps(value, ensure_ascii=False).encode(), np.uint8)
+
+
+def text_of(array: Array) -> str:
+    """The text of an array of bytes. Raises UnicodeDecodeError, which is a ValueError."""
+    return array.astype(np.uint8).tobytes().decode()

@@ -18,6 +18,9 @@ from samples import delete_arrays
 
 import setsearch
 from setsearch import errors
+from setsearch.storage import generations
+from setsearch.storage.generations import find_generation
+from setsearch.storage.relation import load_relations
 from setsearch.text import contexts
 from setsearch.text import token_stream as stream
 from setsearch.text.words import UNICODE, words_of_kind
@@ -207,24 +210,21 @@ def test_notes_say_why_a_word_has_no_contexts(tmp_path):
         assert not any("okapi" in note for note in terms.word_notes(["quagga", "apple", "okapi"]))
 
 
-def test_contexts_of_an_earlier_version_are_kept_until_they_are_derived_again(tmp_path, monkeypatch):
+def test_contexts_that_an_earlier_version_chose_otherwise_are_derived_anew(tmp_path, monkeypatch):
     place, texts = tmp_path / "a.db", random_texts(3, n=150)
 
     def without_frequent(names, counts, n_tokens, analyzer):
         return contexts.choose_items(names, np.where(counts > 100, 0, counts), n_tokens, analyzer)
 
-    monkeypatch.setattr("setsearch.memory.derivation.choose_items", without_frequent)
+    monkeypatch.setattr("setsearch.memory.word_contexts.choose_items", without_frequent)
     with setsearch.open(place, create=True, contexts="on") as index:
         index.add([*texts.items(), ("z", "apple zebra")])
         index.refresh("now")
+        old = index.items("terms").word_notes(["apple", "old", "zebra"])
+        assert old == ["apple, zebra: too rare for contexts, so only their documents count"]
     monkeypatch.undo()
-    with sqlite3.connect(place) as connection:
-        connection.execute("delete from setsearch_array where name in ('uses', 'occurrences', 'least uses')")
+    delete_arrays(place)
     with setsearch.open(place) as index:
-        left_out, rare = index.items("terms").word_notes(["apple", "old", "zebra"])
-        assert left_out == "apple: left out by an earlier version's contexts, so only its documents count"
-        assert rare == "zebra: too rare for contexts, so only its documents count"
-        index.refresh("now")
         rare, sampled = index.items("terms").word_notes(["apple", "old", "zebra"])
         assert rare.startswith("zebra: too rare")
         assert sampled.startswith("apple: contexts from a sample of")
@@ -462,8 +462,8 @@ def test_how_often_a_word_must_occur():
 @pytest.mark.parametrize(
     ("statement", "problem"),
     [
-        ("update setsearch_array set data = zeroblob(9) where name = 'documents features ids'", "damaged or gone"),
-        ("delete from setsearch_array where name = 'contexts win2 features counts' and slice = 0", "damaged or gone"),
+        ("update setsearch_array set data = zeroblob(9) where name = 'tokens'", "damaged or gone"),
+        ("delete from setsearch_array where name = 'token lengths' and slice = 0", "damaged or gone"),
         ("update setsearch_array set slice = slice + 7 where name = 'nearest words'", "damaged or gone"),
     ],
 )
@@ -480,6 +480,76 @@ def test_damage_of_what_was_derived_is_found(index, statement, problem):
     delete_arrays(index._database.path)
     with setsearch.open(index._database.path) as again:
         assert (again.items("terms").expand(["apple"]), again.items("documents").expand(["d01"])) == expected
+
+
+@pytest.mark.parametrize("options", [{"contexts": "phrases"}, {"contexts": "on", "language": "english"}])
+def test_without_a_file_contexts_follow_from_the_tokens_of_their_revision(tmp_path, monkeypatch, options):
+    """Also after later writes, of documents with other ids than in the order of their names, and with holes."""
+    place, texts = tmp_path / "a.db", random_texts(5, n=60)
+    with setsearch.open(place, create=True, **options) as index:
+        index.add(reversed(random_titles(texts, 5)))
+        index.delete(["d03", "d59"])
+        index.refresh("now")
+        index.update([("d00", "a lion, a tiger and an okapi"), ("e", "okapi")])
+        index.delete(["d07"])
+
+    def ask():
+        with setsearch.open(place) as index:
+            terms, found = index.items("terms"), [index.info()["contexts"]]
+            for by in ("both", "contexts"):
+                found.append(terms.expand(["apple", "lion"], 99, by=by, explain=True))
+                found.append(terms.features(["apple"], 999, by=by))
+            assert found[1].contexts_revision == 2 < found[1].revision
+            return [*found, terms.word_notes(["apple", "okapi"])]
+
+    expected = ask()
+    monkeypatch.setenv("SETSEARCH_ARRAYS", "0")
+    assert ask() == expected
+    monkeypatch.delenv("SETSEARCH_ARRAYS")
+    delete_arrays(place)
+    assert ask() == expected
+    monkeypatch.setattr("setsearch.memory.word_contexts.derived_contexts", None)
+    assert ask() == expected, "the file was written again"
+
+
+@pytest.mark.parametrize(
+    "value", [-1, 0, 2**31, 2**62, None, "7", "[]", "[[]]", '["", ".", ",", 7]', "no", "[[1, 2, 3]]"]
+)
+def test_what_a_stranger_wrote_gives_no_contexts(tmp_path, value):
+    """Under right checksums, of each array: contexts are derived anew from the texts."""
+    place = tmp_path / "a.db"
+    with setsearch.open(place, create=True, contexts="on") as index:
+        index.add(random_texts(1).items())
+        index.refresh("now")
+        expected = index.items("terms").expand(["apple"], 99, explain=True)
+        with index._database.read() as cursor:
+            sound = find_generation(load_relations(cursor)[0]).within(cursor)
+            arrays = {
+                name: sound.array(name) for (name,) in cursor.execute("select distinct name from setsearch_array")
+            }
+    for name, array in arrays.items():
+        is_text = array[:1].tolist() in ([ord("[")], [ord("{")])
+        if name == "token stems" or is_text != isinstance(value, str):
+            continue
+        new = np.frombuffer(value.encode(), np.uint8) if is_text else array[:-1] if value is None else array * 0 + value
+        with sqlite3.connect(place) as connection:
+            (generation,) = connection.execute("select id from setsearch_generation").fetchone()
+            connection.execute("delete from setsearch_array where name = ?", (name,))
+            rows = [(generation, name, *own) for own in generations._packed(generation, name, new)]
+            connection.executemany("insert into setsearch_array values (?, ?, ?, ?)", rows)
+        delete_arrays(place)
+        with setsearch.open(place) as index:
+            try:
+                hits = index.items("terms").expand(["apple"], 99, explain=True)
+            except errors.CorruptIndex:  # the next question derives anew
+                hits = index.items("terms").expand(["apple"], 99, explain=True)
+            assert hits == expected or name in UNCHECKED, name
+            index.replace(random_texts(1).items())
+            index.refresh("now")
+
+
+# What sound numbers of a stranger may be: other texts, or other neighbors.
+UNCHECKED = ("tokens", "nearest words", "similarities")
 
 
 def test_contexts_can_be_chosen_later(tmp_path):

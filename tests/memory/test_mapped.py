@@ -119,7 +119,7 @@ def test_files_answer_as_the_tables_do(path, monkeypatch, kernel):
     with setsearch.open(path) as index:
         assert is_mapped(index)
         monkeypatch.setattr(ForwardLists, "sweep", None)  # which reads all lists from the tables
-        monkeypatch.setattr("setsearch.storage.generations.Generation.lists", None)
+        monkeypatch.setattr("setsearch.memory.word_contexts.derived_contexts", None)
         assert answers(index) == expected
     monkeypatch.undo()
     delete_arrays(path)
