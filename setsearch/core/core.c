@@ -30,7 +30,7 @@
 
 enum {
     FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, LEAST_PART = 3, SOME = 256, FEW = 50, /* search/groups.py */
-    VERSION = 12,   /* of the entries; binding.py asks for it */
+    VERSION = 13,   /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
@@ -39,7 +39,9 @@ enum {
     BLOCK = 1 << 15, /* items that are scored together: their sums stay in the processor's cache */
     COUNTED = 1 << 12, /* items that are counted together */
     MANY = 4,       /* lists that have more than one posting for so many items touch many */
-    AHEAD = 4, FAR_AHEAD = 16, /* items or lists, and entries, that are fetched before they are looked at */
+    AHEAD = 4,      /* items or lists that are fetched before they are looked at */
+    NEAR_EACH_OTHER = 1 << 11, /* features */
+    SHORT = UINT16_MAX, /* lengths of lists are below */
     STRETCH = 16,   /* scores that are compared with the least of the best together */
     BINS = 512,     /* of weights */
     DEEPER = 4,     /* times as many items are looked at if some are nearly the same as others */
@@ -603,6 +605,7 @@ static int are_alike(const uint32_t *ids, int64_t p, int64_t end, int64_t q, int
 typedef struct {
     part_t by_feature, by_item; /* without weights */
     const int64_t *stored;      /* the lengths of the lists of features before values decide */
+    const uint16_t *short_ones; /* the same, SHORT for those that are not less: most are, and four times as many are in the cache */
     double coefficient, norm;   /* no item's values have a larger Euclidean norm; 0: some items have none yet */
 } field_t;
 
@@ -625,7 +628,7 @@ typedef struct {
     int64_t n_seeds, n_excluded, once, weighs; /* whether seeds that are nearly the same count once; and how they weigh is told */
 } asked_t;
 
-/* Memory of a thread for a field; room for all its features. */
+/* Memory of a thread for a field; room for all its features, and one more. */
 typedef struct {
     double *have; /* zeros between calls: c_j and s_j side by side, in one line of the processor's cache */
     int64_t count, n_always;
@@ -648,6 +651,11 @@ typedef struct {
 
 /* What a limit leaves: features that cost `most` together, or all if it is negative; and those that always count. */
 static const int64_t NO_LIMIT = -1;
+
+/* The length of the list of a feature before values decide. */
+static int64_t stored_length(const field_t *field, int64_t feature) {
+    return field->short_ones[feature] < SHORT ? field->short_ones[feature] : field->stored[feature];
+}
 
 /* Whether a list had values when the question was asked. */
 static int has_values(const part_t *part, int64_t start, int64_t end) {
@@ -675,64 +683,94 @@ static double factor(const question_t *question, double exponent, double total, 
     return lift;
 }
 
-/* v_j of all features in multiples of 2^-22, not rounded, by document frequencies. Most features are rare, and few of the
-   examples have them: factors of these are worked out once. */
-static void find_units(const question_t *question, double total, weighed_t *own, int by_stored, const field_t *field) {
-    const double exponent = exponent_of(question, question->given);
-    double known[FEW_QUARTERS][RARE] = {{0}}; /* by 4 c_j and d */
-    for (int64_t j = 0; j < own->count; j++) {
-        const int64_t df = by_stored ? field->stored[own->features[j]] : own->ends[j] - own->starts[j];
-        const double having = own->having[j], quarters = 4 * having;
-        const int is_common = df < RARE && quarters < FEW_QUARTERS && quarters == floor(quarters);
-        double once, *of_feature = is_common ? &known[(int)quarters][df] : &once;
-        if (!is_common || *of_feature == 0)
-            *of_feature = factor(question, exponent, total, having, df > 1 ? (double)df : 1.0);
-        own->weights[j] = own->sums[j] / total * *of_feature * VALUE_LATTICE;
-    }
+/* Factors of features by 4 c_j and d: most features are rare, and few of the examples have them. */
+typedef struct {
+    double total, exponent;
+    double known[FEW_QUARTERS][RARE]; /* 0 if it is unknown */
+} factors_t;
+
+static factors_t factors_for(const question_t *question, const memory_t *memory) {
+    factors_t factors = {0};
+    for (int64_t e = 0; e < memory->n_examples; e++) factors.total += memory->shares[e];
+    factors.exponent = exponent_of(question, question->given);
+    return factors;
 }
 
-/* The features of some items: c_j and s_j. */
-static int gather(const field_t *field, const memory_t *memory, weighed_t *own) {
+/* v_j in multiples of 2^-22, not rounded. */
+static inline double units_of(const question_t *question, factors_t *factors, double having, double sum, int64_t df) {
+    const double quarters = 4 * having;
+    const int is_common = df < RARE && quarters < FEW_QUARTERS && quarters == (double)(int)quarters;
+    double once = 0, *of_feature = is_common ? &factors->known[(int)quarters][df] : &once;
+    if (*of_feature == 0)
+        *of_feature = factor(question, factors->exponent, factors->total, having, df > 1 ? (double)df : 1.0);
+    return sum / factors->total * *of_feature * VALUE_LATTICE;
+}
+
+/* The features of the examples: c_j and s_j, what their lists cost, and with `factors` their weights by document frequencies
+   before values decide; all that they cost together. Lists ascend, so features that lie near each other are looked at
+   together: their sums stay in the processor's nearest cache. */
+static int gather(const field_t *field, const question_t *question, factors_t *factors, const memory_t *memory,
+                  weighed_t *own, double *cost) {
     const part_t *items = &field->by_item;
+    const uint32_t *ids = items->ids;
     const float *values = items->values;
+    int64_t *places = memory->pruning.near_ids, behind = 0, all = 0;
+    double have[2 * NEAR_EACH_OTHER] = {0};
     own->count = 0;
     for (int64_t e = 0; e < memory->n_examples; e++) {
         const int64_t id = memory->examples[e];
         if (id < 0 || id >= items->n_lists) return DAMAGED;
         if (!has_values(items, items->starts[id], items->ends[id])) return UNSURE;
+        places[e] = items->starts[id];
     }
-    for (int64_t e = 0; e < memory->n_examples; e++) {
-        const int64_t id = memory->examples[e];
-        for (int64_t p = items->starts[id]; p < items->ends[id]; p++) {
-            const uint32_t feature = items->ids[p];
-            if (p + FAR_AHEAD < items->ends[id] && items->ids[p + FAR_AHEAD] < field->by_feature.n_lists)
-                __builtin_prefetch(own->have + 2 * (int64_t)items->ids[p + FAR_AHEAD]);
-            if (feature >= field->by_feature.n_lists) return DAMAGED;
-            if (own->have[2 * feature] == 0.0) own->features[own->count++] = feature;
-            own->have[2 * feature] += memory->shares[e];
-            own->have[2 * feature + 1] += memory->shares[e] * values[p];
+    for (;;) {
+        int64_t first = field->by_feature.n_lists, begin = own->count;
+        int is_more = 0;
+        for (int64_t e = 0; e < memory->n_examples; e++) {
+            if (places[e] == items->ends[memory->examples[e]]) continue;
+            if (ids[places[e]] < first) first = ids[places[e]];
+            is_more = 1;
+        }
+        if (!is_more) break;
+        if (first < behind || first == field->by_feature.n_lists) return DAMAGED;
+        behind = first + NEAR_EACH_OTHER;
+        const uint32_t room = (uint32_t)(behind < field->by_feature.n_lists ? NEAR_EACH_OTHER : field->by_feature.n_lists - first);
+        for (int64_t e = 0; e < memory->n_examples; e++) {
+            const int64_t end = items->ends[memory->examples[e]];
+            const double share = memory->shares[e];
+            int64_t p = places[e];
+            for (; p < end && ids[p] - (uint32_t)first < room; p++) {
+                double *sums = have + 2 * (ids[p] - (uint32_t)first);
+                __builtin_prefetch(field->short_ones + ids[p]);
+                own->features[own->count] = ids[p];
+                own->count += sums[0] == 0.0;
+                sums[0] += share;
+                sums[1] += share * values[p];
+            }
+            places[e] = p;
+        }
+        for (int64_t j = begin; j < own->count; j++) {
+            double *sums = have + 2 * (own->features[j] - first);
+            const int64_t df = stored_length(field, own->features[j]);
+            if (factors) own->weights[j] = units_of(question, factors, sums[0], sums[1], df);
+            own->having[j] = sums[0], own->sums[j] = sums[1];
+            sums[0] = sums[1] = 0.0;
+            memory->costs[j] = df + question->more;
+            all += memory->costs[j];
         }
     }
-    for (int64_t j = 0; j < own->count; j++) {
-        double *have = own->have + 2 * own->features[j];
-        own->having[j] = have[0], own->sums[j] = have[1];
-        have[0] = have[1] = 0.0;
-    }
+    *cost = (double)all;
     return 0;
 }
 
-/* The largest rounded weight that does not count any more, if the strongest features may cost `most` together: 0 if all
-   positive ones do. Bins tell which weights lie near it, so that only these are sorted. */
-static double least_weight(const weighed_t *own, const int64_t *costs, int64_t most, double *keys, int64_t *kept) {
-    int64_t spent[BINS] = {0}, before = 0, count = 0;
-    int bin = BINS - 1;
-    const double strongest = largest(own->weights, own->count), scale = BINS / ((strongest > 0 ? strongest : 0) + 2.0);
-    for (int64_t j = 0; j < own->count; j++)
-        if (own->weights[j] > 0 && costs[j] <= most) spent[(int)(rint(own->weights[j]) * scale)] += costs[j];
-    while (bin > 0 && before + spent[bin] <= most) before += spent[bin--];
+/* The largest rounded weight that does not count any more, of those of a bin and what comes before it, if the strongest
+   features may cost `most` together: 0 if all positive ones do. */
+static double least_weight(const weighed_t *own, const int64_t *costs, int64_t before, double scale, int bin, int64_t most,
+                           double *keys, int64_t *kept) {
+    int64_t count = 0;
     for (int64_t j = 0; j < own->count; j++) {
-        if (!(own->weights[j] > 0) || costs[j] > most || (int)(rint(own->weights[j]) * scale) != bin) continue;
-        keys[count] = rint(own->weights[j]), kept[count++] = costs[j];
+        if (!(own->weights[j] > 0) || costs[j] > most || (int)(own->weights[j] * scale) != bin) continue;
+        keys[count] = whole(own->weights[j]), kept[count++] = costs[j];
     }
     sort_down(keys, kept, count);
     for (int64_t i = 0; i < count; i++)
@@ -740,19 +778,32 @@ static double least_weight(const weighed_t *own, const int64_t *costs, int64_t m
     return 0.0;
 }
 
-/* Leave the features that always count, and the strongest of the others: `most` is what they may cost. */
-static int keep_strongest(weighed_t *own, const int64_t *costs, int64_t most, const pruning_t *memory) {
+/* Leave the features that always count, and the strongest of the others: `most` is what they may cost. Bins tell which
+   weights lie near the last one, so that only these are sorted. */
+static int keep_strongest(weighed_t *own, int64_t *costs, int64_t most, const pruning_t *memory) {
     const int some_always = own->n_always > 0;
-    int64_t count = 0;
-    int sure = 1;
+    int64_t spent[BINS] = {0}, before = 0, count = 0;
+    int sure = 1, bin = BINS - 1;
     for (int64_t i = 0; i < own->n_always; i++) own->have[2 * own->always[i]] = 1.0;
     for (int64_t j = 0; some_always && j < own->count; j++) own->weights[j] *= own->have[2 * own->features[j]] == 0.0;
-    const double bound = least_weight(own, costs, most, memory->keys, memory->order);
+    const double strongest = largest(own->weights, own->count), scale = BINS / ((strongest > 0 ? strongest : 0) + 2.0);
+    for (int64_t j = 0; j < own->count; j++)
+        if (own->weights[j] > 0 && costs[j] <= most) spent[(int)(own->weights[j] * scale)] += costs[j];
+    while (bin > 0 && before + spent[bin] <= most) before += spent[bin--];
+    const double least_one = bin / scale - 2;
+    for (int64_t j = 0; j < own->count; j++) {
+        const int64_t feature = own->features[j];
+        own->features[count] = feature, own->having[count] = own->having[j], own->sums[count] = own->sums[j];
+        own->weights[count] = own->weights[j], costs[count] = costs[j];
+        count += (costs[j] <= most && own->weights[j] > least_one) || (some_always && own->have[2 * feature] != 0.0);
+    }
+    own->count = count, count = 0;
+    const double bound = least_weight(own, costs, before, scale, bin, most, memory->keys, memory->order);
     for (int64_t j = 0; j < own->count; j++) {
         const int64_t feature = own->features[j];
         sure &= fabs(own->weights[j] - bound) >= 1.0 || is_sure(own->weights[j]);
         own->features[count] = feature, own->having[count] = own->having[j], own->sums[count] = own->sums[j];
-        count += (costs[j] <= most && rint(own->weights[j]) > bound) || (some_always && own->have[2 * feature] != 0.0);
+        count += (costs[j] <= most && own->weights[j] > bound + 0.5) || (some_always && own->have[2 * feature] != 0.0);
     }
     for (int64_t i = 0; i < own->n_always; i++) own->have[2 * own->always[i]] = 0.0;
     own->count = count;
@@ -762,33 +813,27 @@ static int keep_strongest(weighed_t *own, const int64_t *costs, int64_t most, co
 /* The weights of a field, and the sums of positive and of negative ones, which are added to `sums`. */
 static int weigh(const field_t *field, const question_t *question, int64_t most, const memory_t *memory, weighed_t *own,
                  double sums[2]) {
-    double total = 0, cost = 0;
-    int sure = gather(field, memory, own);
+    double cost = 0;
+    factors_t factors = factors_for(question, memory);
+    const int has_limit = most != NO_LIMIT || question->budget > 0;
+    int sure = gather(field, question, has_limit ? &factors : NULL, memory, own, &cost);
     if (sure < 0) return sure;
-    for (int64_t e = 0; e < memory->n_examples; e++) total += memory->shares[e];
-    for (int64_t j = 0; j < own->count; j++) {
-        memory->costs[j] = field->stored[own->features[j]] + question->more;
-        cost += (double)memory->costs[j];
-    }
     if (most == NO_LIMIT && question->budget) {
         own->n_always = 0;
         most = (int64_t)(question->budget * pow(cost, 1.0 / 3) + 0.5);
         if ((double)most >= cost) most = NO_LIMIT;
     }
-    if (most != NO_LIMIT) {
-        find_units(question, total, own, 1, field);
-        if ((sure = keep_strongest(own, memory->costs, most, &memory->pruning)) < 0) return sure;
-    }
+    if (most != NO_LIMIT && (sure = keep_strongest(own, memory->costs, most, &memory->pruning)) < 0) return sure;
     for (int64_t j = 0; j < own->count; j++) {
         own->starts[j] = field->by_feature.starts[own->features[j]];
         own->ends[j] = field->by_feature.ends[own->features[j]];
         if (!has_values(&field->by_feature, own->starts[j], own->ends[j])) return UNSURE;
     }
-    find_units(question, total, own, 0, field);
     for (int64_t j = 0; j < own->count; j++) {
-        const double units = own->weights[j] * field->coefficient;
+        const int64_t df = own->ends[j] - own->starts[j];
+        const double units = units_of(question, &factors, own->having[j], own->sums[j], df) * field->coefficient;
         if (!is_sure(units)) return UNSURE;
-        own->weights[j] = rint(units) / VALUE_LATTICE;
+        own->weights[j] = rint(units) * (1 / VALUE_LATTICE);
         sums[own->weights[j] < 0] += fabs(own->weights[j]);
     }
     return 0;
@@ -809,7 +854,7 @@ static int64_t second_limit(const field_t *field, const question_t *question, co
     own->n_always = 0;
     for (int64_t j = 0; j < own->count; j++) {
         if (own->weights[j] > strongest[0]) replace_least(strongest, k, own->weights[j]);
-        cost += (double)(field->stored[own->features[j]] + question->more);
+        cost += (double)(stored_length(field, own->features[j]) + question->more);
     }
     for (int64_t j = 0; j < own->count; j++)
         if (own->weights[j] >= strongest[0]) own->always[own->n_always++] = own->features[j];
@@ -852,7 +897,7 @@ static int find_likeness(const field_t *field, const question_t *question, const
         const int64_t start = lists->starts[items[a]], end = lists->ends[items[a]];
         for (int64_t p = start; p < end; p++) {
             if (lists->ids[p] >= field->by_feature.n_lists) return DAMAGED;
-            const int64_t df = field->stored[lists->ids[p]];
+            const int64_t df = stored_length(field, lists->ids[p]);
             have[2 * (int64_t)lists->ids[p]] = factor(question, 0, 1, 1, df > 1 ? (double)df : 1.0) * values[p];
         }
         for (int64_t b = 0; b <= a; b++) {

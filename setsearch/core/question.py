@@ -16,12 +16,12 @@ from setsearch.core import binding
 from setsearch.core.binding import BLOCK, LEAST_ROOM, Part, PartStructure, address, require
 from setsearch.errors import LostArrays
 
-COPIES = -4  # as in core.c
+COPIES, SHORT = -4, (1 << 16) - 1  # as in core.c
 ROOM = 1 << 18  # numbers of answers, beside those of the largest one
 MOST_EXAMPLES = LEAST_ROOM
 
 _SIZE, _POINTER = c.c_int64, c.c_void_p
-_FIELD, _ASKED = Struct(2 * "qqPPqPPP0q" + "Pdd"), Struct("11d8qPPP4q")  # `field_t` and `asked_t` of core.c
+_FIELD, _ASKED = Struct(2 * "qqPPqPPP0q" + "PPdd"), Struct("11d8qPPP4q")  # `field_t` and `asked_t` of core.c
 
 
 class _Pruning(c.Structure):
@@ -156,16 +156,18 @@ class FieldLists:
     """The lists of a field as the core takes them. Threads may share it."""
 
     def __init__(self, by_feature: Part, by_item: Part, stored: Ints) -> None:
-        self._kept = by_feature, by_item, stored  # they must live as long as this
+        short = np.minimum(stored, SHORT).astype(np.uint16)
+        self._kept = by_feature, by_item, stored, short  # they must live as long as this
         self.n_features = len(stored)
-        self._by_feature, self._by_item, self._stored = _numbers(*by_feature), _numbers(*by_item), address(stored)
+        self._by_feature, self._by_item = _numbers(*by_feature), _numbers(*by_item)
+        self._stored = address(stored), address(short)
 
     def packed(self, norm: float, coefficient: float, used: tuple[int, int] | None) -> bytes:
         """A `field_t`."""
         (n, size, *rest), (n_items, size_of_items, *others) = self._by_feature, self._by_item
         if used is not None:
             size, size_of_items = used
-        return _FIELD.pack(n, size, *rest, n_items, size_of_items, *others, self._stored, coefficient, norm)
+        return _FIELD.pack(n, size, *rest, n_items, size_of_items, *others, *self._stored, coefficient, norm)
 
 
 _idle: deque["_Scratch"] = deque(maxlen=8)  # of threads, and of readings that are asked in turn
@@ -200,7 +202,8 @@ class _Scratch:
         self.limits = np.empty(len(n_features), np.int64)
         self.weighed = (_Weighed * len(n_features))()
         for place, size in enumerate(n_features):
-            of_lists = [self._empty(size, dtype) for dtype in (np.int64, np.int64, *3 * (float,), np.int64, np.int64)]
+            dtypes = np.int64, np.int64, *3 * (float,), np.int64, np.int64
+            of_lists = [self._empty(size + 1, dtype) for dtype in dtypes]
             self.weighed[place] = _Weighed(self._zeros(2 * size), 0, 0, *of_lists)
         self.at = c.addressof(self.memory), c.addressof(self.weighed), address(self.limits)
         self.found = address(self.ints), len(self.ints), address(self.reals), len(self.reals), room
