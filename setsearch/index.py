@@ -255,7 +255,7 @@ class Index:
         weights = {} if by is None else dict(reading.defaults.coefficients(by))
         with self._database.write() as cursor:
             relation = find_again(cursor, reading.name)
-            relation.weights = weights
+            relation.weights = {} if {*weights.values()} == {1.0} else weights
             relation.save(np.zeros(0, np.int64))
 
     def items(self, name: str | None = None) -> Reading:

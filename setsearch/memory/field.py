@@ -21,6 +21,7 @@ from setsearch.memory.content import Content
 from setsearch.memory.names import KnownNames
 from setsearch.models import Model
 from setsearch.models.model import has_tiny_weights
+from setsearch.models.noise import noisy_fields
 from setsearch.models.values import PRESENCE, CountSource, FeatureGroups, RuleStatistics, ValueRule, rule_statistics
 from setsearch.scoring.best import Base, accumulate, is_core
 from setsearch.scoring.postings import PostingArrays, Value, ValuedLists, WeightedLists
@@ -200,8 +201,16 @@ class Field:
 
     @property
     def groups(self) -> FeatureGroups | None:
-        """The fields of the features, if there are several."""
-        return None if self.transposed else self.content.groups
+        """The fields of the features, if there are several; beside other features than words some may be noise."""
+        groups = None if self.transposed else self.content.groups
+        if groups is None or {*groups.evidence} == {1.0}:
+            return groups
+
+        def make() -> FeatureGroups:
+            noisy = noisy_fields(self.lists(False), groups.of_feature, self.items.size)
+            return groups._replace(noise=tuple(groups.names[place] for place in noisy))
+
+        return self.made_once.get_or_make("groups", make)  # type: ignore[no-any-return]
 
     def _name_of(self, rule: ValueRule) -> str:
         """Under which name the file has what a rule makes of the lists."""

@@ -138,7 +138,7 @@ class Defaults:
         return make_model(name, **given)
 
     def coefficients(self, given: Any) -> tuple[tuple[str, float], ...]:
-        """The fields that count, with their coefficients, in their order; none if all count alike.
+        """The fields, with their coefficients, in their order.
 
         Raises InvalidParameter.
         """
@@ -151,7 +151,7 @@ class Defaults:
         if not any(chosen.values()):
             raise InvalidParameter(f"no field counts by {given!r:.60}; give one a weight above 0")
         weights = {name: chosen.get(name, 0.0) for name in self.fields}
-        return () if {*weights.values()} == {1.0} else tuple(weights.items())
+        return tuple(weights.items())
 
     def describe(self) -> dict[str, Any]:
         """The defaults as `info` shows them."""

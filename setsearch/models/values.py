@@ -21,9 +21,9 @@ Where features are of several fields (tags beside terms), shares are those in th
 sums, and an entry of another field always exists. The length is that of all fields together: an item that has little
 in one is told by the others. A field f has a coefficient c_f, a power of its part of the model: x_ij is multiplied by
 sqrt(c_f), so that what two items share there counts c_f times. The largest one is taken as 1: only their quotients
-tell. With c_f = 0 entries do not exist. c_f is the weight that was given, 1 without, times the evidence of the field: 1
-beside words; beside other features, such as users who like an item, a half of names, and a quarter of numbers, whose
-two ranges tell one thing twice.
+tell. With c_f = 0 entries do not exist. c_f is the weight that was given, 1 without (0 of noise, noise.py), times the
+evidence of the field: 1 beside words; beside other features, such as users who like an item, a half of names, and a
+quarter of numbers, whose two ranges tell one thing twice.
 """
 
 import math
@@ -90,15 +90,20 @@ NAMES_BESIDE_RATINGS, NUMBERS_BESIDE_RATINGS = 0.5, 0.25  # evidence of fields
 
 
 class FeatureGroups(NamedTuple):
-    """The names of the fields of features, the field of each feature by its place among them, and their evidence."""
+    """The names of the fields of features, the field of each feature by its place among them, and their evidence.
+
+    Those in `noise` (noise.py) do not count without weights.
+    """
 
     names: tuple[str, ...]
     of_feature: Ints
     evidence: tuple[float, ...]
+    noise: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """As files of arrays name them."""
-        return ", ".join(f"{name} {evidence:g}" for name, evidence in zip(self.names, self.evidence, strict=True))
+        told = [f"{name} {evidence:g}" for name, evidence in zip(self.names, self.evidence, strict=True)]
+        return ", ".join([*told, *[f"no {name}" for name in self.noise]])
 
 
 class CountSource(NamedTuple):
@@ -127,9 +132,9 @@ class CountSource(NamedTuple):
         """c_f of each feature, `(n_features,)`; None if all are 1."""
         if self.groups is None:
             return None
-        given, (names, of_feature, evidence) = dict(rule.fields), self.groups
-        weights = np.array([given.get(name, 0.0) for name in names]) if given else np.ones(len(names))
-        weights *= evidence
+        names, of_feature, evidence, noise = self.groups
+        given = dict(rule.fields) or {name: 1.0 for name in names if name not in noise}
+        weights = np.array([given.get(name, 0.0) for name in names]) * evidence
         found: Floats = (weights / weights.max())[of_feature]
         return None if weights.min() == weights.max() else found
 

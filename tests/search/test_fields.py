@@ -149,7 +149,8 @@ def test_a_weight_is_a_power_of_what_the_field_adds():
 def test_other_fields_count_a_half_beside_ratings_and_numbers_a_half_of_names(number):
     rng = random.Random(8)
     users = [[f"u{rng.randrange(9)}" for _ in range(rng.randint(1, 5))] for _ in range(60)]
-    own = [float(rng.randrange(40)) if number else f"g{rng.randrange(5)}" for _ in users]
+    told = [min(int(user[1:]) for user in has) for has in users]  # else the field would be noise
+    own = [float(4 * one + rng.randrange(4)) if number else f"g{one // 2}" for one in told]
     items = [
         Item(f"i{n}", sorted({*has}), None, None, {"own": field})
         for n, (has, field) in enumerate(zip(users, own, strict=True))
@@ -176,6 +177,31 @@ def test_ratings_have_fields_too_and_their_users_no_others():
     assert reading.expand(["a"], purpose="likes") and index.info()["readings"][0]["fields"] == ["user", "genre"]
     with pytest.raises(InvalidParameter, match="by is for terms, and for items with several fields"):
         users.expand(["y"], by="genre")
+
+
+def test_noise_beside_ratings_does_not_count_unless_it_is_chosen():
+    """Neither its features nor their lengths; a field that tells of the users does, and what few items tell."""
+    rng = random.Random(5)
+    films = [
+        Item(f"f{n}", [f"u{rng.randrange(30) + 30 * (n % 2)}" for _ in range(8)], None, None, {"genre": f"g{n % 2}"})
+        for n in range(200)
+    ]
+    noisy = [own._replace(fields={**own.fields, "noise": [f"n{rng.randrange(20)}" for _ in range(3)]}) for own in films]
+    plain, more, few = (setsearch.open(sqlite3.connect(":memory:")) for _ in range(3))
+    plain.add(films, ("film", "user"))
+    more.add(noisy[::-1], ("film", "user"))
+    few.add(noisy[:12], ("film", "user"))
+    for seeds in (["f1"], ["f1", "f3", "f8"]):
+        assert answers(more.items("film"), seeds) == answers(plain.items("film"), seeds)
+        chosen = answers(more.items("film"), seeds, by="user,genre,noise")
+        assert chosen != answers(plain.items("film"), seeds)
+    assert any(own[1] for own in answers(more.items("film"), ["f1"], by="noise"))
+    shown = few.items("film").expand(["f1"], 12, explain=True)
+    assert any(part.feature.startswith("noise:") for hit in shown for part in hit.features)
+    odd = [own._replace(fields={**own.fields, "noise": ["odd"]}) for own in noisy[1::2]]
+    more.update(odd, ("film", "user"))  # now it tells
+    found = more.items("film").expand(["f1"], explain=True)[0]
+    assert "noise:odd" in [part.feature for part in found.features]
 
 
 WRITES = st.lists(
