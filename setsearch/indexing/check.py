@@ -32,7 +32,7 @@ from setsearch.storage.forward_lists import counted
 from setsearch.storage.generations import CONTEXTS, LISTS, delete_generations, find_generation
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import check_numbers
-from setsearch.storage.relation import Relation, load_relations
+from setsearch.storage.relation import Relation, load_relations, most_ids
 from setsearch.storage.vectors import delete_damaged, read_vectors
 
 UNREADABLE = (CorruptIndex, sqlite3.DatabaseError, TypeError, ValueError, OverflowError)
@@ -252,6 +252,9 @@ def _count_names(cursor: sqlite3.Cursor) -> Iterator[str]:
     for id, name, size, next_id in cursor.execute("select id, name, size, peak from setsearch_kind").fetchall():
         ids = {id for (id,) in cursor.execute("select id from setsearch_name where kind = ?", (id,))}
         count, least_next_id = len(ids), max(ids, default=-1) + 1
+        if not 0 <= min(ids, default=0) <= least_next_id <= most_ids(cursor):
+            yield f"{name}: an id is damaged; index the collection again"
+            continue
         if ids:
             cursor.execute("update setsearch_kind set size = ?, peak = ? where id = ?", (count, least_next_id, id))
             if count != size or least_next_id > next_id:

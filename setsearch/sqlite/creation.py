@@ -44,6 +44,7 @@ def new_file(path: Path, timeout: float) -> Iterator[Path | None]:
         with closing(sqlite3.connect(draft, isolation_level=None)) as connection, suppress(sqlite3.Error):
             connection.execute("pragma journal_mode = wal")
         _publish(draft, path)
+        _sync(path.parent)
     finally:
         _remove(draft)
         with suppress(OSError):
@@ -84,6 +85,16 @@ def _publish(draft: Path, path: Path) -> None:
         raise DatabaseError(f"{problem}, try again") from error
     except (OSError, NotImplementedError):  # a file system without links, or a platform: a browser
         draft.rename(path)
+
+
+def _sync(folder: Path) -> None:
+    """Let the new name survive a power cut: SQLite syncs what is in files, and names only with a log of its own."""
+    with suppress(OSError):  # not every system opens folders
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _remove(draft: Path) -> None:

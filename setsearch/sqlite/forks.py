@@ -33,7 +33,7 @@ def is_gone(owner: str) -> bool:
         return False
     try:
         os.kill(int(process), 0)
-    except (ProcessLookupError, OverflowError):
+    except (ProcessLookupError, OverflowError, ValueError):  # the others: a number that no process has
         return True
     except OSError:
         pass

@@ -131,9 +131,9 @@ def write_arrays(database: Path, path: Path, state: State, arrays: Iterable[tupl
         return False
     try:
         with file:
-            _share(file, database.stat())
             file.write(this_process().encode()[: len(MAGIC)].ljust(len(MAGIC), b" "))
             file.flush()
+            _share(file, database.stat())
             rows = [[name, *_append(file, array)] for name, array in arrays]
             place, head = file.tell(), json.dumps({"state": state, "arrays": rows}).encode()
             file.write(head + _TAIL.pack(place, len(head), zlib.crc32(head)))

@@ -178,14 +178,13 @@ def load_relations(cursor: sqlite3.Cursor, collection: str = "") -> list[Relatio
         "select id, items, features, analyzer, revision, stamp, contexts, columns, fields from setsearch_relation "
         "order by id"
     ).fetchall()
-    (pages,), (size,) = (cursor.execute(f"pragma {name}").fetchone() for name in ("page_count", "page_size"))
-    most_ids = max(IDS_OF_ANY_FILE, int(pages) * int(size) // 4)  # sqlcipher3 gives texts
+    most = most_ids(cursor)
     vocabularies: dict[int, Vocabulary] = {}
     relations = []
     for id, items, features, analyzer, revision, stamp, contexts, columns, fields in rows:
         for kind in (items, features):
             if kind not in vocabularies:
-                vocabularies[kind] = _make_vocabulary(kind, stored.get(kind), most_ids)
+                vocabularies[kind] = _make_vocabulary(kind, stored.get(kind), most)
         kinds = vocabularies[items], vocabularies[features]
         relation = Relation(id, *kinds, analyzer, revision, stamp, contexts, columns, *load_fields(fields))
         if relation.contexts not in CONTEXTS:
@@ -220,12 +219,18 @@ def find_relation(
     return next((r for r in relations if (r.items.name, r.features.name) == (items, features)), None)
 
 
-def _make_vocabulary(id: int, row: list[Any] | None, most_ids: int) -> Vocabulary:
+def most_ids(cursor: sqlite3.Cursor) -> int:
+    """How many ids of one kind may be in a file of this size."""
+    (pages,), (size,) = (cursor.execute(f"pragma {name}").fetchone() for name in ("page_count", "page_size"))
+    return max(IDS_OF_ANY_FILE, int(pages) * int(size) // 4)  # sqlcipher3 gives texts
+
+
+def _make_vocabulary(id: int, row: list[Any] | None, most: int) -> Vocabulary:
     """A vocabulary as stored; refuses sizes for which arrays would not fit into memory."""
     if row is None:
         raise CorruptIndex(f"a relation refers to a vocabulary, {id}, that is missing; index the collection again")
     name, size, next_id, vectors, whole = row
-    if not (0 <= size <= most_ids and 0 <= next_id <= most_ids):
+    if not (0 <= size <= most and 0 <= next_id <= most):
         raise CorruptIndex(f"{size} {name!r:.40} with ids below {next_id} cannot fit into this file; {REPAIR_HINT}")
     return Vocabulary(id, name, size, next_id, vectors=vectors, whole=bool(whole))
 

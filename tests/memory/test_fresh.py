@@ -256,12 +256,13 @@ def test_a_deriver_that_lost_its_lock_does_not_publish(tmp_path, monkeypatch):
             assert held == {published.id}, "what the sleeper wrote is gone"
 
 
-def test_a_deriver_that_is_dead_is_succeeded_at_once(tmp_path, monkeypatch):
+@pytest.mark.parametrize("number", ["999999999", str(1 << 70), "9" * 5000])
+def test_a_deriver_that_is_dead_is_succeeded_at_once(tmp_path, number):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(texts(4, 6).items())
         dead = generations.Draft.begin(index._database, 1)
         with index._database.write() as cursor:
-            cursor.execute("update setsearch_generation set owner = ?", (f"{forks.platform.node()} 999999999",))
+            cursor.execute("update setsearch_generation set owner = ?", (f"{forks.platform.node()} {number}",))
         assert generations.Draft.begin(index._database, 1) is not None
         with pytest.raises(errors.LockedDatabase):
             dead.publish(revisions.Revision(1, 1, 1))

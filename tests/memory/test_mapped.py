@@ -297,9 +297,16 @@ def test_files_of_others_and_what_is_no_file_are_not_used(path):
 @pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
 def test_a_draft_is_private_until_it_has_the_mode_of_the_database(tmp_path, monkeypatch):
     (tmp_path / "a.db").touch(0o644)
-    modes = []
-    monkeypatch.setattr(mapped, "_share", lambda file, _: modes.append(os.fstat(file.fileno()).st_mode & 0o777))
+    modes, owners = [], []
+
+    def share(file, _):
+        """Look at the draft before others may read it."""
+        modes.append(os.fstat(file.fileno()).st_mode & 0o777)
+        owners.append((tmp_path / "x.draft").read_text().strip())
+
+    monkeypatch.setattr(mapped, "_share", share)
     assert mapped.write_arrays(tmp_path / "a.db", tmp_path / "x", [1], []) and modes == [0o600]
+    assert owners == [f"{platform.node()} {os.getpid()}"], "nobody waits for a process that died here"
 
 
 def test_without_room_the_answer_stays(path, monkeypatch):

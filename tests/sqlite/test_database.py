@@ -294,6 +294,17 @@ def test_a_repair_takes_lists_from_what_was_derived_and_counts_again(tmp_path):
         assert index.check()
 
 
+@pytest.mark.parametrize("id", [-1, 1 << 31, (1 << 63) - 1])
+def test_a_repair_tells_ids_that_cannot_be(tmp_path, id):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True) as index:
+        index.add(ITEMS)
+        with index._database.write() as cursor:
+            cursor.execute("update setsearch_name set id = ? where name = 'tiger'", (id,))
+        assert "terms: an id is damaged; index the collection again" in index.repair()
+        assert index.check()
+
+
 def test_a_repair_keeps_contexts_that_damaged_texts_cannot_give_again(tmp_path, run):
     path = tmp_path / "a.db"
     with setsearch.open(path, create=True, contexts="on") as index:

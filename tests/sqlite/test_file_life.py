@@ -17,6 +17,7 @@ from patience import patience
 
 import setsearch
 from setsearch import errors
+from setsearch.sqlite import creation
 
 ITEMS = [(f"d{n}", f"lion tiger {n}") for n in range(6)]
 INDEX = """
@@ -55,6 +56,16 @@ def test_a_killed_first_write_leaves_no_file_and_stops_nobody(tmp_path):
     assert journal_mode(path) == "wal"
     with setsearch.open(path) as index:
         assert index.items("documents").item_count() == 6
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders are opened as in POSIX")
+def test_the_name_of_a_new_file_survives_a_power_cut(tmp_path, monkeypatch):
+    """SQLite syncs a folder only with its next log: until then the first write could be lost."""
+    path, synced = tmp_path / "a.db", []
+    monkeypatch.setattr(creation.os, "fsync", lambda file: synced.append((os.fstat(file), path.exists())))
+    with setsearch.open(path, create=True) as index:
+        index.add(ITEMS)
+    assert any(os.path.samestat(own, tmp_path.stat()) and is_there for own, is_there in synced)
 
 
 def test_an_empty_file_becomes_a_database_with_a_log(tmp_path):

@@ -18,7 +18,7 @@ import damage
 import setsearch
 from setsearch.sqlite.integrity import Seal
 
-NUMBERS = (0, -1, 1 << 31, 1 << 62)
+NUMBERS = (0, -1, 1 << 31, (1 << 63) - 1)
 ROOM, MOST_GROWN = 700 << 20, 120 << 20  # bytes: that a process may take more than now, and should
 SECONDS = 20  # of CPU for all questions
 COLLECTION = ("documents", "terms")
@@ -107,6 +107,7 @@ def ask(path: Path) -> Iterator[str]:
         "documents again": lambda index: index.items("documents").expand(["d2"], 5),
         "sets": lambda index: index.set("cats").accepted,
         "delete": lambda index: index.delete(["d3"], COLLECTION),
+        "repair": lambda index: index.repair(),
     }
     for name, question in questions.items():
         started = time.process_time()

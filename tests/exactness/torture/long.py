@@ -15,6 +15,7 @@ from pathlib import Path
 import concurrency
 import crash
 import damage
+import power
 import resources
 import serving
 import writes
@@ -47,6 +48,8 @@ def main() -> None:
     parts = {
         "crashes": lambda folder: crash.torture(folder, 200 // share),
         "crashes with contexts": lambda folder: crash.torture(folder, 100 // share, contexts="on"),
+        "power cuts": lambda folder: power.torture(folder, 1000 // share, contexts="off"),
+        "power cuts with contexts": lambda folder: power.torture(folder, 500 // share),
         "killed servers": lambda folder: serving.torture(folder, 100 // share),
         "concurrency": lambda folder: concurrency.torture(folder, 600 / share),
         "damage": lambda folder: damage.torture(folder, 2000 // share),

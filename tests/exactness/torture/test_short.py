@@ -1,5 +1,8 @@
 """The short forms of tests/exactness/torture: each promise of docs/reliability.md, in seconds."""
 
+import shutil
+import sys
+
 import pytest
 
 pytest.importorskip("resource", reason="needs a system with limits of processes: POSIX")
@@ -7,6 +10,7 @@ pytest.importorskip("resource", reason="needs a system with limits of processes:
 import concurrency
 import crash
 import damage
+import power
 import serving
 import writes
 from processes import in_fresh_process
@@ -15,7 +19,7 @@ pytestmark = pytest.mark.long
 
 
 class TestShort:
-    """Kills, full disks, readers beside writers, flipped bytes."""
+    """Kills, full disks, power cuts, readers beside writers, flipped bytes."""
 
     def test_kills_and_full_disks_lose_nothing(self, tmp_path):
         found = in_fresh_process(crash.torture, tmp_path, 4)
@@ -24,6 +28,14 @@ class TestShort:
     def test_contexts_are_those_of_the_texts_after_kills(self, tmp_path):
         found = in_fresh_process(crash.torture, tmp_path, 3, "on")
         assert found["rolled back"] + found["completed"] == 9
+
+    @pytest.mark.skipif(
+        not sys.platform.startswith("linux") or not shutil.which("cc"), reason="needs a compiler, and Linux"
+    )
+    @pytest.mark.parametrize("contexts", ["on", "off"])
+    def test_power_cuts_lose_no_write_that_had_ended(self, tmp_path, contexts):
+        found = in_fresh_process(power.torture, tmp_path, 40, 0, contexts)
+        assert found["it is not"] > 0
 
     @pytest.mark.long
     def test_a_killed_server_leaves_a_sound_file(self, tmp_path):
