@@ -32,6 +32,7 @@ def new_file(path: Path, timeout: float) -> Iterator[Path | None]:
     The file gets its name when the block ends without an error, and is removed otherwise. Raises LockedDatabase,
     DatabaseError.
     """
+    path = Path(os.path.realpath(path))  # a link to a file that is not there yet stays one
     draft, lock = Path(f"{path}-new"), Path(f"{path}-lock")
     descriptor = _lock(lock, path, timeout)
     try:

@@ -137,10 +137,10 @@ def write_arrays(database: Path, path: Path, state: State, arrays: Iterable[tupl
             rows = [[name, *_append(file, array)] for name, array in arrays]
             place, head = file.tell(), json.dumps({"state": state, "arrays": rows}).encode()
             file.write(head + _TAIL.pack(place, len(head), zlib.crc32(head)))
-            file.seek(0)
-            file.write(MAGIC)
             file.flush()
-            os.fsync(file.fileno())
+            os.fsync(file.fileno())  # takes long: until then the file says who writes it
+            file.seek(0)
+            file.write(MAGIC)  # a power cut may lose it: then the file is none
         draft.replace(path)
     except BaseException:
         with suppress(OSError):

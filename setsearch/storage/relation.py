@@ -25,6 +25,7 @@ VECTORS_OF = "vectors of "  # items: the name of the features, of which there ar
 FEWEST_WORDS, MOST_WORDS = 50_000, 25_000_000  # of a collection that gets contexts automatically
 MOST_RELATIONS = 1000  # in one index
 MOST_LOOKED_UP = 20_000  # features whose fields are looked up one by one
+MOST_WRITES = 1 << 62
 IDS_OF_ANY_FILE = 1 << 20  # ids that a file of any size may use; others may use a fourth of their bytes
 
 
@@ -189,6 +190,8 @@ def load_relations(cursor: sqlite3.Cursor, collection: str = "") -> list[Relatio
         relation = Relation(id, *kinds, analyzer, revision, stamp, contexts, columns, *load_fields(fields))
         if relation.contexts not in CONTEXTS:
             raise CorruptIndex(f"the contexts of {relation.items.name} are {relation.contexts!r:.40}; index it again")
+        if {type(revision), type(stamp)} != {int} or not 0 <= revision < MOST_WRITES:
+            raise CorruptIndex(f"{relation.items.name} are at revision {revision!r:.40}, {stamp!r:.40}; index it again")
         relation.features.titles_shown = relation.contexts != "off" and " " in (relation.analyzer or "")
         relation.features.others = tuple(own.prefix for own in relation.fields)
         relation.features.has_ngrams = "-grams" in (relation.analyzer or "")

@@ -309,6 +309,16 @@ def test_a_draft_is_private_until_it_has_the_mode_of_the_database(tmp_path, monk
     assert owners == [f"{platform.node()} {os.getpid()}"], "nobody waits for a process that died here"
 
 
+def test_a_draft_says_who_writes_it_until_it_is_complete(tmp_path, monkeypatch):
+    """To sync it takes long: nobody waits for a process that died in the meantime."""
+    (tmp_path / "a.db").touch()
+    owners = []
+    monkeypatch.setattr(mapped.os, "fsync", lambda _: owners.append((tmp_path / "x.draft").read_bytes()[:64].strip()))
+    assert mapped.write_arrays(tmp_path / "a.db", tmp_path / "x", [1], [("x", np.arange(3))])
+    assert owners == [f"{platform.node()} {os.getpid()}".encode()]
+    assert mapped.map_arrays(tmp_path / "x", tmp_path / "x").are_intact()
+
+
 def test_without_room_the_answer_stays(path, monkeypatch):
     expected = ask(path)
     delete_arrays(path)

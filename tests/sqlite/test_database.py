@@ -305,6 +305,20 @@ def test_a_repair_tells_ids_that_cannot_be(tmp_path, id):
         assert index.check()
 
 
+@pytest.mark.parametrize("revision", [-(1 << 63), -1, 1 << 62, (1 << 63) - 1])
+def test_a_number_of_writes_that_cannot_be_is_damage(tmp_path, revision):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True) as index:
+        index.add(ITEMS)
+        with index._database.write() as cursor:
+            cursor.execute("update setsearch_relation set revision = ?", (revision,))
+    with setsearch.open(path) as index:
+        for call in (index.info, index.refresh, lambda: index.update(ITEMS), lambda: index.delete(["a"]), index.repair):
+            with pytest.raises(errors.CorruptIndex, match="are at revision"):
+                call()
+        assert index.check()
+
+
 def test_a_repair_keeps_contexts_that_damaged_texts_cannot_give_again(tmp_path, run):
     path = tmp_path / "a.db"
     with setsearch.open(path, create=True, contexts="on") as index:

@@ -68,6 +68,15 @@ def test_the_name_of_a_new_file_survives_a_power_cut(tmp_path, monkeypatch):
     assert any(os.path.samestat(own, tmp_path.stat()) and is_there for own, is_there in synced)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links are those of POSIX")
+def test_a_link_to_no_file_yet_becomes_one_to_the_new_file(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "a.db").symlink_to("data/real.db")
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(ITEMS)
+    assert (tmp_path / "a.db").is_symlink() and ask(tmp_path / "data/real.db") == ask(tmp_path / "a.db") != []
+
+
 def test_an_empty_file_becomes_a_database_with_a_log(tmp_path):
     path = tmp_path / "a.db"
     path.touch()
