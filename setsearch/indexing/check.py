@@ -14,7 +14,7 @@ import numpy as np
 from setsearch.arrays import Entries, Ints, distinct, pack, repeat
 from setsearch.errors import CorruptIndex, LostArrays, SetsearchError
 from setsearch.indexing.intake import Intake
-from setsearch.indexing.item_fields import numbers_of
+from setsearch.indexing.item_fields import levels_differ, numbers_of
 from setsearch.indexing.sync import check_source, read_again
 from setsearch.lists import transposed
 from setsearch.sqlite.database import WRONG_VALUES, is_of_stored_values
@@ -211,7 +211,9 @@ def _check_lists(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     if len(distinct(cells.ids)) != relation.features.size:
         yield f"{relation.features.size} {relation.features.name} have names, but some have no list"
     for own in relation.fields:
-        if own.is_kept and not np.array_equal(*_ranges(cursor, relation, own, cells)):
+        if not own.is_kept:
+            continue
+        if levels_differ(cursor, relation, own) or not np.array_equal(*_ranges(cursor, relation, own, cells)):
             yield f"the ranges of {own.name} are not those of its numbers"
 
 

@@ -184,6 +184,16 @@ def numbers_of(cursor: sqlite3.Cursor, relation: Relation, field: FeatureField) 
     return items[order], _possible(numbers, field)[order]
 
 
+def levels_differ(cursor: sqlite3.Cursor, relation: Relation, field: FeatureField) -> bool:
+    """Whether a number of a field is stored with another level than its item has, so that it would tell other ends."""
+    rows = cursor.execute(
+        "select o.name, n.level from setsearch_field_number n join setsearch_name o on o.kind = ? and o.id = n.item "
+        "where n.relation = ? and n.field = ?",
+        (relation.items.id, relation.id, field.name),
+    )
+    return any(level_of(name) != level for name, level in rows)
+
+
 def renewed_ends(cursor: sqlite3.Cursor, relation: Relation, field: FeatureField) -> tuple[float, ...] | None:
     """The ends that follow from the numbers of a field."""
     if not field.is_kept:

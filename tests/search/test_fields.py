@@ -323,6 +323,7 @@ def test_check_finds_numbers_that_are_not_those_of_the_ranges():
         "update setsearch_field_number set number = number + 9",
         "delete from setsearch_field_number where number = (select max(number) from setsearch_field_number)",
         "update setsearch_field_number set item = item + 1000000",
+        "update setsearch_field_number set level = level + 1",
     ):
         index = opened(made(2, 12))
         assert index.check() == []

@@ -1,6 +1,6 @@
 """The long form: `make torture`. Prints the figures, and writes them to docs/reliability.json.
 
-python tests/exactness/torture/long.py [--quick]
+python tests/exactness/torture/long.py [--share 10]
 """
 
 import argparse
@@ -39,8 +39,8 @@ def fuzz(seconds: int) -> dict[str, object]:
 def main() -> None:
     """Run all of it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a tenth of everything")
-    share = 10 if parser.parse_args().quick else 1
+    parser.add_argument("--share", type=int, default=1, help="of everything, one part in so many")
+    share = parser.parse_args().share
     found: dict[str, object] = {
         "version": setsearch.__version__,
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
@@ -64,7 +64,7 @@ def main() -> None:
             figures = part(Path(folder))
         found[name] = figures | {"took, s": round(time.monotonic() - start)}
         print(name, json.dumps(found[name]), flush=True)
-    RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+        RESULTS.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":
