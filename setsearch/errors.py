@@ -20,6 +20,10 @@
 A message is one line: first the value at fault, then the way out.
 """
 
+import os
+from pathlib import Path
+from traceback import walk_tb
+
 REPAIR_HINT = "`setsearch check` may repair it"  # the way out of a CorruptIndex
 
 
@@ -157,6 +161,21 @@ class SourceError(SetsearchError):
 
 class Fault(SetsearchError):
     """A mistake in setsearch itself; its cause is the error that arose."""
+
+
+def place_of(error: BaseException) -> str:
+    """The innermost line of ours that an error came through, such as storage/names.py:12."""
+    home = f"{Path(__file__).parent}{os.sep}"
+    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    ours = [(path.removeprefix(home).replace(os.sep, "/"), line) for path, line in frames if path.startswith(home)]
+    return "{}:{}".format(*ours[-1]) if ours else ""
+
+
+def fault_of(error: BaseException, unless: str = "") -> Fault:
+    """An error that nobody expected as a mistake of ours, `unless` it has another reason."""
+    problem = " ".join(f"{type(error).__name__}: {error}".split())
+    told = f"a fault of setsearch ({problem:.200}, in {place_of(error)})"
+    return Fault(f"{told}{unless}; please report it, with what SETSEARCH_DEBUG=1 shows")
 
 
 class Interrupted(SetsearchError):

@@ -20,7 +20,7 @@ import setsearch
 from setsearch.cli.help import PanelCommand, PanelGroup
 from setsearch.cli.options import with_collection
 from setsearch.cli.output import say
-from setsearch.errors import Fault, SetsearchError
+from setsearch.errors import Fault, SetsearchError, fault_of
 
 INTERRUPTED = 130
 COMPLETION = "_SETSEARCH_COMPLETE"  # the environment's variable by which a shell asks
@@ -120,9 +120,7 @@ def main() -> None:
             first = first.__cause__
         code = _fail(f"out of memory, or a library cannot be loaded ({first}); {_kept()}", 1)
     except Exception as error:
-        if not hasattr(error, "format_message"):  # a usage error of typer's own click has one
-            raise
-        code = _fail(" ".join(error.format_message().split()) + " (see --help)", 2)
+        code = _tell_unexpected(error)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -169,6 +167,15 @@ def _kept() -> str:
     database = sys.modules.get("setsearch.sqlite.database")  # to load it may take what is missing
     has_written = database is not None and database.Database.has_written
     return "what was complete before is kept" if has_written else "nothing was changed"
+
+
+def _tell_unexpected(error: Exception) -> int:
+    """Tell a usage error of typer's own click, or a mistake of ours; returns the exit code."""
+    if hasattr(error, "format_message"):
+        return _fail(" ".join(error.format_message().split()) + " (see --help)", 2)
+    if DEBUG in os.environ:
+        traceback.print_exception(error)
+    return _fail(str(fault_of(error)), Fault.exit_code)
 
 
 def _fail(message: str, code: int) -> int:

@@ -36,7 +36,7 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.results import Hit
 from setsearch.answers.sets import Question
 from setsearch.arrays import Floats
-from setsearch.errors import InvalidParameter, SetsearchError, UnknownItem, UsageError
+from setsearch.errors import InvalidParameter, SetsearchError, UnknownItem, UsageError, fault_of
 from setsearch.index import Index
 from setsearch.memory.fields import Fields
 from setsearch.options import ALL, EXAMPLES, SAVED, Option, offered, refuse, require_known
@@ -110,7 +110,7 @@ class _Functions:
             except Exception as error:
                 self._error = str(error).replace("_Functions.", "setsearch_")
                 if not isinstance(error, (SetsearchError, TypeError)):  # a number of arguments is a TypeError
-                    self._error = f"a fault of setsearch ({type(error).__name__}: {self._error}); please report it"
+                    self._error = str(fault_of(error))
                 _log.error("setsearch_%s: %s", function.__name__, self._error)
                 raise error.with_traceback(None) from None
 

@@ -19,11 +19,12 @@ import setsearch
 from setsearch.errors import (
     REPAIR_HINT,
     CorruptIndex,
-    Fault,
     NewerSchema,
     NoIndex,
     ReadOnlyDatabase,
     SetsearchError,
+    fault_of,
+    place_of,
 )
 from setsearch.sqlite.connections import TIME_LIMIT, Connections, OwnConnection
 from setsearch.sqlite.creation import new_file
@@ -149,13 +150,10 @@ class Transaction:
 
     def _told(self, error: BaseException) -> SetsearchError:
         """What an error says of the file, or of us: only what reads stored values meets wrong ones."""
-        problem = " ".join(f"{type(error).__name__}: {error}".split())
         if is_of_stored_values(error) or is_damaged(self._connection):
+            problem = " ".join(f"{type(error).__name__}: {error}".split())
             return CorruptIndex(f"{self._connections} is damaged ({problem:.200}); {REPAIR_HINT}")
-        return Fault(
-            f"a fault of setsearch ({problem:.200}, in {_place(error)}), unless `setsearch check` finds "
-            f"{self._connections} damaged; please report it, with what SETSEARCH_DEBUG=1 shows"
-        )
+        return fault_of(error, f", unless `setsearch check` finds {self._connections} damaged")
 
     def _end_watch(self) -> None:
         if self._watched:
@@ -201,17 +199,9 @@ def _is_our_code(path: str) -> bool:
     return path.startswith(tuple(ours)) or (path.startswith(library) and "site-packages" not in path)
 
 
-def _place(error: BaseException) -> str:
-    """The innermost line of ours that an error came through, such as storage/names.py:12."""
-    home = f"{Path(setsearch.__file__).parent}{os.sep}"
-    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
-    ours = [(path.removeprefix(home).replace(os.sep, "/"), line) for path, line in frames if path.startswith(home)]
-    return "{}:{}".format(*ours[-1]) if ours else ""
-
-
 def is_of_stored_values(error: BaseException) -> bool:
     """Whether an error arose where stored values are read, which may be any: others are mistakes of ours."""
-    return _place(error).startswith(READERS)
+    return place_of(error).startswith(READERS)
 
 
 class Database:

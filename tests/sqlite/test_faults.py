@@ -67,3 +67,11 @@ def test_the_command_line_tells_in_a_line_and_shows_more_if_asked(tmp_path, inde
     assert (code, out) == (1, "") and err.count("\n") == 1 and "fault of setsearch" in err
     monkeypatch.setenv("SETSEARCH_DEBUG", "1")
     assert "Traceback" in run(*command)[2]
+
+
+def test_a_mistake_outside_of_a_transaction_is_told_likewise(tmp_path, index, run, monkeypatch):
+    monkeypatch.setattr("setsearch.answers.answer.Hits.shared", within("answers/answer.py", "own"))
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run("expand", "a.db", "d1", "--items", "documents")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith("Error: a fault of setsearch (IndexError") and "in answers/answer.py:1)" in err
