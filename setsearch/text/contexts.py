@@ -55,6 +55,7 @@ Pattern = tuple[int, ...]
 BITS = 20  # of a word in a key; a key is the number of the pattern and up to three words
 LIST: Pattern = (0,)  # these two are no offsets, but one word anywhere
 TITLED: Pattern = (1 << BITS,)
+# No offset is larger than 2: as many BREAKs are before and behind each document (text/token_stream.py).
 FIELDS: dict[str, tuple[Pattern, ...]] = {
     "win2": ((-2,), (-1,), (1,), (2,)),
     "skip": ((-1, 1), (-2, -1, 1), (-1, 1, 2), (-2, -1), (1, 2)),

@@ -19,8 +19,8 @@ from setsearch.index import Index
 from setsearch.pool import QuestionPool
 from setsearch.search.cutoff import SeedFit
 from setsearch.web.access import Rules
-from setsearch.web.documents import add_documents
 from setsearch.web.typed_names import saved_set
+from setsearch.web.writing import add_documents
 
 T = TypeVar("T")
 ANY_VERSION = "*"

@@ -7,7 +7,7 @@ import pytest
 
 import setsearch
 from setsearch.errors import SourceError
-from setsearch.learning.known import read_known
+from setsearch.learning.known_answers import read_known
 from setsearch.learning.review import Review
 from setsearch.learning.review_files import write_review
 

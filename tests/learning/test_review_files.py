@@ -14,7 +14,7 @@ from Bio import Medline
 import setsearch
 from setsearch import errors
 from setsearch.learning import Review
-from setsearch.learning.known import read_known
+from setsearch.learning.known_answers import read_known
 from setsearch.learning.review_files import KINDS, SAID, write_review
 
 EXPORTERS = sorted((Path(__file__).parents[1] / "indexing" / "exporters").iterdir())

@@ -18,7 +18,7 @@ from setsearch.errors import AnsweredMeanwhile, ChangedSet, Interrupted, NoSeeds
 
 if TYPE_CHECKING:
     from setsearch.answers.decisions import Decision
-    from setsearch.learning.known import Known
+    from setsearch.learning.known_answers import Known
     from setsearch.learning.review import Review
 
 ANSWERS = {"y": "yes", "n": "no", "l": "later"}
@@ -57,7 +57,7 @@ def review(
 
     Example: setsearch review notes.db dances waltz
     """
-    from setsearch.learning.known import read_known
+    from setsearch.learning.known_answers import read_known
     from setsearch.learning.review import Review
 
     if export is not None:
