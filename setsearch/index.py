@@ -149,7 +149,7 @@ class Index:
 
                 return delete_numbers(target, names)
             refuse_synced(target)
-            return Writer(cursor, target).delete(names)
+            return Writer(target).delete(names)
 
     def add_table(
         self,
@@ -173,16 +173,15 @@ class Index:
         from setsearch.indexing.sync import add_source, find_table
 
         with self._database.write() as cursor:
-            return add_source(
-                cursor, self._intake(), find_table(cursor, table, columns, track), progress_of(progress), replace
-            )
+            source = find_table(cursor, table, columns, track)
+            return add_source(self._intake().within(cursor), source, progress_of(progress), replace)
 
     def follow(self, source: SyncedSource, read: "Callable[[Any], SourceChanges]") -> "Changes":
         """Sync the documents with another engine's index in one transaction; for integrations (indexing/sync.py)."""
         from setsearch.indexing.sync import follow
 
         with self._database.write() as cursor:
-            return follow(cursor, self._intake(), source, read)
+            return follow(self._intake().within(cursor), source, read)
 
     def source_state(self) -> Any:
         """The state of the last `follow`, or None; for integrations."""
@@ -535,7 +534,7 @@ class Index:
         from setsearch.indexing.check import repair
 
         with self._database.write() as cursor:
-            return list(repair(cursor, self._intake(), self._database.file))
+            return list(repair(self._intake().within(cursor), self._database.file))
 
     @property
     def _parts(self) -> "Parts":
@@ -557,13 +556,13 @@ class Index:
         from setsearch.indexing.writer import Writer
 
         require_several(items, "items", "items")
-        intake = self._intake()
         with self._database.write() as cursor:
-            relation = intake.open(cursor, names, empty)
+            intake = self._intake().within(cursor)
+            relation = intake.open(names, empty)
             if empty:
                 drop_source(relation)
             refuse_synced(relation)
-            writer = Writer(cursor, relation, replace)
+            writer = Writer(relation, replace)
             written = intake.write(writer, items)
             self.unread_share = writer.unread_share
             return written

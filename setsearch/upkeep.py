@@ -94,11 +94,11 @@ def _apply(parts: Parts, intake: Intake, progress: Progress) -> tuple[Changes, S
     changes, problem = Changes(), None
     with database.read() as cursor:
         relations = load_relations(cursor, parts.collection)
-        behind = [relation.items.name for relation in relations if needs_sync(cursor, relation)]
+        behind = [relation.items.name for relation in relations if needs_sync(relation)]
     for name in behind:
         try:
             with database.write() as cursor:
-                changes += sync(cursor, intake, find_again(cursor, name), progress)
+                changes += sync(intake.within(cursor), find_again(cursor, name), progress)
         except SourceError as error:
             problem = problem or error
     return changes, problem
@@ -131,12 +131,12 @@ def add_vectors(parts: Parts, items: str | None, pairs: tuple[Iterable[str], Ite
             features = name_in(collection_of(name), VECTORS_OF + plain_name(name))
             relation = create_relation(cursor, name, features, None)
         if relation.has_vectors_alone:
-            return indexing.add_items(cursor, relation, pairs, replace)
+            return indexing.add_items(relation, pairs, replace)
         if relation.columns is not None:
             raise UsageError(f"{name} are described by numbers, and have no vectors")
         words = readings.words(relation) if name == relation.features.name else None
         kind = relation.items if name == relation.items.name else relation.features
-        return indexing.add_vectors(cursor, kind, pairs, words, replace)
+        return indexing.add_vectors(kind, pairs, words, replace)
 
 
 def add_latent(database: Database, reading: Reading, replace: bool = False) -> int:

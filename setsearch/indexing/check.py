@@ -55,21 +55,22 @@ def find_problems(cursor: sqlite3.Cursor, file: Path | None) -> list[str]:
     return problems
 
 
-def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterator[str]:
+def repair(intake: Intake, file: Path | None) -> Iterator[str]:
     """Repair an index, and yield one line for each repair; the caller commits.
 
     Derived values are deleted, to be derived again: contexts only if all texts can be read. Names, numbers and texts
     are stored once and cannot be repaired.
     """
-    seal, kept = Seal(cursor), list[int]()
+    cursor, kept = intake.cursor, list[int]()
+    seal = Seal(cursor)
     is_changed = seal.differs() or seal.members_differ()
     yield from _count_names(cursor)
     for relation in load_relations(cursor):
         if relation.columns is not None:
             continue
         contexts = find_generation(relation)
-        is_whole = contexts is not None and not any(_check_contexts(cursor, relation))
-        if contexts is not None and is_whole and not _has_texts(cursor, relation):
+        is_whole = contexts is not None and not any(_check_contexts(relation))
+        if contexts is not None and is_whole and not _has_texts(relation):
             kept.append(contexts.id)
             yield f"{relation.label}: contexts stay as they are, because damaged texts cannot give them again"
         elif relation.contexts != "off":
@@ -78,10 +79,10 @@ def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterato
             count = delete_damaged(vocabulary)
             if count:
                 yield f"{vocabulary.name}: {count} damaged vectors were deleted"
-        if read_again(cursor, intake, relation):
+        if read_again(intake, relation):
             yield f"{relation.label}: read again from its table"
         else:
-            yield from (f"{relation.label}: {line}" for line in _repair_lists(cursor, relation, file))
+            yield from (f"{relation.label}: {line}" for line in _repair_lists(relation, file))
             relation.save()
         for name in (LISTS, CONTEXTS):
             if file is not None:
@@ -93,7 +94,7 @@ def repair(cursor: sqlite3.Cursor, intake: Intake, file: Path | None) -> Iterato
         yield "kinds, relations, sources and sets changed from outside: accepted as they are now, look at them"
 
 
-def _has_texts(cursor: sqlite3.Cursor, relation: Relation) -> bool:
+def _has_texts(relation: Relation) -> bool:
     try:
         return all(text is not None for _, text in read_texts(relation))
     except UNREADABLE:
@@ -128,31 +129,31 @@ def _check_tables(cursor: sqlite3.Cursor) -> Iterator[str]:
 
 def _check_relations(cursor: sqlite3.Cursor, file: Path | None) -> Iterator[str]:
     for relation in load_relations(cursor):
-        yield from _check_any(cursor, relation, file)
+        yield from _check_any(relation, file)
 
 
-def _check_any(cursor: sqlite3.Cursor, relation: Relation, file: Path | None) -> Iterator[str]:
+def _check_any(relation: Relation, file: Path | None) -> Iterator[str]:
     """The problems of a relation and of what was derived from its present content."""
-    yield from _lines(check_source(cursor, relation))
+    yield from _lines(check_source(relation))
     if relation.columns is not None:
         yield from _lines(check_numbers(relation))
         return
     label = f"{relation.label}: "
     for vocabulary in (relation.items, relation.features):
-        yield from _lines(_check_vocabulary(cursor, vocabulary), label)
-    yield from _lines(_check_lists(cursor, relation), label)
-    yield from _lines(_check_texts(cursor, relation), label)
+        yield from _lines(_check_vocabulary(vocabulary), label)
+    yield from _lines(_check_lists(relation), label)
+    yield from _lines(_check_texts(relation), label)
     yield from _lines(relation.items.records.check())
     for vocabulary in (relation.items, relation.features):
         yield from _lines(_unless_read(read_vectors, vocabulary))
     if relation.analyzer is not None:
         yield from _lines(_unless_read(load_analyzer, relation.analyzer))
-    yield from _lines(_check_contexts(cursor, relation), label)
+    yield from _lines(_check_contexts(relation), label)
     if file is not None:
-        yield from _lines(_check_files(cursor, relation, file), label)
+        yield from _lines(_check_files(relation, file), label)
 
 
-def _check_contexts(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+def _check_contexts(relation: Relation) -> Iterator[str]:
     """One line if the contexts that were derived from a relation are damaged."""
     generation = find_generation(relation)
     try:
@@ -162,23 +163,23 @@ def _check_contexts(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]
         yield f"derived {CONTEXTS}: {error}"
 
 
-def _check_files(cursor: sqlite3.Cursor, relation: Relation, file: Path) -> Iterator[str]:
+def _check_files(relation: Relation, file: Path) -> Iterator[str]:
     for name in (LISTS, CONTEXTS):
         mapped = map_arrays(file, beside(file, f"{name}-{relation.id}"))
         if mapped is None:
             continue
         problem = None if mapped.are_intact() else "is damaged"
         if problem is None and name == LISTS and mapped.state == [*relation.state]:
-            problem = _difference(cursor, relation, mapped)
+            problem = _difference(relation, mapped)
         if problem is not None:
             delete_arrays(mapped.path)
             is_left = " and cannot be deleted" if mapped.path.exists() else "; it is made anew"
             yield f"{mapped.path.name} {problem}{is_left}"
 
 
-def _difference(cursor: sqlite3.Cursor, relation: Relation, mapped: Mapped) -> str | None:
+def _difference(relation: Relation, mapped: Mapped) -> str | None:
     """What is wrong with the lists of a file; None if they are those of the tables, or these cannot be read."""
-    stored = _read_all(cursor, relation)
+    stored = _read_all(relation)
     if stored is None:
         return None
     both = ("items", stored), ("features", transposed(stored))
@@ -202,7 +203,7 @@ def _are_equal(one: Entries | None, other: Entries) -> bool:
     return one is not None and all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def _check_lists(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+def _check_lists(relation: Relation) -> Iterator[str]:
     """One line for each problem with the lists of a relation."""
     cells = relation.forward.read_all()
     stored = relation.frequencies.read()
@@ -213,11 +214,11 @@ def _check_lists(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
     for own in relation.fields:
         if not own.is_kept:
             continue
-        if levels_differ(cursor, relation, own) or not np.array_equal(*_ranges(cursor, relation, own, cells)):
+        if levels_differ(relation, own) or not np.array_equal(*_ranges(relation, own, cells)):
             yield f"the ranges of {own.name} are not those of its numbers"
 
 
-def _check_texts(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+def _check_texts(relation: Relation) -> Iterator[str]:
     """One line for texts without an item."""
     having = np.array([id for id, _ in read_texts(relation)], np.int64)
     known = np.fromiter(relation.items.ids(), np.int64)
@@ -226,9 +227,9 @@ def _check_texts(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
         yield f"{lost} texts belong to none of the {relation.items.name}, or some are stored twice"
 
 
-def _ranges(cursor: sqlite3.Cursor, relation: Relation, own: FeatureField, cells: Entries) -> tuple[Ints, Ints]:
+def _ranges(relation: Relation, own: FeatureField, cells: Entries) -> tuple[Ints, Ints]:
     """The cells of a field of numbers as they are, and as they follow from these, each as one number."""
-    items, numbers = numbers_of(cursor, relation, own)
+    items, numbers = numbers_of(relation, own)
     parts = np.searchsorted(np.array(own.ends), numbers, "right")
     names = {part: own.of_part(part) for part in distinct(parts).tolist()}
     ids = relation.features.find([name for both in names.values() for name in both])
@@ -239,13 +240,13 @@ def _ranges(cursor: sqlite3.Cursor, relation: Relation, own: FeatureField, cells
     return pack(*cells.select(mine)[:2]), np.sort(np.concatenate([np.zeros(0, np.int64), *expected]))
 
 
-def _check_vocabulary(cursor: sqlite3.Cursor, vocabulary: Vocabulary) -> Iterator[str]:
+def _check_vocabulary(vocabulary: Vocabulary) -> Iterator[str]:
     ids = np.fromiter(vocabulary.ids(), np.int64)
     if len(ids) != vocabulary.size:
         yield f"the count says {vocabulary.size} {vocabulary.name}, but there are {len(ids)}"
     if len(ids) and (ids.min() < 0 or ids.max() >= vocabulary.next_id):
         yield f"an id of {vocabulary.name} lies outside 0 to {vocabulary.next_id - 1}"
-    rows = cursor.execute("select id from setsearch_free where kind = ?", (vocabulary.id,))
+    rows = vocabulary.cursor.execute("select id from setsearch_free where kind = ?", (vocabulary.id,))
     if {id for (id,) in rows} != set(range(vocabulary.next_id)) - set(ids.tolist()):
         yield f"the free ids of {vocabulary.name} are not those without a name"
 
@@ -266,9 +267,9 @@ def _count_names(cursor: sqlite3.Cursor) -> Iterator[str]:
         insert_rows(cursor, "insert into setsearch_free (kind, id)", f"({id}, ?)", free)
 
 
-def _repair_lists(cursor: sqlite3.Cursor, relation: Relation, file: Path | None) -> Iterator[str]:
+def _repair_lists(relation: Relation, file: Path | None) -> Iterator[str]:
     """Take unreadable lists from what was derived from them, and count frequencies again."""
-    cells = _read_all(cursor, relation)
+    cells = _read_all(relation)
     if cells is None:
         mapped = None if file is None else map_arrays(file, beside(file, f"{LISTS}-{relation.id}"))
         is_of_now = mapped is not None and mapped.state == [*relation.state]
@@ -290,7 +291,7 @@ def _repair_lists(cursor: sqlite3.Cursor, relation: Relation, file: Path | None)
         yield f"the frequencies of {relation.features.name} were counted again"
 
 
-def _read_all(cursor: sqlite3.Cursor, relation: Relation) -> Entries | None:
+def _read_all(relation: Relation) -> Entries | None:
     try:
         return relation.forward.read_all()
     except UNREADABLE:

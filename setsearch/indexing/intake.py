@@ -1,6 +1,5 @@
 """Opens the relation that a write goes to, and prepares its items: analyzers, contexts, validation."""
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import groupby
@@ -13,6 +12,7 @@ from setsearch.indexing.item_fields import Value, checked_fields
 from setsearch.indexing.references.identity import Group
 from setsearch.indexing.references.items import Filing
 from setsearch.indexing.writer import Writer
+from setsearch.sqlite.database import Bound
 from setsearch.storage.analyzers import CONTEXTS, Analyzers, TextSettings
 from setsearch.storage.documents import Values, encode_columns, read_columns
 from setsearch.storage.generations import forget_contexts
@@ -55,59 +55,57 @@ Writable = (
 )
 
 
-class Intake:
-    """Opens relations and writes items to them; `database` is its name in messages."""
+class Intake(Bound):
+    """Opens relations and writes items to them, `within` a transaction; `database` is its name in messages."""
 
     def __init__(self, settings: TextSettings, analyzers: Analyzers, database: str) -> None:
         self._settings = settings
         self._analyzers = analyzers
         self._database = database
 
-    def open(
-        self, cursor: sqlite3.Cursor, names: tuple[str, str] | None, empty: bool = False, spec: str | None = None
-    ) -> Relation:
+    def open(self, names: tuple[str, str] | None, empty: bool = False, spec: str | None = None) -> Relation:
         """The relation to write to, created if it does not exist; `empty` deletes everything in it.
 
         `spec` is the analyzer of terms that come without their texts.
         """
-        relation = self.find(cursor, names)
+        relation = self.find(names)
         needs_texts = self._settings.contexts not in ("auto", "off") or self._settings.encoder is not None
         if spec is not None and (self._settings.analyzer.language or needs_texts):
             raise UsageError(f"{spec!r} gives terms without texts; leave `language`, `contexts` and `encoder` out")
         if relation is None:
-            return self._create(cursor, *(names or TEXT), spec)
+            return self._create(*(names or TEXT), spec)
         if relation.columns is not None:
             raise InvalidItem(f"{relation.items.name!r} are described by numbers; use add_numbers")
         if empty:
             relation.clear()
         if spec is not None:
-            self._set_analyzer(cursor, relation, spec, empty)
+            self._set_analyzer(relation, spec, empty)
             return relation
         if relation.analyzer is not None and not self._settings.analyzer.agrees(relation.analyzer):
             raise UsageError(
                 f"{self._database} was analyzed by {relation.analyzer!r}, not by {self._settings.analyzer.spec!r}; "
                 "leave that out, or index into another `collection`"
             )
-        self._set_contexts(cursor, relation, empty)
-        self._set_encoder(cursor, relation, empty)
+        self._set_contexts(relation, empty)
+        self._set_encoder(relation, empty)
         return relation
 
-    def find(self, cursor: sqlite3.Cursor, names: tuple[str, str] | None) -> Relation | None:
+    def find(self, names: tuple[str, str] | None) -> Relation | None:
         """The relation of our collection with these names, or its only one that has features; None if there is none."""
-        relations = [own for own in load_relations(cursor) if names is not None or not own.has_vectors_alone]
+        relations = [own for own in load_relations(self.cursor) if names is not None or not own.has_vectors_alone]
         return find_relation(relations, names, self._settings.collection)
 
     def write(self, writer: Writer, items: Iterable[Writable]) -> int:
         """Write items; returns how many."""
         relation = writer.relation
         analyzer = None if relation.analyzer is None else self._analyzers.of(relation)
-        filing = Filing(writer.cursor, relation.items)
+        filing = Filing(relation.items)
 
         def prepared() -> Iterator[PreparedItem]:
             """All items; references in runs, which are looked up together."""
             for are_references, run in groupby(items, lambda item: isinstance(item, Group)):
                 if not are_references:
-                    yield from (_prepare(relation, analyzer, *_completed(writer.cursor, relation, own)) for own in run)
+                    yield from (_prepare(relation, analyzer, *_completed(relation, own)) for own in run)
                     continue
                 for item, record in filing.file(run):  # type: ignore[arg-type]
                     yield _prepare(relation, analyzer, item, record)
@@ -118,28 +116,28 @@ class Intake:
         relation.is_altered |= whole != before
         return writer.write(prepared(), analyzer)
 
-    def _create(self, cursor: sqlite3.Cursor, items: str, features: str, spec: str | None) -> Relation:
+    def _create(self, items: str, features: str, spec: str | None) -> Relation:
         settings = self._settings
         items, features = (name_in(settings.collection, name) for name in (items, features))
         if plain_name(features) != TEXT[1]:
-            return create_relation(cursor, items, features, None)
+            return create_relation(self.cursor, items, features, None)
         if spec is not None:
-            return create_relation(cursor, items, features, spec, "off")
+            return create_relation(self.cursor, items, features, spec, "off")
         is_read = plain_name(items) == TEXT[0] and settings.analyzer.function is None
         contexts = CONTEXTS[settings.contexts] if is_read else "off"
         if contexts == "off" and (settings.analyzer.language or settings.encoder):
             contexts = "forms"
-        relation = create_relation(cursor, items, features, settings.analyzer.spec, contexts)
-        self._set_encoder(cursor, relation)
+        relation = create_relation(self.cursor, items, features, settings.analyzer.spec, contexts)
+        self._set_encoder(relation)
         return relation
 
-    def _set_encoder(self, cursor: sqlite3.Cursor, relation: Relation, empty: bool = False) -> None:
+    def _set_encoder(self, relation: Relation, empty: bool = False) -> None:
         """Let texts, and words with contexts, have vectors by the encoder of the settings. Raises UsageError."""
         encoder = self._settings.encoder
         if encoder is None or relation.analyzer is None:
             return
         if relation.contexts == "off" and empty:
-            _describe(cursor, relation, relation.analyzer, "forms")  # keeps texts
+            _describe(relation, relation.analyzer, "forms")  # keeps texts
         if relation.contexts == "off":
             raise UsageError(
                 f"an encoder needs the texts, which {self._database} does not store; "
@@ -153,16 +151,16 @@ class Intake:
                 set_source(kind, wanted)
                 relation.is_altered = True
 
-    def _set_analyzer(self, cursor: sqlite3.Cursor, relation: Relation, spec: str, empty: bool) -> None:
+    def _set_analyzer(self, relation: Relation, spec: str, empty: bool) -> None:
         """Store the analyzer of terms that come without texts; raises UsageError if the relation has another one."""
         if not empty and (relation.analyzer, relation.contexts) != (spec, "off"):
             raise UsageError(
                 f"{self._database} was analyzed by {relation.analyzer!r}, not by {spec!r}; "
                 "give all documents again with `replace`"
             )
-        _describe(cursor, relation, spec, "off")
+        _describe(relation, spec, "off")
 
-    def _set_contexts(self, cursor: sqlite3.Cursor, relation: Relation, empty: bool) -> None:
+    def _set_contexts(self, relation: Relation, empty: bool) -> None:
         """Apply the present setting. Contexts need all texts: without stored texts all items must come again."""
         contexts = CONTEXTS[self._settings.contexts]
         if contexts == "off" and (" " in (relation.analyzer or "") or self._settings.encoder):
@@ -176,19 +174,19 @@ class Intake:
             raise UsageError(
                 f"{self._database} {stored}: to change `contexts`, give all documents again with `replace`"
             )
-        _describe(cursor, relation, relation.analyzer, contexts)
+        _describe(relation, relation.analyzer, contexts)
         forget_contexts(relation)
 
 
-def _describe(cursor: sqlite3.Cursor, relation: Relation, analyzer: str | None, contexts: str) -> None:
+def _describe(relation: Relation, analyzer: str | None, contexts: str) -> None:
     """Store the analyzer and the contexts of a relation."""
     relation.is_altered |= (relation.analyzer, relation.contexts) != (analyzer, contexts)
     relation.analyzer, relation.contexts = analyzer, contexts
     described = "update setsearch_relation set analyzer = ?, contexts = ? where id = ?"
-    cursor.execute(described, (analyzer, contexts, relation.id))
+    relation.cursor.execute(described, (analyzer, contexts, relation.id))
 
 
-def _completed(cursor: sqlite3.Cursor, relation: Relation, item: Writable) -> tuple[Writable, Record | None]:
+def _completed(relation: Relation, item: Writable) -> tuple[Writable, Record | None]:
     """An item with the title, or the columns and the record, that are stored of it, where it has `KEPT`."""
     if not isinstance(item, Item) or (item.title is not KEPT and item.columns is not KEPT):
         return item, None

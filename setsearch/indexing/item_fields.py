@@ -10,7 +10,6 @@ others then get these.
 
 import datetime
 import math
-import sqlite3
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from numbers import Real
@@ -148,7 +147,6 @@ def least_level(n_items: int) -> int:
 
 
 def keep_numbers(
-    cursor: sqlite3.Cursor,
     relation: Relation,
     items: Iterable[tuple[str, int, Mapping[str, float | Names]]],
     old: Collection[int],
@@ -165,15 +163,15 @@ def keep_numbers(
         gone += [(relation.id, own, level, id) for own in kept if id in old and (whole or own in given)]
         new += [(relation.id, own, level, id, given[own]) for own in kept if isinstance(given.get(own), float)]
     place = "relation = ? and field = ? and level = ? and item = ?"
-    cursor.executemany(f"delete from setsearch_field_number where {place}", gone)
+    relation.cursor.executemany(f"delete from setsearch_field_number where {place}", gone)
     insert = "insert into setsearch_field_number (relation, field, level, item, number) values (?, ?, ?, ?, ?)"
-    cursor.executemany(insert, new)
+    relation.cursor.executemany(insert, new)
     return bool(gone or new)
 
 
-def numbers_of(cursor: sqlite3.Cursor, relation: Relation, field: FeatureField) -> tuple[Ints, Floats]:
+def numbers_of(relation: Relation, field: FeatureField) -> tuple[Ints, Floats]:
     """The items that have a number in a field, ascending, and the numbers. Raises CorruptIndex."""
-    rows = cursor.execute(
+    rows = relation.cursor.execute(
         "select item, number from setsearch_field_number n where relation = ? and field = ? "
         "and exists (select 1 from setsearch_name o where o.kind = ? and o.id = n.item)",
         (relation.id, field.name, relation.items.id),
@@ -184,9 +182,9 @@ def numbers_of(cursor: sqlite3.Cursor, relation: Relation, field: FeatureField) 
     return items[order], _possible(numbers, field)[order]
 
 
-def levels_differ(cursor: sqlite3.Cursor, relation: Relation, field: FeatureField) -> bool:
+def levels_differ(relation: Relation, field: FeatureField) -> bool:
     """Whether a number of a field is stored with another level than its item has, so that it would tell other ends."""
-    rows = cursor.execute(
+    rows = relation.cursor.execute(
         "select o.name, n.level from setsearch_field_number n join setsearch_name o on o.kind = ? and o.id = n.item "
         "where n.relation = ? and n.field = ?",
         (relation.items.id, relation.id, field.name),
@@ -194,11 +192,11 @@ def levels_differ(cursor: sqlite3.Cursor, relation: Relation, field: FeatureFiel
     return any(level_of(name) != level for name, level in rows)
 
 
-def renewed_ends(cursor: sqlite3.Cursor, relation: Relation, field: FeatureField) -> tuple[float, ...] | None:
+def renewed_ends(relation: Relation, field: FeatureField) -> tuple[float, ...] | None:
     """The ends that follow from the numbers of a field."""
     if not field.is_kept:
         return field.ends
-    rows = cursor.execute(
+    rows = relation.cursor.execute(
         "select number from setsearch_field_number where relation = ? and field = ? and level >= ?",
         (relation.id, field.name, least_level(relation.items.size)),
     )

@@ -70,33 +70,29 @@ class SourceChanges:
     state: Any
 
 
-def follow(
-    cursor: sqlite3.Cursor, intake: Intake, source: SyncedSource, read: Callable[[Any], SourceChanges]
-) -> Changes:
+def follow(intake: Intake, source: SyncedSource, read: Callable[[Any], SourceChanges]) -> Changes:
     """Sync the documents with another engine's index; `read` gets the state of the last sync, None at first.
 
     The caller commits. Raises UsageError if the relation holds items from elsewhere.
     """
-    relation = intake.open(cursor, TEXT)
+    relation = intake.open(TEXT)
     known = load_source(relation)
     if relation.items.size and (known is None or (known.kind, known.name) != (source.kind, source.name)):
         raise UsageError(_holds_others(relation, known, source, "use another `collection`"))
     read_now = read(known.state if known is not None and known.columns == source.columns else None)
     relation.is_altered |= known is None or known.state != read_now.state
-    changes = _write(cursor, intake, relation, read_now.items, read_now.gone)
+    changes = _write(intake, relation, read_now.items, read_now.gone)
     save_source(relation, replace(source, state=read_now.state))
     return changes
 
 
-def add_source(
-    cursor: sqlite3.Cursor, intake: Intake, source: SyncedSource, progress: Progress = iter, empty: bool = False
-) -> Changes:
+def add_source(intake: Intake, source: SyncedSource, progress: Progress = iter, empty: bool = False) -> Changes:
     """Index a table and keep it as the source of its relation; the caller commits.
 
     Raises SourceError, and UsageError if the relation holds other items, which only `empty` deletes.
     """
-    names = source.roles.relation
-    relation = intake.find(cursor, names)
+    cursor, names = intake.cursor, source.roles.relation
+    relation = intake.find(names)
     known = None if relation is None else load_source(relation)
     is_same = known is not None and (known.kind, known.name) == (source.kind, source.name)
     if relation is not None and relation.items.size and not (empty or is_same):
@@ -111,70 +107,70 @@ def add_source(
     spec = None
     if source.kind == FTS5:
         spec = FTS5_SPEC + find_tokenizer(find_declaration(cursor, source.name) or "")
-    relation = intake.open(cursor, names, empty, spec)
-    return _Table(cursor, relation, source).read_anew(intake, progress)
+    relation = intake.open(names, empty, spec)
+    return _Table(relation, source).read_anew(intake, progress)
 
 
-def sync(cursor: sqlite3.Cursor, intake: Intake, relation: Relation, progress: Progress = iter) -> Changes:
+def sync(intake: Intake, relation: Relation, progress: Progress = iter) -> Changes:
     """Bring a relation up to its table; the caller commits. Raises SourceError if the table is no longer as indexed."""
     source = load_source(relation)
     if source is None or source.kind in ENGINES:
         return Changes()
-    if not table_columns(cursor, source.name):
-        raise SourceError(_gone(cursor, source))
-    table = _Table(cursor, relation, source)
+    if not table_columns(relation.cursor, source.name):
+        raise SourceError(_gone(relation, source))
+    table = _Table(relation, source)
     if not source.tracked:
         return table.read_all(intake, progress)
     # The table was created again, without its triggers; or version 0.21 wrote numbers as 1.0, which are 1 now.
-    if not has_triggers(cursor, relation, source) or table.has_old_numbers():
+    if not has_triggers(relation, source) or table.has_old_numbers():
         return table.read_anew(intake, progress)
     changes = table.read_changed(intake, progress)
     forget_changes(relation)
     return changes + table.delete_vanished()
 
 
-def needs_sync(cursor: sqlite3.Cursor, relation: Relation) -> bool:
+def needs_sync(relation: Relation) -> bool:
     """Whether a sync may find changes; always true for a table without triggers."""
     source = load_source(relation)
     if source is None or source.kind in ENGINES:
         return False
-    if not source.tracked or not has_triggers(cursor, relation, source):
+    if not source.tracked or not has_triggers(relation, source):
         return True
-    return bool(count_changes(relation)) or _Table(cursor, relation, source).has_vanished()
+    return bool(count_changes(relation)) or _Table(relation, source).has_vanished()
 
 
-def check_source(cursor: sqlite3.Cursor, relation: Relation) -> Iterator[str]:
+def check_source(relation: Relation) -> Iterator[str]:
     """One line for each problem with a tracked table and its notes of changes."""
     source = load_source(relation)
     if source is None or not source.tracked:
         return
-    if not table_columns(cursor, source.name):
-        yield _gone(cursor, source)
+    if not table_columns(relation.cursor, source.name):
+        yield _gone(relation, source)
         return
-    for (line,) in cursor.execute(f"pragma main.integrity_check({quote(source.name)})").fetchall():
+    for (line,) in relation.cursor.execute(f"pragma main.integrity_check({quote(source.name)})").fetchall():
         if line != "ok":
             yield f"{source.name}: {line}"
-    (damaged,) = cursor.execute(
+    (damaged,) = relation.cursor.execute(
         f"select count(*) from setsearch_change where {OF_RELATION} and key is not again", (relation.id,)
     ).fetchone()
     if damaged:
         yield f"{damaged} notes of changed rows of {source.name} are damaged"
-    if not has_triggers(cursor, relation, source):
+    if not has_triggers(relation, source):
         yield f"the triggers on {source.name} are not as setsearch made them; the next update reads all and makes them"
 
 
-def _gone(cursor: sqlite3.Cursor, source: SyncedSource) -> str:
-    missing = missing_table(cursor, source.name, "the database")
+def _gone(relation: Relation, source: SyncedSource) -> str:
+    missing = missing_table(relation.cursor, source.name, "the database")
     return f"{missing}; index another one with `replace`, or drop the collection"
 
 
-def read_again(cursor: sqlite3.Cursor, intake: Intake, relation: Relation) -> bool:
+def read_again(intake: Intake, relation: Relation) -> bool:
     """Read the whole table again and recreate its triggers; False if the relation follows no table."""
     source = load_source(relation)
-    if source is None or source.kind in ENGINES or not table_columns(cursor, source.name):
+    if source is None or source.kind in ENGINES or not table_columns(relation.cursor, source.name):
         return False
     relation.clear()
-    _Table(cursor, relation, source).read_anew(intake)
+    _Table(relation, source).read_anew(intake)
     return True
 
 
@@ -260,7 +256,6 @@ def require_tables(cursor: sqlite3.Cursor, field: Joined, track: bool = False) -
 class _Table:
     """A relation and the table that it follows."""
 
-    cursor: sqlite3.Cursor
     relation: Relation
     source: SyncedSource
 
@@ -270,21 +265,21 @@ class _Table:
         changes = self.read_all(intake, progress)
         save_source(self.relation, self.source)
         if self.source.tracked:
-            create_triggers(self.cursor, self.relation, self.source)
+            create_triggers(self.relation, self.source)
         return changes
 
     def read_all(self, intake: Intake, progress: Progress) -> Changes:
         """Read the whole table. Its rows can be counted, while a view would be worked out twice."""
-        items: Iterable[SourceItem] = read_source(self.cursor, self.source)
-        if is_stored_table(self.cursor, self.source.name):
+        items: Iterable[SourceItem] = read_source(self.relation.cursor, self.source)
+        if is_stored_table(self.relation.cursor, self.source.name):
             items = Counted(items, lambda: int(self._first("count(*)")[0]))
-        return _write(self.cursor, intake, self.relation, progress(items))
+        return _write(intake, self.relation, progress(items))
 
     def read_changed(self, intake: Intake, progress: Progress) -> Changes:
         """Read the rows that changed."""
         self._note_renamed()
         noted = "select key from setsearch_change where relation = ? order by id"
-        keys = [key for (key,) in self.cursor.execute(noted, (self.relation.id,))]
+        keys = [key for (key,) in self.relation.cursor.execute(noted, (self.relation.id,))]
         if not keys:
             return Changes()
         name, key = self.source.name, self.source.key
@@ -294,10 +289,10 @@ class _Table:
         for own in keys:
             with suppress(SourceError):  # no id; if there is such a row still, reading it says so
                 names.add(cell_id("a changed row", key, own))
-        read = read_source(self.cursor, self.source, _among(self.relation.id))
+        read = read_source(self.relation.cursor, self.source, _among(self.relation.id))
         items = progress(Counted(read, lambda: len({*map(str, keys)})))
         known = self.relation.items.find(sorted(names))
-        return _write(self.cursor, intake, self.relation, items, known)
+        return _write(intake, self.relation, items, known)
 
     def has_vanished(self) -> bool:
         """Whether rows are gone without a trigger: "insert or replace" may delete a row by another unique column."""
@@ -309,44 +304,45 @@ class _Table:
         if not self.has_vanished():
             return Changes()
         name, key = self.source.name, self.source.key
-        rows = limited_rows(self.cursor, f"reading {name}", f"select {quote(key)} from {main_table(name)}", each=True)
+        rows = limited_rows(
+            self.relation.cursor, f"reading {name}", f"select {quote(key)} from {main_table(name)}", each=True
+        )
         existing = {cell_id(f"a row of {name}", key, own) for (own,) in rows}
         gone = [own for own in self.relation.items.names() if own not in existing]
-        return Changes(0, Writer(self.cursor, self.relation).delete(gone))
+        return Changes(0, Writer(self.relation).delete(gone))
 
     def has_old_numbers(self) -> bool:
         """Whether items are named by whole numbers with a decimal point, of a column that holds such numbers."""
-        rows = self.cursor.execute(f"pragma main.table_info({quote(self.source.name)})").fetchall()
+        rows = self.relation.cursor.execute(f"pragma main.table_info({quote(self.source.name)})").fetchall()
         declared = {row[1]: str(row[2]).upper() for row in rows}.get(self.source.key, "")
         statement = "select 1 from setsearch_name where kind = ? and name glob '*[0-9].0' limit 1"
         is_real = any(name in declared for name in ("REAL", "FLOA", "DOUB"))
-        return is_real and self.cursor.execute(statement, (self.relation.items.id,)).fetchone() is not None
+        return is_real and self.relation.cursor.execute(statement, (self.relation.items.id,)).fetchone() is not None
 
     def _note_renamed(self) -> None:
         """Note the documents that have what another table names otherwise now."""
         for number, rows, _ in self.source.naming:
             key, among = quote(rows.key), _among(noted_names(self.relation, number))
-            self.cursor.execute(
+            self.relation.cursor.execute(
                 f"insert into setsearch_change (relation, key, again) select {self.relation.id}, {key}, {key} "
                 f"from {main_table(rows.table)} where {quote(rows.name)} {among} on conflict do nothing"
             )
 
     def _first(self, columns: str, condition: str = "") -> Any:
         """The first row of the table that meets a condition, or what all rows have together."""
-        with limited(self.cursor, f"reading {self.source.name}"):
+        with limited(self.relation.cursor, f"reading {self.source.name}"):
             statement = f"select {columns} from {main_table(self.source.name)} {condition}"
-            return self.cursor.execute(statement).fetchone()
+            return self.relation.cursor.execute(statement).fetchone()
 
 
 def _write(
-    cursor: sqlite3.Cursor,
     intake: Intake,
     relation: Relation,
     items: Iterable[SourceItem],
     gone: Iterable[str] | None = None,
 ) -> Changes:
     """Write items, and delete those that are `gone`, or all others, and were not written."""
-    writer, seen = Writer(cursor, relation, replace=True, whole=True), set[str]()
+    writer, seen = Writer(relation, replace=True, whole=True), set[str]()
 
     def _record() -> Iterator[SourceItem]:
         for item in items:

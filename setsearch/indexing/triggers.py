@@ -1,8 +1,7 @@
 """Triggers that note the keys of changed rows of a table, so that a sync reads these rows alone."""
 
 import re
-import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from setsearch.errors import InvalidParameter
@@ -15,33 +14,34 @@ _ROWID: Part = "rowid", "BINARY"
 _is_literal = re.compile(r"-?\d+(\.\d+)?|'([^']|'')*'").fullmatch
 
 
-def create_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> None:
+def create_triggers(relation: Relation, source: SyncedSource) -> None:
     """Create the triggers; raises InvalidParameter for rows without a key."""
-    for table in _followed(cursor, relation, source):
+    for table in _followed(relation, source):
         table.require_key()
         for statement in table.triggers().values():
-            cursor.execute(statement.replace("CREATE TRIGGER ", "CREATE TRIGGER main.", 1))
+            relation.cursor.execute(statement.replace("CREATE TRIGGER ", "CREATE TRIGGER main.", 1))
 
 
-def has_triggers(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> bool:
+def has_triggers(relation: Relation, source: SyncedSource) -> bool:
     """Whether the triggers exist and match the table as it is now."""
-    existing = dict(cursor.execute("select name, sql from sqlite_master where type = 'trigger'"))
-    wanted = [table.triggers() for table in _followed(cursor, relation, source)]
+    existing = dict(relation.cursor.execute("select name, sql from sqlite_master where type = 'trigger'"))
+    wanted = [table.triggers() for table in _followed(relation, source)]
     return all(existing.get(name) == sql for own in wanted for name, sql in own.items())
 
 
-def _followed(cursor: sqlite3.Cursor, relation: Relation, source: SyncedSource) -> "Iterator[_Table]":
+def _followed(relation: Relation, source: SyncedSource) -> "Iterator[_Table]":
     for number, table in enumerate(source.tables):
-        yield _Table(cursor, table, partial(trigger_name, relation, number=number), relation.id)
+        yield _Table(relation, number, table, relation.id)
     for number, _, table in source.naming:  # which rows have a name is looked for by the sync: the host does not wait
-        yield _Table(cursor, table, partial(trigger_name, relation, number=number), noted_names(relation, number))
+        yield _Table(relation, number, table, noted_names(relation, number))
 
 
 class _Table:
     """A table that is followed, as it is now; `noted`: the number under which changes of it are noted."""
 
-    def __init__(self, cursor: sqlite3.Cursor, source: SyncedSource, named: Callable[[str], str], noted: int) -> None:
-        self._source, self._named, self._noted = source, named, noted
+    def __init__(self, relation: Relation, number: int, source: SyncedSource, noted: int) -> None:
+        self._source, self._named, self._noted = source, partial(trigger_name, relation, number=number), noted
+        cursor = relation.cursor
         info = cursor.execute(f"pragma main.table_xinfo({quote(source.name)})").fetchall()
         indexes = cursor.execute(f"pragma main.index_list({quote(source.name)})").fetchall()
         self._columns = [row[1] for row in info if row[6] != 1]

@@ -37,7 +37,6 @@ T = TypeVar("T")
 
 
 def add_vectors(
-    cursor: sqlite3.Cursor,
     kind: Vocabulary,
     pairs: tuple[Iterable[str], Iterable[Any]],
     words: Vocabulary | None,
@@ -64,9 +63,7 @@ def add_vectors(
     return len(ids)
 
 
-def add_items(
-    cursor: sqlite3.Cursor, relation: Relation, pairs: tuple[Iterable[str], Iterable[Any]], replace: bool
-) -> int:
+def add_items(relation: Relation, pairs: tuple[Iterable[str], Iterable[Any]], replace: bool) -> int:
     """Store vectors of items that nothing else describes, and the items that are new; returns how many.
 
     With `replace` all others go. The caller commits. Raises DuplicateItem, InvalidItem.
@@ -78,7 +75,7 @@ def add_items(
         relation.clear()
         set_source(relation.items, None)
     known = relation.items.find(ids)
-    Writer(cursor, relation).write((id, (), None, None, None, None, {}) for id in ids if id not in known)
+    Writer(relation).write((id, (), None, None, None, None, {}) for id in ids if id not in known)
     if ids:
         write_vectors(relation.items, VectorSource(OWN), (ids, vectors, [None] * len(ids)))
     return len(ids)
@@ -110,12 +107,12 @@ def encode_texts(database: Database, find: Find, encoder: Encoder, progress: Pro
         having = Texts.of(relation).items()
     for ids in _groups(progress(having[np.isin(having, np.array(rows, np.int64))].tolist())):
         with database.read() as cursor:
-            texts = {name: text for name, text in _texts(cursor, find(cursor), ids) if text.strip()}
+            texts = {name: text for name, text in _texts(find(cursor), ids) if text.strip()}
         if texts:
             vectors = quantized(list(texts), encoder(list(texts.values())))
             with database.write() as cursor:
                 relation = find(cursor)
-                present = dict(_texts(cursor, relation, ids))  # somebody may have written meanwhile
+                present = dict(_texts(relation, ids))  # somebody may have written meanwhile
                 same = [place for place, (name, text) in enumerate(texts.items()) if present.get(name) == text]
                 kept = [[*texts][place] for place in same]
                 digests = [digest(texts[name].encode()) for name in kept]
@@ -146,7 +143,7 @@ def _groups(all_values: Iterable[T]) -> Iterator[list[T]]:
         yield group
 
 
-def _texts(cursor: sqlite3.Cursor, relation: Relation, ids: Sequence[int]) -> list[tuple[str, str]]:
+def _texts(relation: Relation, ids: Sequence[int]) -> list[tuple[str, str]]:
     """(name, text) of some items, ascending, by name."""
     names = relation.items.stored(ids)
     texts = read_texts(relation, np.array(ids, np.int64))

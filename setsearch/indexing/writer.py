@@ -1,6 +1,5 @@
 """Writing to a relation: names, forward lists and frequencies, one batch of items at a time."""
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -51,10 +50,7 @@ class Writer:
     `whole`: items come with all that they have; else those that are replaced keep the fields that are not given.
     """
 
-    def __init__(
-        self, cursor: sqlite3.Cursor, relation: Relation, replace: bool = False, *, whole: bool = False
-    ) -> None:
-        self.cursor = cursor
+    def __init__(self, relation: Relation, replace: bool = False, *, whole: bool = False) -> None:
         self.relation = relation
         self.replace = replace
         self.whole = whole
@@ -92,7 +88,7 @@ class Writer:
         self._replace(np.array(ids, np.int64), self.relation.forward.read(np.array(ids)), NOTHING)
         stored = vocabulary.stored(ids) if self.relation.fields else {}
         gone: list[tuple[str, int, OfFields]] = [(name, id, {}) for id, (name, _) in stored.items()]
-        self.has_numbers |= keep_numbers(self.cursor, self.relation, gone, stored, whole=True)
+        self.has_numbers |= keep_numbers(self.relation, gone, stored, whole=True)
         vocabulary.delete(ids)
         Texts.of(self.relation).write(dict.fromkeys(ids))
         delete_vectors(vocabulary, [(name, None) for name in names])
@@ -141,7 +137,7 @@ class Writer:
                 new = new.merged(self._kept(before, dict(zip(ids.tolist(), batch.fields, strict=True))))
             if self.relation.fields:
                 given = zip(batch.names, ids.tolist(), batch.fields, strict=True)
-                self.has_numbers |= keep_numbers(self.cursor, self.relation, given, {*old}, self.whole)
+                self.has_numbers |= keep_numbers(self.relation, given, {*old}, self.whole)
             changed = distinct(np.concatenate([ids[~np.isin(ids, old)], _differing(before, new)]))
             self._replace(changed, *(own.select(np.isin(own.lists, changed)) for own in (before, new)))
             self.changed += [changed, np.array([*texts, *columns], np.int64)]
@@ -250,12 +246,12 @@ class Writer:
         """Give each field of numbers the ends that follow from these, and the items the ranges between them."""
         self.has_numbers, relation = False, self.relation
         for place, before in enumerate(relation.fields):
-            after = before._replace(ends=renewed_ends(self.cursor, relation, before))
+            after = before._replace(ends=renewed_ends(relation, before))
             if after == before:
                 continue
             relation.fields = (*relation.fields[:place], after, *relation.fields[place + 1 :])
             relation.is_altered = True
-            items, numbers = numbers_of(self.cursor, relation, before)
+            items, numbers = numbers_of(relation, before)
             for start in range(0, len(items), MOVED_TOGETHER):
                 part = slice(start, start + MOVED_TOGETHER)
                 self._move([*moved(before, after, items[part], numbers[part])])

@@ -4,7 +4,6 @@ A new one is named by its DOI, else by its number in PubMed, else by its own key
 reference has that name. An item that there is keeps its name, whatever it is: answers of a review belong to it.
 """
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -45,7 +44,6 @@ class Known(NamedTuple):
 class Filing:
     """Finds the item of each reference."""
 
-    cursor: sqlite3.Cursor
     items: Vocabulary
     taken: set[str] = field(default_factory=set)
 
