@@ -30,6 +30,7 @@ from setsearch.search.request import id_list
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.limits import limited
 from setsearch.sqlite.schema import drop_tables
+from setsearch.sqlite.sql import Table
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.ids import collection_of, id_text, name_in
 from setsearch.storage.relation import TEXT, delete_relation, find_relation, load_relations
@@ -173,7 +174,7 @@ class Index:
         from setsearch.indexing.sync import add_source, find_table
 
         with self._database.write() as cursor:
-            source = find_table(cursor, table, columns, track)
+            source = find_table(Table(cursor, table), columns, track)
             return add_source(self._intake().within(cursor), source, progress_of(progress), replace)
 
     def follow(self, source: SyncedSource, read: "Callable[[Any], SourceChanges]") -> "Changes":
@@ -192,7 +193,7 @@ class Index:
     def table_source(self, table: str, kinds: Sequence[str]) -> dict[str, Any] | None:
         """How a table is indexed: its `items`, their `key`, whether that is the `primary` key; None if it is not."""
         with self._database.read() as cursor:
-            return describe_table(cursor, table, kinds)
+            return describe_table(Table(cursor, table), kinds)
 
     def stamp(self) -> int:
         """A number that identifies the present content of the documents: a new one after each change."""
@@ -511,12 +512,12 @@ class Index:
     def info(self) -> dict[str, Any]:
         """What the index holds: readings with counts of items, features and postings, revision, defaults, core."""
         with self._database.read() as cursor, limited(cursor, "reading the index"):
-            return describe_index(cursor, self._readings, str(self._database), self._collection)
+            return describe_index(load_relations(cursor), self._readings, str(self._database), self._collection)
 
     def revision(self) -> int:
         """The number of writes so far; `info` has it too, but takes longer."""
         with self._database.read() as cursor:
-            return find_revision(cursor, str(self._database), self._collection)
+            return find_revision(load_relations(cursor), str(self._database), self._collection)
 
     def check(self) -> list[str]:
         """The problems of the index, one line each; empty for a sound one.

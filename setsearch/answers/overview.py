@@ -1,6 +1,5 @@
 """What an index holds, as `Index.info` shows it, and what to ask first of it."""
 
-import sqlite3
 from itertools import islice
 from typing import Any
 
@@ -12,7 +11,7 @@ from setsearch.core import binding
 from setsearch.errors import QueryError
 from setsearch.memory.catalog import default_reading, defaults_of, list_readings, relations_by_reading
 from setsearch.memory.readings import Readings
-from setsearch.storage.relation import Relation, load_relations, of_collection
+from setsearch.storage.relation import Relation, of_collection
 from setsearch.storage.synced_source import describe_sources
 from setsearch.storage.vectors import count_vectors, vector_source
 
@@ -81,12 +80,12 @@ def first_sets(reading: Reading, n_sets: int = 3, size: int = 3) -> list[list[st
     return field.kept_starters.get_or_make((n_sets, size), lambda: best)
 
 
-def describe_index(cursor: sqlite3.Cursor, readings: Readings, database: str, collection: str) -> dict[str, Any]:
+def describe_index(known: list[Relation], readings: Readings, database: str, collection: str) -> dict[str, Any]:
     """Readings with counts of items, features and postings, revision, vectors, defaults, bytes, core; raises NoIndex.
 
-    With a collection, of this one; else of all.
+    Of the `known` relations those of a collection; without its name, all.
     """
-    relations, default = _relations(cursor, database, collection)
+    relations, default = _relations(known, database, collection)
     postings = {relation.id: readings.files.posting_count(relation) for relation in relations}
     some = {
         vocabulary.name: sample_items(relation, transposed, readings.files.totals(relation, transposed))
@@ -111,16 +110,15 @@ def describe_index(cursor: sqlite3.Cursor, readings: Readings, database: str, co
     }
 
 
-def find_revision(cursor: sqlite3.Cursor, database: str, collection: str) -> int:
+def find_revision(known: list[Relation], database: str, collection: str) -> int:
     """The revision of the index, or of a collection, and nothing else of it; raises NoIndex."""
-    return _revision(_relations(cursor, database, collection)[0])
+    return _revision(_relations(known, database, collection)[0])
 
 
-def _relations(cursor: sqlite3.Cursor, database: str, collection: str) -> tuple[list[Relation], str]:
+def _relations(known: list[Relation], database: str, collection: str) -> tuple[list[Relation], str]:
     """The relations of a collection, or all, and the reading by default; raises NoIndex."""
-    relations = load_relations(cursor)
-    default = default_reading(relations, database, collection)
-    return of_collection(relations, collection) if collection else relations, default
+    default = default_reading(known, database, collection)
+    return of_collection(known, collection) if collection else known, default
 
 
 def _revision(relations: list[Relation]) -> int:

@@ -13,14 +13,14 @@ import shlex
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from setsearch.errors import SourceError
 from setsearch.sqlite.connections import OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited_rows
-from setsearch.sqlite.sql import has_rowid, main_table, primary_key, quote, table_columns
+from setsearch.sqlite.sql import Table, main_table, quote
 from setsearch.storage.feature_fields import as_days
 from setsearch.storage.synced_source import Columns, id_name, joined
 
@@ -57,9 +57,9 @@ def suggest(database: Path) -> list[str]:
     ]
 
 
-def columns_of(cursor: sqlite3.Cursor, table: str) -> Columns | None:
+def columns_of(own: Table) -> Columns | None:
     """What `suggest` says of the columns of a table as documents, not of other tables; None for one of no documents."""
-    host = _Host(cursor)
+    host, table = _Host(own.cursor), own.name
     if table not in host.tables:
         return None
     options = host.options(table, alone=True) or host.options(table, alone=True, of_names=True)
@@ -82,7 +82,8 @@ class _Host:
             "select name from pragma_table_list where schema = 'main' and type = 'table' order by name"
         )
         self.tables = [name for (name,) in rows.fetchall() if not name.startswith(("setsearch_", "sqlite_"))]
-        self._columns, self._primary = cache(partial(table_columns, cursor)), cache(partial(primary_key, cursor))
+        self._columns = cache(lambda table: Table(cursor, table).columns())
+        self._primary = cache(lambda table: Table(cursor, table).primary_key())
         self._links, self._values = cache(self._find_links), cache(self._some_values)
         self._names_of = cache(self._find_names)
 
@@ -102,7 +103,7 @@ class _Host:
         `alone`: without what other tables have.
         """
         columns, primary = self._columns(table), self._primary(table)
-        if len(primary) > 1 or (not primary and not has_rowid(self._cursor, table, columns)):
+        if len(primary) > 1 or (not primary and not Table(self._cursor, table).has_rowid(columns)):
             return None
         key = primary[0] if primary else "rowid"
         links = {own.column: own for own in self._links(table)}
@@ -220,7 +221,7 @@ class _Host:
         own, source = quote(column), main_table(table)
         first = f"select {own} from {source} where {own} is not null limit {LOOKED_AT}"
         statement = first
-        if has_rowid(self._cursor, table, self._columns(table)):
+        if Table(self._cursor, table).has_rowid(self._columns(table)):
             first = first.replace("select", "select rowid as place,", 1)
             ends = f"(select min(rowid) as low from {source}), (select max(rowid) as high from {source})"
             spread = f"cast(low + (high - low) * (value / {LOOKED_AT - 1}.0) as integer)"

@@ -22,7 +22,7 @@ from setsearch.indexing.writer import Writer
 from setsearch.options import Counted, Progress
 from setsearch.sqlite.fts5 import find_declaration, find_tokenizer, read_terms
 from setsearch.sqlite.limits import limited, limited_rows
-from setsearch.sqlite.sql import has_rowid, is_stored_table, main_table, missing_table, quote, table_columns
+from setsearch.sqlite.sql import Table, main_table, quote
 from setsearch.storage.analyzers import FTS5 as FTS5_SPEC
 from setsearch.storage.ids import is_storable
 from setsearch.storage.relation import TEXT, Relation
@@ -91,7 +91,7 @@ def add_source(intake: Intake, source: SyncedSource, progress: Progress = iter, 
 
     Raises SourceError, and UsageError if the relation holds other items, which only `empty` deletes.
     """
-    cursor, names = intake.cursor, source.roles.relation
+    table, names = Table(intake.cursor, source.name), source.roles.relation
     relation = intake.find(names)
     known = None if relation is None else load_source(relation)
     is_same = known is not None and (known.kind, known.name) == (source.kind, source.name)
@@ -100,13 +100,13 @@ def add_source(intake: Intake, source: SyncedSource, progress: Progress = iter, 
             _holds_others(relation, known, source, "delete them with `replace`, or use another `collection`")
         )
     if is_same and not empty and known is not None:
-        columns = source.roles.completed(known.roles, table_columns(cursor, source.name))
+        columns = source.roles.completed(known.roles, table.columns())
         source = replace(source, columns=columns.stored())
     for own in source.roles.joined:
-        require_tables(cursor, own, source.tracked)
+        require_tables(intake.cursor, own, source.tracked)
     spec = None
     if source.kind == FTS5:
-        spec = FTS5_SPEC + find_tokenizer(find_declaration(cursor, source.name) or "")
+        spec = FTS5_SPEC + find_tokenizer(find_declaration(table) or "")
     relation = intake.open(names, empty, spec)
     return _Table(relation, source).read_anew(intake, progress)
 
@@ -116,7 +116,7 @@ def sync(intake: Intake, relation: Relation, progress: Progress = iter) -> Chang
     source = load_source(relation)
     if source is None or source.kind in ENGINES:
         return Changes()
-    if not table_columns(relation.cursor, source.name):
+    if not Table(relation.cursor, source.name).columns():
         raise SourceError(_gone(relation, source))
     table = _Table(relation, source)
     if not source.tracked:
@@ -144,7 +144,7 @@ def check_source(relation: Relation) -> Iterator[str]:
     source = load_source(relation)
     if source is None or not source.tracked:
         return
-    if not table_columns(relation.cursor, source.name):
+    if not Table(relation.cursor, source.name).columns():
         yield _gone(relation, source)
         return
     for (line,) in relation.cursor.execute(f"pragma main.integrity_check({quote(source.name)})").fetchall():
@@ -160,54 +160,51 @@ def check_source(relation: Relation) -> Iterator[str]:
 
 
 def _gone(relation: Relation, source: SyncedSource) -> str:
-    missing = missing_table(relation.cursor, source.name, "the database")
+    missing = Table(relation.cursor, source.name).missing()
     return f"{missing}; index another one with `replace`, or drop the collection"
 
 
 def read_again(intake: Intake, relation: Relation) -> bool:
     """Read the whole table again and recreate its triggers; False if the relation follows no table."""
     source = load_source(relation)
-    if source is None or source.kind in ENGINES or not table_columns(relation.cursor, source.name):
+    if source is None or source.kind in ENGINES or not Table(relation.cursor, source.name).columns():
         return False
     relation.clear()
     _Table(relation, source).read_anew(intake)
     return True
 
 
-def find_table(cursor: sqlite3.Cursor, table: str, columns: Columns, track: bool) -> SyncedSource:
+def find_table(table: Table, columns: Columns, track: bool) -> SyncedSource:
     """A table as a source; raises SourceError if it does not exist, InvalidParameter."""
-    if not is_storable(table):
-        raise SourceError(missing_table(cursor, table, "the database"))
-    existing = table_columns(cursor, table)
-    row = cursor.execute("select type, name, sql from sqlite_master where name = ? collate nocase", (table,)).fetchone()
-    if not existing or row is None or table.lower().startswith("setsearch_"):
-        raise SourceError(missing_table(cursor, table, "the database"))
+    existing = table.columns() if is_storable(table.name) else []
+    type, name, declaration = table.declared() if existing else ("", "", "")
+    if not name or table.name.lower().startswith("setsearch_"):
+        raise SourceError(table.missing())
     if columns.of_numbers:
         raise InvalidParameter("a table of numbers is read once: leave `track` out")
-    type, table = row[:2]
     columns = _as_declared(columns, existing)
-    kind = TABLE if find_declaration(cursor, table) is None else FTS5
+    kind = TABLE if find_declaration(table) is None else FTS5
     if kind == FTS5:
         columns = replace(columns, id="rowid") if columns.id == "id" else columns
         if columns.fields or columns.joined:
-            raise InvalidParameter(f"the full-text table {table} gives terms alone; leave tags, links and numbers out")
+            raise InvalidParameter(f"the full-text table {name} gives terms alone; leave tags, links and numbers out")
         if columns.id != "rowid" or columns.items or columns.features or columns.group_by:
-            raise InvalidParameter(f"the rows of the full-text table {table} have only a rowid: use `id=rowid`")
-    is_virtual = type == "table" and row[2].lower().startswith("create virtual")
+            raise InvalidParameter(f"the rows of the full-text table {name} have only a rowid: use `id=rowid`")
+    is_virtual = type == "table" and declaration.lower().startswith("create virtual")
     if track and (is_virtual or type != "table"):
         what = "full-text table" if kind == FTS5 else "virtual table" if is_virtual else type
         raise InvalidParameter(
-            f"{table} is a {what}, which has no triggers: leave `track` out (an update then compares all rows), "
+            f"{name} is a {what}, which has no triggers: leave `track` out (an update then compares all rows), "
             "or track the table that its text comes from"
         )
-    return SyncedSource(kind, table, columns.stored(), track)
+    return SyncedSource(kind, name, columns.stored(), track)
 
 
 def read_source(cursor: sqlite3.Cursor, source: SyncedSource, chosen: str = "") -> Iterator[SourceItem]:
     """The items of a table, or of the rows whose keys are chosen, "in (...)"."""
     columns = source.roles
     if source.kind == FTS5:
-        yield from read_terms(cursor, source.name, columns.text, columns.title)
+        yield from read_terms(Table(cursor, source.name), columns.text, columns.title)
         return
     condition = f"where {quote(source.key)} {chosen}" if chosen else ""
     rows = RowReader(columns.errors, _log.warning, source.name, cursor=cursor, condition=condition)
@@ -239,13 +236,12 @@ def _read_joined(cursor: sqlite3.Cursor, field: Joined, chosen: str) -> dict[str
 def require_tables(cursor: sqlite3.Cursor, field: Joined, track: bool = False) -> None:
     """Raise SourceError unless the tables of a field have its columns, InvalidParameter for a view to track."""
     for step in filter(None, (field.rows, field.naming)):
-        known = table_columns(cursor, step.table)
+        table = Table(cursor, step.table)
+        known = table.columns()
         if not known:
-            raise SourceError(missing_table(cursor, step.table, "the database"))
+            raise SourceError(table.missing())
         for name in (step.key, step.name):
-            if name.lower() not in map(str.lower, known) and not (
-                name == "rowid" and has_rowid(cursor, step.table, known)
-            ):
+            if name.lower() not in map(str.lower, known) and not (name == "rowid" and table.has_rowid(known)):
                 raise SourceError(f"table {step.table} has no column {name!r}; it has {', '.join(known)}")
         is_table = "select 1 from sqlite_master where name = ? collate nocase and type = 'table'"
         if track and cursor.execute(is_table, (step.table,)).fetchone() is None:
@@ -271,7 +267,7 @@ class _Table:
     def read_all(self, intake: Intake, progress: Progress) -> Changes:
         """Read the whole table. Its rows can be counted, while a view would be worked out twice."""
         items: Iterable[SourceItem] = read_source(self.relation.cursor, self.source)
-        if is_stored_table(self.relation.cursor, self.source.name):
+        if Table(self.relation.cursor, self.source.name).is_stored():
             items = Counted(items, lambda: int(self._first("count(*)")[0]))
         return _write(intake, self.relation, progress(items))
 

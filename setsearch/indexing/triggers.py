@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from setsearch.errors import InvalidParameter
-from setsearch.sqlite.sql import has_rowid, quote
+from setsearch.sqlite.sql import Table, quote
 from setsearch.storage.relation import Relation
 from setsearch.storage.synced_source import SyncedSource, noted_names, trigger_name
 
@@ -48,7 +48,7 @@ class _Table:
         self._primary = {row[1] for row in info if row[5]}
         self._defaults = {row[1]: row[4] for row in info if row[3] and row[4] is not None and _is_literal(row[4])}
         self._is_computed = any(row[6] for row in info)
-        self._has_rowid = has_rowid(cursor, source.name, self._columns)
+        self._has_rowid = Table(cursor, source.name).has_rowid(self._columns)
         types = {row[1]: row[2].lower() for row in info if not row[6]}
         has_index = any(origin == "pk" for _, _, _, origin, *_ in indexes)  # as "integer primary key desc" has
         is_integer = self._primary == {source.key} and types.get(source.key) == "integer"

@@ -22,7 +22,7 @@ from setsearch.indexing.suggest import columns_of
 from setsearch.indexing.sync import read_source
 from setsearch.sqlite.drivers import driver_connection
 from setsearch.sqlite.limits import limited
-from setsearch.sqlite.sql import is_stored_table, main_table
+from setsearch.sqlite.sql import Table, main_table
 from setsearch.storage.synced_source import TABLE, Columns, SyncedSource
 
 MOST_ROWS = 50_000  # of a table; some 30,000 are read in a second
@@ -47,10 +47,11 @@ class TableCopies:
         self._columns: dict[tuple[str, str], tuple[float, Columns | None]] = {}
         self._lock, self._count = Lock(), 0
 
-    def key(self, place: str, table: str, connection: sqlite3.Connection) -> str | None:
+    def key(self, place: str, name: str, connection: sqlite3.Connection) -> str | None:
         """The column with the ids of rows of a table of a database; None for a table that has no copy."""
         with self._lock, _reading(connection) as cursor:
-            columns = None if _is_large(cursor, table) else self._columns_of(place, table, cursor)
+            table = Table(cursor, name)
+            columns = None if _is_large(table) else self._columns_of(place, table)
             return None if columns is None else columns.id
 
     def copy(self, place: str, table: str, connection: sqlite3.Connection) -> TableCopy:
@@ -60,7 +61,7 @@ class TableCopies:
             if known is None or time.time() - known.time > SECONDS:
                 try:
                     with _reading(connection) as cursor:
-                        known = self._read(cursor, place, table)
+                        known = self._read(place, Table(cursor, table))
                 except sqlite3.Error as error:
                     raise SourceError(f"table {table} cannot be read: {error}") from error
             self._made[place, table] = known
@@ -79,27 +80,27 @@ class TableCopies:
                 self._folder.cleanup()
                 self._folder = None
 
-    def _columns_of(self, place: str, table: str, cursor: sqlite3.Cursor) -> Columns | None:
+    def _columns_of(self, place: str, table: Table) -> Columns | None:
         """The roles of the columns of a table, as they were a minute ago at most; None if it has no copy."""
-        known = self._columns.get((place, table))
+        known = self._columns.get((place, table.name))
         if known is None or time.time() - known[0] > SECONDS:
-            known = self._columns[place, table] = time.time(), columns_of(cursor, table)
+            known = self._columns[place, table.name] = time.time(), columns_of(table)
         return known[1]
 
-    def _read(self, cursor: sqlite3.Cursor, place: str, table: str) -> TableCopy:
+    def _read(self, place: str, table: Table) -> TableCopy:
         """Read a table into the file of its copy, or a new one."""
-        lacking = not_indexed(table)
-        if _is_large(cursor, table):
+        lacking = not_indexed(table.name)
+        if _is_large(table):
             raise SourceError(f"{lacking} (it has more than {MOST_ROWS:,} rows, too many for a copy)")
-        columns = self._columns_of(place, table, cursor)
+        columns = self._columns_of(place, table)
         if columns is None:
             raise SourceError(f"{lacking} (a copy needs a key of one column, and texts or names)")
-        begin, known = time.time(), self._made.get((place, table))
+        begin, known = time.time(), self._made.get((place, table.name))
         self._folder = self._folder or TemporaryDirectory(prefix="setsearch-")
         self._count += known is None
         path = known.path if known is not None else Path(self._folder.name) / f"{self._count}.db"
         with setsearch.open(path, create=True, contexts="off") as index:
-            index.replace(read_source(cursor, SyncedSource(TABLE, table, asdict(columns))))
+            index.replace(read_source(table.cursor, SyncedSource(TABLE, table.name, asdict(columns))))
         return TableCopy(path, columns.id, begin)
 
 
@@ -109,13 +110,13 @@ def not_indexed(table: str) -> str:
     return f"{table} is not indexed; `{command}` does it"
 
 
-def _is_large(cursor: sqlite3.Cursor, table: str) -> bool:
+def _is_large(table: Table) -> bool:
     """Whether a table has more than MOST_ROWS rows."""
-    if not is_stored_table(cursor, table):  # a view may take long, and has no copy
+    if not table.is_stored():  # a view may take long, and has no copy
         return False
-    with limited(cursor, f"reading {table}"):
-        statement = f"select count(*) from (select 1 from {main_table(table)} limit {MOST_ROWS + 1})"
-        return int(cursor.execute(statement).fetchone()[0]) > MOST_ROWS
+    with limited(table.cursor, f"reading {table.name}"):
+        statement = f"select count(*) from (select 1 from {main_table(table.name)} limit {MOST_ROWS + 1})"
+        return int(table.cursor.execute(statement).fetchone()[0]) > MOST_ROWS
 
 
 @contextmanager

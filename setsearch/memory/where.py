@@ -12,7 +12,7 @@ from setsearch.arrays import Ints
 from setsearch.errors import InvalidParameter
 from setsearch.sqlite.fts5 import find_fts5
 from setsearch.sqlite.limits import limited
-from setsearch.sqlite.sql import main_table, quote
+from setsearch.sqlite.sql import Table, main_table, quote
 from setsearch.storage.ids import number_text
 from setsearch.storage.matching import shown
 from setsearch.storage.relation import Relation
@@ -54,7 +54,7 @@ class Where:
             what = f"condition {shown(self.condition)}"
             selections.append(_select(relation, source, f"(\n{self.condition}\n)", self.parameters, what))
         if self.match is not None:
-            table, rowid = find_fts5(relation.cursor, source.name)
+            table, rowid = find_fts5(Table(relation.cursor, source.name))
             condition = f"{quote(rowid)} in (select rowid from {main_table(table)} where {quote(table)} match ?)"
             what = f"full text {shown(self.match)}"
             selections.append(_select(relation, source, condition, (self.match,), what))

@@ -1,25 +1,21 @@
 """SQLite's full-text tables (FTS5): their declarations and the terms of their own index."""
 
 import re
-import sqlite3
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
 from setsearch.errors import InvalidParameter, SourceError
 from setsearch.sqlite.limits import limited_rows
-from setsearch.sqlite.sql import main_table, quote
+from setsearch.sqlite.sql import Table, main_table, quote
 
 _DECLARATION = re.compile(r"create\s+virtual\s+table\b.*?\busing\s+fts5\s*\((.*)\)", re.I | re.S)
 _OPTION = r"""(?:^|,)\s*{}\s*=\s*('(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^\]]*\]|[^,\s]+)"""
 
 
-def find_declaration(cursor: sqlite3.Cursor, table: str) -> str | None:
+def find_declaration(table: Table) -> str | None:
     """The arguments of an FTS5 table's declaration; None for a table of another kind."""
-    row = cursor.execute(
-        "select sql from sqlite_master where type = 'table' and name = ? collate nocase", (table,)
-    ).fetchone()
-    match = _DECLARATION.match(row[0]) if row and row[0] else None
+    match = _DECLARATION.match(table.declared()[2])
     return match.group(1) if match else None
 
 
@@ -39,48 +35,50 @@ def find_tokenizer(declaration: str) -> str:
     return find_option(declaration, "tokenize") or "unicode61"
 
 
-def find_fts5(cursor: sqlite3.Cursor, table: str) -> tuple[str, str]:
+def find_fts5(table: Table) -> tuple[str, str]:
     """The FTS5 table that indexes a table (perhaps itself), and the table's column that is its rowid."""
-    if find_declaration(cursor, table) is not None:
-        return table, "rowid"
-    names = [name for (name,) in cursor.execute("select name from sqlite_master where type = 'table' order by name")]
-    for name in names:
-        declaration = find_declaration(cursor, name)
-        if declaration is not None and (find_option(declaration, "content") or "").lower() == table.lower():
+    if find_declaration(table) is not None:
+        return table.name, "rowid"
+    rows = table.cursor.execute("select name from sqlite_master where type = 'table' order by name")
+    for (name,) in rows.fetchall():
+        declaration = find_declaration(table._replace(name=name))
+        if declaration is not None and (find_option(declaration, "content") or "").lower() == table.name.lower():
             return name, find_option(declaration, "content_rowid") or "rowid"
-    raise InvalidParameter(f"no FTS5 table has the content {table!r}, so full text cannot be matched")
+    raise InvalidParameter(f"no FTS5 table has the content {table.name!r}, so full text cannot be matched")
 
 
 def read_terms(
-    cursor: sqlite3.Cursor, table: str, columns: Sequence[str], title: str | None
+    table: Table, columns: Sequence[str], title: str | None
 ) -> Iterator[tuple[str, dict[str, int], str | None]]:
     """(rowid, counted terms, title) of each row, from the table's own index; texts are not read.
 
     Raises SourceError for a missing column.
     """
-    existing = [row[1] for row in cursor.execute(f"pragma main.table_info({quote(table)})")]
+    cursor, own = table.cursor, quote(table.name)
+    existing = [row[1] for row in cursor.execute(f"pragma main.table_info({own})")]
     for name in (*columns, *filter(None, [title])):
         if name not in existing:
-            raise SourceError(f"the full-text table {table} has no column {name!r}; it has {', '.join(existing)}")
-    if columns and (find_option(find_declaration(cursor, table) or "", "detail") or "").lower() == "none":
-        raise SourceError(f"the full-text table {table} (detail = none) stores no columns; name no text column")
-    title_cursor = cursor.connection.cursor()
-    title_cursor.row_factory = None
-    title_cursor.execute("drop table if exists temp.setsearch_terms")
-    title_cursor.execute(f"create virtual table temp.setsearch_terms using fts5vocab(main, {quote(table)}, instance)")
+            raise SourceError(f"the full-text table {table.name} has no column {name!r}; it has {', '.join(existing)}")
+    if columns and (find_option(find_declaration(table) or "", "detail") or "").lower() == "none":
+        raise SourceError(f"the full-text table {table.name} (detail = none) stores no columns; name no text column")
+    titles = table._replace(cursor=cursor.connection.cursor())
+    titles.cursor.row_factory = None
+    titles.cursor.execute("drop table if exists temp.setsearch_terms")
+    titles.cursor.execute(f"create virtual table temp.setsearch_terms using fts5vocab(main, {own}, instance)")
     try:
         condition = f"where col in ({','.join('?' * len(columns))})" if columns else ""
         statement = f"select doc, term, count(*) from temp.setsearch_terms {condition} group by doc, term order by doc"
-        rows = limited_rows(cursor, f"reading {table}", statement, columns, each=True)
-        for rowid, own in groupby(rows, itemgetter(0)):
-            yield str(rowid), {term: count for _, term, count in own}, _title(title_cursor, table, title, rowid)
+        rows = limited_rows(cursor, f"reading {table.name}", statement, columns, each=True)
+        for rowid, found in groupby(rows, itemgetter(0)):
+            yield str(rowid), {term: count for _, term, count in found}, _title(titles, title, rowid)
     finally:
         rows.close()
-        title_cursor.execute("drop table if exists temp.setsearch_terms")
+        titles.cursor.execute("drop table if exists temp.setsearch_terms")
 
 
-def _title(cursor: sqlite3.Cursor, table: str, column: str | None, rowid: int) -> str | None:
+def _title(table: Table, column: str | None, rowid: int) -> str | None:
     if column is None:
         return None
-    rows = cursor.execute(f"select {quote(column)} from {main_table(table)} where rowid = ?", (rowid,)).fetchall()
+    statement = f"select {quote(column)} from {main_table(table.name)} where rowid = ?"
+    rows = table.cursor.execute(statement, (rowid,)).fetchall()
     return None if not rows or rows[0][0] is None else str(rows[0][0])

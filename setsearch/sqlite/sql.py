@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 ROWS_OF_INSERT = 100  # one statement of 100 rows takes half the time of 100 statements
 
@@ -37,46 +37,52 @@ def main_table(name: str) -> str:
     return "main." + quote(name)
 
 
-def table_columns(cursor: sqlite3.Cursor, table: str) -> list[str]:
-    """The visible columns of a table; empty if there is no such table."""
-    rows = cursor.execute(f"pragma main.table_xinfo({quote(table)})").fetchall()
-    return [row[1] for row in rows if row[6] != 1]  # without the hidden columns of virtual tables
+class Table(NamedTuple):
+    """A table or a view, such as the host has, as one transaction sees it."""
 
+    cursor: sqlite3.Cursor
+    name: str
 
-def primary_key(cursor: sqlite3.Cursor, table: str) -> list[str]:
-    """The columns of the primary key of a table, in their order there; empty without one."""
-    info = cursor.execute(f"pragma main.table_info({quote(table)})").fetchall()
-    return [name for _, name, *_, place in sorted(info, key=lambda row: row[5]) if place]
+    def columns(self) -> list[str]:
+        """The visible columns; empty if there is no such table."""
+        rows = self.cursor.execute(f"pragma main.table_xinfo({quote(self.name)})").fetchall()
+        return [row[1] for row in rows if row[6] != 1]  # without the hidden columns of virtual tables
 
+    def primary_key(self) -> list[str]:
+        """The columns of the primary key, in their order there; empty without one."""
+        info = self.cursor.execute(f"pragma main.table_info({quote(self.name)})").fetchall()
+        return [name for _, name, *_, place in sorted(info, key=lambda row: row[5]) if place]
 
-def has_rowid(cursor: sqlite3.Cursor, table: str, columns: list[str]) -> bool:
-    """Whether `rowid` names the row number: not in views, and not if a column has this name."""
-    if "rowid" in map(str.lower, columns):
-        return False
-    try:
-        cursor.execute(f"select rowid from {main_table(table)} limit 0")
-    except sqlite3.Error:
-        return False
-    (kind,) = cursor.execute("select type from sqlite_master where name = ? collate nocase", (table,)).fetchone()
-    return bool(kind == "table")
+    def has_rowid(self, columns: list[str]) -> bool:
+        """Whether `rowid` names the row number: not in views, and not if one of the `columns` has this name."""
+        if "rowid" in map(str.lower, columns):
+            return False
+        try:
+            self.cursor.execute(f"select rowid from {main_table(self.name)} limit 0")
+        except sqlite3.Error:
+            return False
+        return self.declared()[0] == "table"
 
+    def is_stored(self) -> bool:
+        """Whether it holds its rows, so that there is an end to them: no view, no virtual table."""
+        type, _, sql = self.declared()
+        return type == "table" and not sql.lower().startswith("create virtual")
 
-def is_stored_table(cursor: sqlite3.Cursor, table: str) -> bool:
-    """Whether a table holds its rows, so that there is an end to them: no view, no virtual table."""
-    row = cursor.execute(
-        "select type, sql from sqlite_master where name = ? collate nocase and type in ('table', 'view')", (table,)
-    ).fetchone()
-    return row is not None and row[0] == "table" and not str(row[1]).lower().startswith("create virtual")
+    def order_of_rows(self, by_rowid: bool) -> str:
+        """The clause that gives the rows the same order whatever condition selects them, if it is stored."""
+        order = "rowid" if by_rowid else ", ".join(map(quote, self.primary_key()))
+        return f"order by {order}" if order and self.is_stored() else ""
 
+    def declared(self) -> tuple[str, str, str]:
+        """Its type, table or view, its name in the case in which it was declared, and how; empty if it is not there."""
+        statement = (
+            "select type, name, sql from sqlite_master where name = ? collate nocase and type in ('table', 'view')"
+        )
+        type, name, sql = self.cursor.execute(statement, (self.name,)).fetchone() or ("", "", "")
+        return type, name, sql or ""
 
-def order_of_rows(cursor: sqlite3.Cursor, table: str, by_rowid: bool) -> str:
-    """The clause that gives the rows of a stored table the same order whatever condition selects them."""
-    order = "rowid" if by_rowid else ", ".join(map(quote, primary_key(cursor, table)))
-    return f"order by {order}" if order and is_stored_table(cursor, table) else ""
-
-
-def missing_table(cursor: sqlite3.Cursor, table: str, database: str) -> str:
-    """An error message that names the tables that exist."""
-    rows = cursor.execute("select name from sqlite_master where type in ('table', 'view') order by name")
-    tables = ", ".join(name for (name,) in rows if not name.startswith(("sqlite_", "setsearch_")))
-    return f"there is no table {table!r} in {database}; it has {tables or 'none'}"
+    def missing(self, database: str = "the database") -> str:
+        """That it is not there, for people, with the names of those that are."""
+        rows = self.cursor.execute("select name from sqlite_master where type in ('table', 'view') order by name")
+        tables = ", ".join(name for (name,) in rows if not name.startswith(("sqlite_", "setsearch_")))
+        return f"there is no table {self.name!r} in {database}; it has {tables or 'none'}"

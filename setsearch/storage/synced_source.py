@@ -2,13 +2,12 @@
 
 import json
 import re
-import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from setsearch.errors import CorruptIndex, InvalidParameter, UsageError
-from setsearch.sqlite.sql import primary_key, quote
+from setsearch.sqlite.sql import Table, quote
 from setsearch.storage.feature_fields import TEXT_FIELD
 from setsearch.storage.relation import TEXT, Relation, load_relations
 
@@ -303,15 +302,15 @@ def _stays(name: str, given: Collection[str], existing: Collection[str]) -> bool
     return _field_of(name) not in given and (joined(name) is not None or field_and_column(name)[1] in existing)
 
 
-def describe_table(cursor: sqlite3.Cursor, table: str, kinds: Sequence[str]) -> dict[str, Any] | None:
+def describe_table(table: Table, kinds: Sequence[str]) -> dict[str, Any] | None:
     """How a table is indexed: its `items`, their `key`, whether that is the `primary` key; None if it is not.
 
     `changed`: how many rows have changed since the last sync, if it is tracked.
     """
-    for relation in load_relations(cursor):
+    for relation in load_relations(table.cursor):
         source = load_source(relation)
-        if source is not None and source.kind in kinds and source.name.lower() == table.lower():
-            primary = primary_key(cursor, table)
+        if source is not None and source.kind in kinds and source.name.lower() == table.name.lower():
+            primary = table.primary_key()
             by_rowid = source.key == "rowid" and not primary
             found = {"items": relation.items.name, "key": source.key, "primary": by_rowid or primary == [source.key]}
             return found | {"changed": count_changes(relation) if source.tracked else None}

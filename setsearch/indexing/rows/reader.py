@@ -30,7 +30,7 @@ from setsearch.indexing.rows.opening import (
 )
 from setsearch.sqlite.connections import TIME_LIMIT, OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited, limited_rows
-from setsearch.sqlite.sql import has_rowid, is_stored_table, main_table, missing_table, order_of_rows, table_columns
+from setsearch.sqlite.sql import Table, main_table
 
 ARROW_FILES = (".parquet", ".arrow", ".feather")
 JSON = ".json"  # an array of objects is rows, wrapped or not; anything else a text
@@ -212,20 +212,21 @@ class RowReader:
             cursor = self.cursor
             if cursor is None:
                 assert connection is not None
-                cursor = own = connection.cursor(LimitedCursor)
-                own.row_factory, own.time_limit = None, self.time_limit
-            names = table_columns(cursor, table)
+                cursor = limits = connection.cursor(LimitedCursor)
+                limits.row_factory, limits.time_limit = None, self.time_limit
+            own = Table(cursor, table)
+            names = own.columns()
             if not names:
-                raise SourceError(missing_table(cursor, table, source or "the database"))
-            rowid = has_rowid(cursor, table, names)
+                raise SourceError(own.missing(source or "the database"))
+            rowid = own.has_rowid(names)
             names = ["rowid"] * rowid + names
             columns = "rowid, *" if rowid else "*"
             what = f"reading {table}"
-            is_stored = is_stored_table(cursor, table)
+            is_stored = own.is_stored()
             if not is_stored:  # a view that never ends is found out before its rows fill the memory
                 with limited(cursor, what):
                     cursor.execute(f"select count(*) from {main_table(table)} {self.condition}").fetchone()
-            order = order_of_rows(cursor, table, rowid)  # in which texts of a group are joined
+            order = own.order_of_rows(rowid)  # in which texts of a group are joined
             statement = f"select {columns} from {main_table(table)} {self.condition} {order}"
             for number, row in enumerate(limited_rows(cursor, what, statement, each=is_stored), 1):
                 yield f"table {table}, row {number}", dict(zip(names, row, strict=True))
