@@ -12,12 +12,13 @@ from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from setsearch.errors import Cancelled
-from setsearch.pool import until_gone
+from setsearch.index import Index
+from setsearch.pool import QuestionPool, until_gone
 
 COOKIE = "setsearch_token"
 Answer = Callable[[Request], Awaitable[Response]]
@@ -124,11 +125,21 @@ class Rules:
 
 
 class Pages:
-    """Routes of pages, each with what a request must pass. They need Starlette alone, which runs in a browser too."""
+    """Routes of pages, each with what a request must pass. They need Starlette alone, which runs in a browser too.
 
-    def __init__(self, rules: Rules) -> None:
+    `ask` asks the index, `render` makes HTML of a template: (request, name, **values).
+    """
+
+    def __init__(self, rules: Rules, pool: QuestionPool, render: Callable[..., str]) -> None:
         self.routes: list[BaseRoute] = []
-        self._rules = rules
+        self.ask, self._render, self._rules = pool.ask, render, rules
+
+    async def show(
+        self, request: Request, template: str, values: Callable[[Index], dict[str, Any]], status: int = 200
+    ) -> Response:
+        """A page, with what the index tells for its template."""
+        html = await self.ask(lambda index: self._render(request, template, **values(index)))
+        return HTMLResponse(html, status)
 
     def get(self, path: str) -> Callable[[Answer], Answer]:
         """Add what answers a path to those who may read."""

@@ -1,20 +1,18 @@
 """The page of what is new for saved sets: each row is decided at once, by a key or a button, and can be taken back."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
 from setsearch.answers.results import display_name
 from setsearch.answers.saved.inbox import Inbox
 from setsearch.errors import ChangedSet, InvalidParameter, QueryError, UsageError
 from setsearch.index import Index
 from setsearch.options import require_known
-from setsearch.pool import QuestionPool
 from setsearch.web.access import Pages
 from setsearch.web.page_state import Address, read_form, redirect
 from setsearch.web.start import titles_of
@@ -50,26 +48,24 @@ class Asked:
         return "inbox" + ("?" + urlencode(pairs) if pairs else "")
 
 
-def add_inbox(pages: Pages, pool: QuestionPool, render: Callable[..., str]) -> None:
+def add_inbox(pages: Pages) -> None:
     @pages.get("/inbox")
     async def inbox_page(request: Request) -> Response:
         require_known(request.query_params, ("set", "said"))
         asked = Asked.read(request.query_params)
-        return HTMLResponse(await pool.ask(lambda index: render(request, "inbox.html", found=_found(index, asked))))
+        return await pages.show(request, "inbox.html", lambda index: {"found": _found(index, asked)})
 
     @pages.post("/inbox")
     async def decide(request: Request) -> Response:
         form = await read_form(request)
         asked = Asked.read(QueryParams(form.get("back", "").partition("?")[2]))
         try:
-            return redirect(request, str(await pool.ask(lambda index: _decide(index, asked, form))))
+            return redirect(request, str(await pages.ask(lambda index: _decide(index, asked, form))))
         except ChangedSet:  # the rows as they are now, beside what is wrong
             problem, status = CHANGED.format(form.get("set") or (asked.said or [("", "")])[-1][1]), 409
         except (QueryError, UsageError) as error:
             problem, status = without_commands(str(error)), 422
-        return HTMLResponse(
-            await pool.ask(lambda index: render(request, "inbox.html", found=_found(index, asked, problem))), status
-        )
+        return await pages.show(request, "inbox.html", lambda index: {"found": _found(index, asked, problem)}, status)
 
 
 def _found(index: Index, asked: Asked, problem: str | None = None) -> dict[str, Any]:

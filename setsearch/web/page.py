@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
 from setsearch.errors import InvalidParameter
 from setsearch.index import Index
@@ -19,7 +19,7 @@ from setsearch.pool import QuestionPool
 from setsearch.text.spreadsheets import csv_text
 from setsearch.web.access import COOKIE, Pages, Rules
 from setsearch.web.inbox import add_inbox
-from setsearch.web.page_state import MOST_NAMES, Address, read_form, redirect, root_of
+from setsearch.web.page_state import MOST_NAMES, Address, attachment, read_form, redirect, root_of
 from setsearch.web.review import add_review
 from setsearch.web.start import label_of
 from setsearch.web.typed_names import find_spelled, saved_set
@@ -55,30 +55,27 @@ def make_render(place: str, rules: Rules) -> Render:
 
 
 def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
-    pages = Pages(rules)
-    add_review(pages, pool, render)
-    add_inbox(pages, pool, render)
-    _add_sets(pages, pool)
+    pages = Pages(rules, pool, render)
+    add_review(pages)
+    add_inbox(pages)
+    _add_sets(pages)
 
     @pages.get("/")
     async def set_page(request: Request) -> Response:
         state = Address.of(request, "deleted", "freed")
         gone = {name: request.query_params.getlist(name)[:MOST_NAMES] for name in ("deleted", "freed")}
-        return HTMLResponse(
-            await pool.ask(lambda index: render(request, "set.html", view=make_view(index, state), gone=gone))
-        )
+        return await pages.show(request, "set.html", lambda index: {"view": make_view(index, state), "gone": gone})
 
     @pages.get("/item")
     async def item_page(request: Request) -> Response:
         state, name = Address.of(request, "open"), request.query_params.get("open", "")
-        html = await pool.ask(lambda index: render(request, "item.html", found=open_item(index, state, name)))
-        return HTMLResponse(html)
+        return await pages.show(request, "item.html", lambda index: {"found": open_item(index, state, name)})
 
     @pages.get("/open")
     async def open_set(request: Request) -> Response:
         require_known(request.query_params, ("name",))
         name = request.query_params.get("name", "")
-        saved = await pool.ask(lambda index: saved_set(index, name))
+        saved = await pages.ask(lambda index: saved_set(index, name))
         members = tuple(saved.accepted), tuple(saved.rejected)
         return redirect(request, str(Address(saved.items, *members, set=name, version=saved.version)))
 
@@ -88,9 +85,8 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
         if kind not in TYPES:
             raise HTTPException(404, f"sets are exported as {', '.join(TYPES)}, not as {kind}")
         state = Address.of(request)
-        rows = await pool.ask(lambda index: export_rows(index, state))
-        headers = {"content-disposition": f'attachment; filename="set.{kind}"'}
-        return Response(_format(rows, kind), media_type=TYPES[kind] + "; charset=utf-8", headers=headers)
+        rows = await pages.ask(lambda index: export_rows(index, state))
+        return attachment(_format(rows, kind), f"set.{kind}", TYPES[kind])
 
     @pages.add("POST", "/token", rules.require_same_origin)
     async def sign_in(request: Request) -> Response:
@@ -106,19 +102,19 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
     return pages
 
 
-def _add_sets(pages: Pages, pool: QuestionPool) -> None:
+def _add_sets(pages: Pages) -> None:
     @pages.post("/sets")
     async def save(request: Request) -> Response:
         form = await read_form(request)
         state, name = Address.read(form), form.get("name", "").strip()
-        version = await pool.ask(lambda index: _save(index, state, name))
+        version = await pages.ask(lambda index: _save(index, state, name))
         return redirect(request, str(state.replace(set=name, version=version)))
 
     @pages.post("/forget")
     async def forget(request: Request) -> Response:
         form = await read_form(request)
         name, back = form.get("name", ""), _back(form)
-        parts = await pool.ask(lambda index: index.delete_set(name))
+        parts = await pages.ask(lambda index: index.delete_set(name))
         here = back.replace(set=None, version=None) if back.set == name else back
         told = [("deleted", name), *(("freed", part) for part in parts[:MOST_NAMES])]
         return redirect(request, "?" + urlencode([*here.pairs(), *told]))

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.responses import RedirectResponse
+from starlette.responses import RedirectResponse, Response
 
 from setsearch.errors import UsageError
 from setsearch.options import offered, require_known
@@ -133,6 +133,12 @@ def root_of(request: Request) -> str:
 def redirect(request: Request, place: str) -> RedirectResponse:
     """The page to show next."""
     return RedirectResponse(f"{root_of(request)}/{place}", SEE_OTHER)
+
+
+def attachment(content: str, name: str, kind: str) -> Response:
+    """A text as a file of some name."""
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=f"{kind}; charset=utf-8", headers=headers)
 
 
 def _less(names: Sequence[str], gone: Sequence[str]) -> tuple[str, ...]:

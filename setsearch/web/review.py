@@ -1,12 +1,13 @@
 """The page of a review: one item after another, with its text, why it is suggested, and how far the review is."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
 from setsearch.answers.decisions import Decision
 from setsearch.errors import AnsweredMeanwhile, NoSeeds, QueryError, UsageError
@@ -14,9 +15,8 @@ from setsearch.index import Index
 from setsearch.learning.review import Progress, Review
 from setsearch.learning.review_files import KINDS, dropped_fields, write_review
 from setsearch.options import require_known
-from setsearch.pool import QuestionPool
 from setsearch.web.access import Pages
-from setsearch.web.page_state import Address, read_form, redirect
+from setsearch.web.page_state import Address, attachment, read_form, redirect
 from setsearch.web.start import start_review
 from setsearch.web.typed_names import saved_set, without_commands
 from setsearch.web.view import make_view, marked_text, scale_of, score_bars
@@ -32,21 +32,19 @@ TYPES = {
 }
 
 
-def add_review(pages: Pages, pool: QuestionPool, render: Callable[..., str]) -> None:
+def add_review(pages: Pages) -> None:
     @pages.get("/review")
     async def review_page(request: Request) -> Response:
         require_known(request.query_params, ("set",))
         name = request.query_params.get("set", "")
-        return HTMLResponse(
-            await pool.ask(lambda index: render(request, "review.html", found=_found(_review(index, name))))
-        )
+        return await pages.show(request, "review.html", lambda index: {"found": _found(_review(index, name))})
 
     @pages.get("/review/export")
     async def export_page(request: Request) -> Response:
         require_known(request.query_params, ("set",))
         name = request.query_params.get("set", "")
-        dropped = await pool.ask(lambda index: dropped_fields(_review(index, name)))
-        return HTMLResponse(render(request, "export.html", set=name, dropped=dropped))
+        dropped = await pages.ask(lambda index: dropped_fields(_review(index, name)))
+        return await pages.show(request, "export.html", lambda _: {"set": name, "dropped": dropped})
 
     @pages.get("/review.{kind}")
     async def review_file(request: Request) -> Response:
@@ -54,32 +52,28 @@ def add_review(pages: Pages, pool: QuestionPool, render: Callable[..., str]) -> 
         if kind not in KINDS:
             raise HTTPException(404, f"reviews are exported as {', '.join(KINDS)}, not as {kind}")
         name = request.query_params.get("set", "")
-        content = await pool.ask(lambda index: write_review(_review(index, name), kind))
-        headers = {"content-disposition": f'attachment; filename="review.{kind}"'}
-        return Response(content, media_type=f"{TYPES[kind]}; charset=utf-8", headers=headers)
+        content = await pages.ask(lambda index: write_review(_review(index, name), kind))
+        return attachment(content, f"review.{kind}", TYPES[kind])
 
     @pages.post("/review/start")
     async def start(request: Request) -> Response:
         form = await read_form(request)
         items, name, known = (form.get(key, "").strip() for key in ("items", "name", "known"))
         try:
-            await pool.ask(lambda index: start_review(index, items, name, known))
+            await pages.ask(lambda index: start_review(index, items, name, known))
         except (QueryError, UsageError) as error:  # what was typed stays
             typed = {"name": name, "known": known, "problem": without_commands(str(error))}
-            html = await pool.ask(
-                lambda index: render(request, "set.html", view=make_view(index, Address(items), typed))
-            )
-            return HTMLResponse(html, 422)
+            view = partial(make_view, asked=Address(items), typed=typed)
+            return await pages.show(request, "set.html", lambda index: {"view": view(index)}, 422)
         return redirect(request, "review?" + urlencode({"set": name}))
 
     @pages.post("/review")
     async def decide(request: Request) -> Response:
         form = await read_form(request)
-        found = await pool.ask(lambda index: _decide(_review(index, form.get("set", "")), form))
+        found = await pages.ask(lambda index: _decide(_review(index, form.get("set", "")), form))
         if found is None:
             return redirect(request, "review?" + urlencode({"set": form.get("set", "")}))
-        html = await pool.ask(lambda index: render(request, "review.html", found=found))
-        return HTMLResponse(html, found["code"])
+        return await pages.show(request, "review.html", lambda _: {"found": found}, found["code"])
 
 
 def _review(index: Index, name: str) -> Review:

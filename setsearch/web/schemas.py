@@ -28,16 +28,12 @@ MOST_FEATURES = 10_000  # of an item
 MOST_IN_BODY = 100_000  # names
 LONGEST_TEXT = 20_000  # characters
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
-
-
 _OF_ID = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}, {"type": "integer"}]}
 _number_as_text = BeforeValidator(lambda own: str(own) if type(own) is int else own)
 Id = Annotated[Name, _number_as_text, WithJsonSchema(_OF_ID)]  # of an item
 Ids = Annotated[list[Id], Field(max_length=MOST_NAMES)]
 Names = Annotated[list[Name], Field(max_length=MOST_NAMES)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT)]
-
-
 _TOP, _FEW, _FEATURES = (Option(int, "", "", 1, most, name="k") for most in (MOST_HITS, 100, MOST_FEATURES))
 _OFFSET = Option(int, "", "", 0, 100_000, name="offset")
 Top = Annotated[int, BeforeValidator(_TOP.accept), WithJsonSchema(_TOP.schema)]
