@@ -43,9 +43,11 @@ _SIGNATURES = {
     "setsearch_count": "SPSS PPPPP",
     "setsearch_turn": "SPPPS PPPP",
     "setsearch_unpack": "PSSSSISP",
+    "setsearch_columns": "PSSSSPP",
     "setsearch_pieces": "PSPS PPPP",
 }
 _threads = threading.local()
+_Start = c.c_char * 0
 
 
 class PartStructure(c.Structure):
@@ -225,7 +227,10 @@ def require(is_so: bool, otherwise: str) -> None:
 
 def address(array: Any) -> int:
     """Where a contiguous array begins."""
-    return int(array.__array_interface__["data"][0])
+    try:
+        return c.addressof(_Start.from_buffer(array))  # an eighth of the time of what else numpy tells
+    except TypeError:  # it is not for writing
+        return int(array.__array_interface__["data"][0])
 
 
 def check(answer: int) -> int:

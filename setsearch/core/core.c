@@ -45,7 +45,8 @@ enum {
     STRETCH = 16,   /* scores that are compared with the least of the best together */
     BINS = 512,     /* of weights */
     DEEPER = 4,     /* times as many items are looked at if some are nearly the same as others */
-    FEW_QUARTERS = 24, RARE = 128 /* of weights of examples; items */
+    FEW_QUARTERS = 24, RARE = 128, /* of weights of examples; items */
+    PATCHED = 10, PATCHED_HEAD = 14 /* storage/codec.py: the form of a slice, and bytes of its head */
 };
 
 static const double VALUE_LATTICE = 4194304.0; /* 2^22 */
@@ -1577,6 +1578,13 @@ ENTRY int64_t setsearch_turn(int64_t size, const int32_t *lists, const int32_t *
     return 0;
 }
 
+/* A number of some bytes, the lowest first. */
+static int64_t little(const uint8_t *bytes, int64_t width) {
+    uint64_t number = 0;
+    for (int64_t i = 0; i < width; i++) number |= (uint64_t)bytes[i] << 8 * i;
+    return (int64_t)number;
+}
+
 /* The numbers of a patched slice (storage/codec.py), without its head: places and values of those apart, 2 and 4 bytes
    each, and the small numbers of 1, 8 or 16 bits. `least` is added to each or, with `are_gaps`, each to the one before. */
 ENTRY int64_t setsearch_unpack(const uint8_t *data, int64_t size, int64_t bits, int64_t are_gaps, int64_t length,
@@ -1592,15 +1600,49 @@ ENTRY int64_t setsearch_unpack(const uint8_t *data, int64_t size, int64_t bits, 
     if (bits == 8) for (int64_t i = 0; i < length; i++) values[i] = small[i];
     if (bits == 16) for (int64_t i = 0; i < length; i++) values[i] = small[2 * i] | small[2 * i + 1] << 8;
     for (int64_t i = 0; i < n_apart; i++) {
-        const int64_t place = data[2 * i] | data[2 * i + 1] << 8;
-        const uint8_t *const p = patches + 4 * i;
+        const int64_t place = little(data + 2 * i, 2);
         if (place >= length) return DAMAGED;
-        values[place] = (int32_t)(p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
+        values[place] = (int32_t)little(patches + 4 * i, 4);
     }
     uint32_t sum = 0; /* modulo 2^32, as numpy */
     if (are_gaps) for (int64_t i = 0; i < length; i++) values[i] = (int32_t)(sum += (uint32_t)values[i]);
     else for (int64_t i = 0; i < length; i++) values[i] = (int32_t)((uint32_t)values[i] + (uint32_t)least);
     return 0;
+}
+
+/* Columns of whole numbers (storage/codec.py), one behind the other: their lengths, and slices of at most `longest`
+   numbers, each behind its size. Returns how many numbers there are, UNKNOWN for a slice of another form. Scratch memory:
+   `small`, as many as fit into `room` and a slice. */
+ENTRY int64_t setsearch_columns(const uint8_t *data, int64_t size, int64_t n_columns, int64_t longest, int64_t room,
+                                int32_t *restrict small, int64_t *restrict values) {
+    int64_t at = 4 * n_columns, count = 0;
+    if (size < at) return DAMAGED;
+    for (int64_t column = 0; column < n_columns; column++) {
+        for (int64_t left = little(data + 4 * column, 4), length; left > 0; left -= length) {
+            length = left < longest ? left : longest;
+            if (at + 4 > size || count + length > room) return DAMAGED;
+            const int64_t end = at + 4 + little(data + at, 4);
+            const uint8_t *const slice = data + at + 4;
+            const int64_t n_bytes = end - at - 5; /* behind the first one, which says the form */
+            if (n_bytes < 0 || end > size) return DAMAGED;
+            if (*slice == PATCHED) {
+                const uint8_t *const head = slice + 1;
+                if (n_bytes < PATCHED_HEAD || little(head + 2, 4) != length) return DAMAGED;
+                const int64_t n_apart = little(head + 10, 4);
+                if (setsearch_unpack(head + PATCHED_HEAD, n_bytes - PATCHED_HEAD, head[0], head[1], length,
+                                     (int32_t)little(head + 6, 4), n_apart, small) < 0) return DAMAGED;
+                for (int64_t i = 0; i < length; i++) values[count + i] = small[i];
+            } else {
+                const int64_t width = *slice;
+                if (width != 1 && width != 2 && width != 4 && width != 8) return UNKNOWN;
+                if (n_bytes != width * length) return DAMAGED;
+                for (int64_t i = 0; i < length; i++) values[count + i] = little(slice + 1 + width * i, width);
+            }
+            count += length;
+            at = end;
+        }
+    }
+    return at == size ? count : DAMAGED;
 }
 
 /* ---- Pieces of texts (text/pieces.py) ----

@@ -12,6 +12,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -26,6 +27,7 @@ _BITS = (1, 8, 16)
 _HEAD = struct.Struct("<BBIiI")  # bits, whether gaps, length, the least value, how many do not fit
 _BYTES_OF_SIZE = 4
 _BYTES_APART = 6  # of a number that does not fit: its place and its value
+MOST_OF_BYTE = 8  # numbers that a byte can hold
 
 
 def pack(values: Array) -> bytes:
@@ -74,7 +76,13 @@ def unpack_columns(data: bytes, n_columns: int) -> list[Ints] | None:
     begin, columns = n_columns * _BYTES_OF_SIZE, list[Ints]()
     if len(data) < begin:
         return None
-    for length in struct.unpack_from(f"<{n_columns}I", data):
+    lengths = struct.unpack_from(f"<{n_columns}I", data)
+    if binding.library() is not None and sum(lengths) <= MOST_OF_BYTE * len(data):
+        values = indexing.unpack_columns(data, n_columns, LONGEST, sum(lengths))
+        if values is not None:
+            ends = [*accumulate(lengths, initial=0)]
+            return [values[start:end] for start, end in pairwise(ends)]
+    for length in lengths:
         slices = list[Array]()
         for start in range(0, length, LONGEST):
             size, begin = int.from_bytes(data[begin : begin + _BYTES_OF_SIZE], "little"), begin + _BYTES_OF_SIZE
@@ -82,9 +90,7 @@ def unpack_columns(data: bytes, n_columns: int) -> list[Ints] | None:
             if values is None or values.dtype.kind == "f" or len(values) != min(length - start, LONGEST):
                 return None
             slices.append(values)
-        columns.append(
-            slices[0].astype(np.int64) if len(slices) == 1 else np.concatenate([NOTHING, *slices], dtype=np.int64)
-        )
+        columns.append(np.concatenate([NOTHING, *slices], dtype=np.int64))
     return columns if begin == len(data) else None
 
 

@@ -61,12 +61,16 @@ def test_numbers_at_random_stay_as_they_are():
     assert len(pack(array)) == 1 + 4 * 1000
 
 
-def unpacked_both_ways(data):
+def unpacked_both_ways(data, unpack=unpack):
     """What the core and numpy make of bytes; the core alone is asked if it was built."""
     found = unpack(data)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(binding, "library", lambda: None)
-        return [None if array is None else array.tolist() for array in (found, unpack(data))]
+        return [as_lists(own) for own in (found, unpack(data))]
+
+
+def as_lists(found):
+    return found.tolist() if isinstance(found, np.ndarray) else found and [column.tolist() for column in found]
 
 
 @given(
@@ -84,6 +88,24 @@ def test_the_core_reads_what_numpy_reads(values, times, changes, ascend):
     core, plain = unpacked_both_ways(bytes(data))
     assert core == plain
     assert changes or core == array.tolist()
+
+
+CHANGES = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 255)), max_size=3)
+COLUMN = arrays(np.int64, st.integers(1, 30), elements=ANY) | arrays(np.int64, st.integers(1, 30), elements=IDS)
+
+
+@pytest.mark.skipif(binding.library() is None, reason="the core was not built")
+@given(st.lists(COLUMN, min_size=1, max_size=3), st.integers(1, 9), CHANGES)
+def test_the_core_reads_columns_as_numpy_does(columns, longest, changes):
+    """Of several slices, and damaged ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "LONGEST", longest)
+        data = bytearray(packing.pack_columns(columns))
+        for place, byte in changes:
+            data[place % len(data)] = byte
+        core, plain = unpacked_both_ways(bytes(data), lambda data: packing.unpack_columns(data, len(columns)))
+    assert core == plain
+    assert changes or core == [column.tolist() for column in columns]
 
 
 @given(
