@@ -101,18 +101,19 @@ class Items(NamedTuple):
 
 
 def choose_items(names: Sequence[str], counts: Ints, n_tokens: int, analyzer: Analyzer) -> Items:
-    """The items among words, given how often each occurs."""
+    """The items among words, given how often each occurs; a phrase is named as people write it."""
     enough = counts >= least_count(n_tokens)
     chosen = [
         number
         for number in range(FIRST_WORD, len(names))
         if enough[number] and any(map(str.isalnum, names[number])) and analyzer.term(names[number])
     ]
-    chosen.sort(key=names.__getitem__)
+    written = {number: analyzer.words.phrase(names[number]) for number in chosen}
+    chosen.sort(key=written.__getitem__)
     item_of = np.full(len(names), -1, np.int64)
     item_of[chosen] = np.arange(len(chosen))
     shares = np.minimum(most_frequent(n_tokens) / np.maximum(counts, 1), 1.0) * ALL_USES
-    return Items(item_of, [names[number] for number in chosen], counts[chosen], shares.astype(np.int64))
+    return Items(item_of, [written[number] for number in chosen], counts[chosen], shares.astype(np.int64))
 
 
 class ContextPairs:

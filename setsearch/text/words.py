@@ -124,6 +124,10 @@ class Words:
                 end = number + width
                 yield Span(start + places[number], start + places[end], "".join(units[number:end]))
 
+    def phrase(self, name: str) -> str:
+        """A phrase, whose words stand apart, as people write it: pairs of characters that overlap are one text."""
+        return name if name.isascii() or self._width == 1 else self._patterns[3].sub(r"\1", name)
+
     def read(self, text: str) -> int:
         """How many characters of a text are in words."""
         if text.isascii():
@@ -147,8 +151,8 @@ class Words:
         return units
 
     @cached_property
-    def _patterns(self) -> tuple[Any, Any, Any]:
-        """For words, for words and marks, for characters as readers see them."""
+    def _patterns(self) -> tuple[Any, Any, Any, Any]:
+        """For words, for words and marks, for characters as readers see them, and for one in two neighboring pairs."""
         import regex  # it takes a while, and ASCII does without
 
         scripts = {
@@ -186,12 +190,14 @@ class Words:
             regex.compile(word, flags),
             regex.compile(rf"{word}|[{MARKS_OF_LISTS}{MARKS_OF_SENTENCES}]", flags),
             regex.compile(r"\X", flags),
+            regex.compile(rf"([{''.join(scripts.values())}][\p{{M}}\u200c\u200d]*) \1(?!\p{{M}})", flags),
         )
 
 
 class OldWords(Words):
     """Runs of letters, digits and underscores. Combining marks that NFC leaves separate words."""
 
+    _width = 1
     _word, _word_or_mark = re.compile(r"\w+"), re.compile(rf"\w+|[{ASCII_MARKS}]")
 
     def split(self, text: str) -> list[str]:

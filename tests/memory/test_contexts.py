@@ -23,7 +23,7 @@ from setsearch.storage.generations import find_generation
 from setsearch.storage.relation import load_relations
 from setsearch.text import contexts
 from setsearch.text import token_stream as stream
-from setsearch.text.words import UNICODE, words_of_kind
+from setsearch.text.words import ICU, OLD, UNICODE, words_of_kind
 
 WORDS = "apple pear plum lion tiger wolf red green blue the of and a eats sees big small old or".split()
 FIELDS = {"win2": 1.0, "skip": 0.7, "lists": 0.3, "titled": 0.7, "documents": 0.6}
@@ -359,6 +359,28 @@ def test_phrases(tmp_path, monkeypatch):
             way_out = f"its words are, but not as a phrase; give each by itself: {WORDS[0].title()} {WORDS[1]}"
             assert str(told.value).endswith(f"{'terms in context' if by == 'contexts' else 'terms'}: {way_out}")
         assert index.info()["contexts"]["phrases"] is True
+
+
+def test_a_phrase_without_blanks_is_named_as_people_write_it(tmp_path):
+    """Pairs of characters overlap; where words are whole, or stand apart, nothing does."""
+    rng = random.Random(1)
+    texts = [(f"d{n}", " 超级用户 ".join(" ".join(rng.choices(WORDS, k=30)) for _ in range(3))) for n in range(40)]
+    with setsearch.open(tmp_path / "p.db", create=True, contexts="phrases") as index:
+        index.add(texts)
+        reading = index.items("terms")
+        assert reading.expand(["超级用户"], 1, keep_seeds=True, by="contexts")[0].item == "超级用户"
+        with pytest.raises(errors.UnknownItem, match="not as a phrase; give each by itself: 超级 级用"):
+            reading.expand(["超级用"])
+    for kind, name, written in (
+        (UNICODE, "超级 级用 用户", "超级用户"),
+        (UNICODE, "中国 人民", "中国 人民"),
+        (UNICODE, "class system 문서 서관", "class system 문서관"),
+        (UNICODE, "ก็ม ม่า", "ก็ม ม่า"),
+        (OLD, "中国 国家", "中国 国家"),
+    ):
+        assert words_of_kind(kind).phrase(name) == written
+    pytest.importorskip("icu")
+    assert words_of_kind(ICU).phrase("中国 国家") == "中国 国家"
 
 
 def test_a_phrase_must_be_frequent_and_strong():
