@@ -131,7 +131,8 @@ class Fields(NamedTuple):
         if self.analyzer is not None and self.analyzer.is_available and self.have_columns:
             terms = [*self.analyzer.terms(name)]
             forms += terms if len(terms) == 1 else []
-        if any(other.find_one(form) is not None for form in forms):
+        called = [own for form in forms for _, own in other.called(form) if own.casefold() == form.casefold()]
+        if called or any(other.find_one(form) is not None for form in forms):
             ways = [f"rank the {other.name} with `items={other.name}`"]
             if self.have_columns and self.first.takes_features:
                 text = ", or by a text with `like`" if self.analyzer is not None else ""
@@ -140,7 +141,10 @@ class Fields(NamedTuple):
                 names = sorted(own for own, _ in self.describe(files).values())[:HINTS]
                 ways[:0] = [f"name {' or '.join(names)}"] if names else []
             return f", but it is one of the {other.name}; {'; or '.join(ways)}"
-        words, has_terms = name.split(), self.analyzer is not None and self.analyzer.is_available
+        has_terms = self.analyzer is not None and self.analyzer.is_available
+        words = name.split()
+        if self.analyzer is not None and has_terms and len(words) == 1:
+            words = [*self.analyzer.terms(name)]  # pairs of characters
         if has_terms and self.first.transposed and not self.relation.has_phrases and len(words) > 1:
             return "; phrases are among them where texts were indexed with `--phrases`"
         are_terms = self.relation.has_phrases and not self.have_columns

@@ -204,7 +204,12 @@ class Vocabulary(Bound):
         return [name for (name,) in rows]
 
     def hint(self, name: str, total: Total = no_total) -> str:
-        """A question that offers similar names and titles; empty if there are none. Names may stand in one text."""
+        """A question that offers similar names and titles; empty if there are none. Names may stand in one text.
+
+        What begins with the text, but is much longer, comes after what is one edit from it.
+        """
+        if not name.strip():
+            return ""
         parts = [part.strip() for part in name.split(",")]
         if len(parts) > 1 and all(self.find_one(part) is not None for part in parts):
             return f"give each by itself: {' '.join(map(shown, parts))}"
@@ -212,6 +217,7 @@ class Vocabulary(Bound):
         known = self.find([own for own in shorter if is_storable(own)])
         names = dict.fromkeys(own for own in shorter if own in known)
         found = best_matches(self.search(name, HINTS), total)
+        found.sort(key=lambda one: not is_one_edit(name.casefold(), one.shown.casefold()))
         names |= dict.fromkeys(one.name if self.titles_shown else one.shown for one in found)
         return f"did you mean {' or '.join(map(shown, [*names][:HINTS]))}?" if names else ""
 

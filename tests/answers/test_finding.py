@@ -97,6 +97,17 @@ def test_an_unknown_name_offers_titles(films, typed, meant):
         films.items("film").expand([typed])
 
 
+def test_what_is_one_edit_away_is_offered_before_what_is_longer(tmp_path):
+    with setsearch.open(tmp_path / "names.db", create=True) as index:
+        index.add([("schematic diagram", "a b c d e"), ("schemata of rows", "a b c d"), ("scheme", "a b")])
+        documents = index.items("documents")
+        with pytest.raises(errors.UnknownItem, match="did you mean 'scheme' or 'schematic diagram'"):
+            documents.expand(["schem"])
+        for empty in ("", " "):
+            with pytest.raises(errors.UnknownItem, match="`setsearch info`"):
+                documents.expand([empty])
+
+
 def test_a_name_is_one_in_any_case_and_without_its_parenthesis(films):
     reading = films.items("film")
     for typed, id in (("toy story", "f0"), ("TOY STORY 2 (1999)", "f1"), ("alien", "f5"), ("café society", "f3")):

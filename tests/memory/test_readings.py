@@ -51,6 +51,8 @@ def test_an_item_of_the_other_side_is_pointed_at(index):
             "or by a text with `like`; or rank the terms with `items=terms`"
         )
         assert index.items("documents").expand([], having=[name]), "the way out is one"
+    with pytest.raises(errors.UnknownItem, match=r"no 'A' among the 3 terms, .*items=documents"):
+        index.items("terms").expand(["A"])
     index.add([("cat.8.gz", "a cat"), ("cattle.txt", "a cow")], ("documents", "terms"))
     with pytest.raises(errors.UnknownItem, match=r"one of the terms; name cat\.8\.gz; or find documents by"):
         index.items("documents").expand(["cat"])
