@@ -90,7 +90,7 @@ class Asking(NamedTuple):
     ] = None
     unfold: Annotated[bool, flag("--unfold", "List near-duplicates of documents too.", ADVANCED)] = False
     where: Annotated[
-        str | None, option("SQL", "Return only rows of the indexed table for which this holds.", ADVANCED)
+        Texts, option("SQL", "Return only rows of the indexed table for which this holds; may be repeated.", ADVANCED)
     ] = None
     match: Annotated[
         str | None, option("QUERY", "Return only rows that match this full-text query (FTS5).", ADVANCED)

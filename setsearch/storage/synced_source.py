@@ -132,7 +132,9 @@ class Columns:
     def relation(self) -> tuple[str, str]:
         """(items, features); raises UsageError for columns that contradict each other."""
         if self.keep and (self.items or self.features or self.group_by):
-            raise UsageError("`keep_columns` is for documents; leave it out")
+            raise UsageError(
+                "only documents keep columns, which come back with each hit; to choose rows, filter them first"
+            )
         if (self.tags or self.links) and (self.items or self.features or self.group_by):
             raise UsageError("`tags` and `links` are for documents; leave them out")
         if any(own.is_link and own.naming for own in self.joined):

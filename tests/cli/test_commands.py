@@ -567,6 +567,10 @@ def test_a_table_of_an_application(run, failed, tmp_path):
     assert (code, err) == (0, "indexed 4; app.db now holds 4 documents, 8 terms\n")
     code, out, _ = run("expand", "app.db", "1", "--items", "documents", "--where", "year > 2000", "--nl")
     assert [json.loads(line)["item"] for line in out.splitlines()] == ["4", "3"]
+    code, out, _ = run(
+        "expand", "app.db", "1", "--items", "documents", "--where", "id = 4", "--where", "1 or 0", "--nl"
+    )
+    assert [json.loads(line)["item"] for line in out.splitlines()] == ["4"], "all conditions hold"
     code, out, _ = run("expand", "app.db", "1", "--items", "documents", "--among", "-", "--nl", stdin=b"2\n4\n77\n")
     assert {json.loads(line)["item"] for line in out.splitlines()} == {"2", "4"}
     connection.execute("update articles set body = 'oats' where id = 2")

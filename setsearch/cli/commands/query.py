@@ -66,7 +66,9 @@ def expand(
             raise UsageError("--among FILE lists the ids; leave --where and --match out")
         from setsearch.memory.where import Where
 
-        wanted["among"] = Where(asking.where, match=asking.match)
+        conditions = asking.where or []
+        several = map("({})".format, conditions) if len(conditions) > 1 else conditions
+        wanted["among"] = Where(" and ".join(several) if conditions else None, match=asking.match)
     batch, saved = asking.batch, wanted.pop("set", None)
     if batch is not None:
         if seeds or saved or asking.seed_weights or wanted.get("like") or wanted.get("having"):
