@@ -39,10 +39,11 @@ Row = tuple[int, float, bool | None, int]  # an item that may be a hit, its scor
 
 def wanted_of(fields: Fields, request: ExpandRequest, defaults: Defaults) -> Wanted:
     """What a request wants of its question: the best items, unless more is to be added, or other items are left out."""
-    given, has_more = request.options, fields.nearest is not None or uses_vectors(fields, defaults, request.model)
+    given, has_more = request.options, uses_vectors(fields, defaults, request.model)
     has_more = has_more or defaults.wants_likes(request.model) or bool(request.exclude)
     chooses = request.among is not None or request.filter or given.get("keep_seeds")
     weighs = bool(given.get("explain") or given.get("snippets") or request.exclude)
+    has_more = has_more or (fields.nearest is not None and bool(weighs or given.get("cut")))
     asks = given.get("cut") and not given.get("about")
     depth = 0 if has_more or chooses else max(_depth(fields, request, _shown(request), _waits(request)), LEADERS)
     return Wanted(depth, weighs, few(defaults) if asks else (0.0, 0.0))

@@ -9,11 +9,12 @@ import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from struct import Struct
 from typing import Any
 
 import numpy as np
 
-from setsearch.arrays import Array, Floats, Ints, ListArrays, ListValues
+from setsearch.arrays import Array, Floats, Ids, Ints, ListArrays, ListValues
 from setsearch.errors import LostArrays
 
 VERSION, UNKNOWN = 13, -2  # as in core.c
@@ -24,6 +25,8 @@ LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"
 # Ids (int32) and values (float32, float64, or None for ones), where each list starts and ends, and its weight.
 Part = tuple[Any, ...]
 Rows = tuple[Ints, Ints]
+# The nearest items: ids (int32) and shares, `(k, n_items)`, factors `(n_items,)`, and how much they count.
+Near = tuple[Ids, Floats, Floats, float]
 
 _SIZE, _POINTER = c.c_int64, c.c_void_p
 # What each entry takes: P a pointer, S a size (int64), I an int32, R a real number.
@@ -32,6 +35,7 @@ _SIGNATURES = {
     "setsearch_version": "",
     "setsearch_add": "PSPSP",
     "setsearch_best": "PSPSPSPS S PPPPP SP",
+    "setsearch_smooth": "PSP PS PPP",
     "setsearch_ranks": "PSPS PS PP",
     "setsearch_questions": "PSS PS PP PPP PSPS S",
     "setsearch_fold": "PSPSSPP RSS PP",
@@ -46,6 +50,7 @@ _SIGNATURES = {
     "setsearch_columns": "PSSSSPP",
     "setsearch_pieces": "PSPS PPPP",
 }
+NEAR = Struct("PPPqd")  # `neighbors_t` of core.c
 _threads = threading.local()
 _Start = c.c_char * 0
 
@@ -105,6 +110,26 @@ def best(
     items = address(base), len(base), structures, len(kept), address(excluded), len(excluded), *only
     count = check(library().setsearch_best(*items, k, *map(address, (*scratch, *found)), room, address(crowd)))
     return found[0][:count].copy(), found[1][:count].copy(), float(crowd[0]) if crowd[0] > -np.inf else None
+
+
+def smooth(scores: Floats, near: Near, seeds: Ints) -> tuple[Floats, Floats]:
+    """What is added to scores because of the nearest items (scoring/smoothing.py). Raises LostArrays."""
+    scores, seeds = np.ascontiguousarray(scores, np.float64), np.ascontiguousarray(seeds, np.int64)
+    own, others, levels = np.empty(len(scores)), np.empty(len(scores)), _scratch("sums", len(scores))
+    numbers = NEAR.pack(*near_numbers(near, len(scores)))
+    given = address(scores), len(scores), numbers, address(seeds), len(seeds)
+    check(library().setsearch_smooth(*given, *map(address, (levels, own, others))))
+    return own, others
+
+
+def near_numbers(near: Near, n_items: int) -> tuple[Any, ...]:
+    """The nearest items as a `neighbors_t`."""
+    ids, shares, factors, share = near
+    of_types = ids.dtype == np.int32 and shares.dtype == factors.dtype == np.float64
+    of_shapes = shares.shape == ids.shape == (len(ids), n_items) and factors.shape == (n_items,)
+    are_flat = ids.flags.c_contiguous and shares.flags.c_contiguous and factors.flags.c_contiguous
+    require(of_types and of_shapes and are_flat, "neighbors that the core cannot take")
+    return address(ids), address(shares), address(factors), len(ids), share
 
 
 def ranks(scores: Floats, some: Floats, excluded: Ints) -> tuple[Ints, Ints]:

@@ -38,6 +38,7 @@ enum {
     HEAD = 4,       /* numbers before those of a question's answer */
     BLOCK = 1 << 15, /* items that are scored together: their sums stay in the processor's cache */
     COUNTED = 1 << 12, /* items that are counted together */
+    SMOOTHED = 1 << 10, /* likewise */
     MANY = 4,       /* lists that have more than one posting for so many items touch many */
     AHEAD = 4,      /* items or lists that are fetched before they are looked at */
     NEAR_EACH_OTHER = 1 << 11, /* features */
@@ -49,7 +50,7 @@ enum {
     PATCHED = 10, PATCHED_HEAD = 14 /* storage/codec.py: the form of a slice, and bytes of its head */
 };
 
-static const double VALUE_LATTICE = 4194304.0; /* 2^22 */
+static const double LATTICE = 68719476736.0, VALUE_LATTICE = 4194304.0; /* 2^36, 2^22 */
 /* Shares of bounds. The more items are wanted, the more others have nearly their sums, so that more lists pay: of many it
    is LATER_OF_MANY over the square root of their number. */
 static const double FIRST = 0.2, LATER = 0.5, LATER_OF_MANY = 2.5, JUST_BELOW = 0.99;
@@ -326,6 +327,80 @@ static int64_t count_above(const double *base, int64_t n, const part_t *parts, i
         }
     }
     return (double)above > most || !unsure ? above : UNSURE;
+}
+
+/* ---- Scores that are smoothed (scoring/smoothing.py) ----
+
+       t_i     = s_i f_i
+       score_i = s_i + (t_i - s_i) + (w sum_j a_ij t_j)        what is in parentheses is rounded to the lattice */
+
+/* The nearest items: `rows` rows of n ids j and of n shares a_ij, the factors f_i of all items, and the share w. */
+typedef struct {
+    const uint32_t *ids;
+    const double *shares, *factors;
+    int64_t rows;
+    double share;
+} neighbors_t;
+
+/* A number rounded to a multiple of 2^-36. */
+static double to_lattice(double number) {
+    const double units = number * LATTICE, size = fabs(units);
+    return copysign(size < 4503599627370496.0 ? whole(size) : size, units) * (1 / LATTICE);
+}
+
+/* t_i of all items; that of a seed is the best of the others, at least 0. */
+static int find_levels(const double *scores, int64_t n, const neighbors_t *near, const ids_t *seeds, double *levels) {
+    for (int64_t i = 0; i < n; i++) levels[i] = scores[i] * near->factors[i];
+    for (int64_t e = 0; e < seeds->count; e++) {
+        if (seeds->ids[e] < 0 || seeds->ids[e] >= n) return DAMAGED;
+        levels[seeds->ids[e]] = -INFINITY;
+    }
+    const double most = largest(levels, n);
+    for (int64_t e = 0; e < seeds->count; e++) levels[seeds->ids[e]] = most > 0 ? most : 0.0;
+    return 0;
+}
+
+/* What is added to the scores of `size` items from `first` on: for t_i, and for the neighbors. */
+static int smooth(const double *scores, int64_t n, const neighbors_t *near, const double *levels, int64_t first, int64_t size,
+                  double *restrict own, double *restrict others) {
+    memset(others, 0, (size_t)size * sizeof *others);
+    for (int64_t row = 0; row < near->rows; row++) {
+        const uint32_t *ids = near->ids + row * n + first;
+        const double *shares = near->shares + row * n + first;
+        for (int64_t i = 0; i < size; i++) {
+            if (ids[i] >= n) return DAMAGED;
+            others[i] += shares[i] * levels[ids[i]];
+        }
+    }
+    for (int64_t i = 0; i < size; i++) {
+        const double score = scores[first + i];
+        own[i] = to_lattice(score * near->factors[first + i] - score);
+        others[i] = to_lattice(others[i] * near->share);
+    }
+    return 0;
+}
+
+/* The best of all items by scores that are smoothed, as setsearch_best has them; and the least score. `sums`: BLOCK. */
+static int64_t find_smoothed(const double *scores, int64_t n, const neighbors_t *near, const ids_t *seeds,
+                             const ids_t *excluded, double *levels, double *sums, best_t *best, double *least_score) {
+    if (find_levels(scores, n, near, seeds, levels) < 0) return DAMAGED;
+    *least_score = INFINITY;
+    for (int64_t first = 0, without = 0; first < n; first += SMOOTHED) {
+        const int64_t size = n - first < SMOOTHED ? n - first : SMOOTHED, last = first + size;
+        double *others = sums + SMOOTHED;
+        if (smooth(scores, n, near, levels, first, size, sums, others) < 0) return DAMAGED;
+        for (int64_t i = 0; i < size; i++) {
+            sums[i] = scores[first + i] + sums[i] + others[i];
+            *least_score = sums[i] < *least_score ? sums[i] : *least_score;
+        }
+        for (; without < excluded->count && excluded->ids[without] < last; without++) {
+            if (excluded->ids[without] < first) return DAMAGED;
+            sums[excluded->ids[without] - first] = -INFINITY;
+        }
+        offer_all(best, sums, first, size);
+    }
+    compact(best);
+    return best->count;
 }
 
 /* ---- Pruning ----
@@ -626,6 +701,7 @@ typedef struct {
     question_t question;
     const double *base, *choosing; /* the second one where it is chosen which items join */
     double *sums; /* of all items, if these are wanted instead of the best ones */
+    neighbors_t near; /* without rows none count */
     int64_t n_seeds, n_excluded, once, weighs; /* whether seeds that are nearly the same count once; and how they weigh is told */
 } asked_t;
 
@@ -646,6 +722,7 @@ typedef struct {
     part_t *parts;           /* one a field */
     int64_t *examples;       /* the seeds, and room for what joins */
     double *shares;          /* their weights */
+    double *smoothed;        /* 2 n, where neighbors count */
     double least;            /* no item has a smaller score */
     int64_t n_examples, together; /* as are_together; -1 if they surely do not share little; 0: unknown */
 } memory_t;
@@ -1160,7 +1237,7 @@ static int join(const field_t *fields, int64_t n_fields, const question_t *quest
 
    `memory` has the seeds and their weights; what joined follows them. It says whether they are one set. `weighed`:
    the features of each field, and their weights. With sums the sums of all items are there, and no best ones. `without`:
-   those who do not join, and are none of the best. `limits` has room for a number a field. `left_out` gets the score of
+   those who do not join, and are none of the best. Where neighbors count, scores are smoothed, but for the sums. `limits` has room for a number a field. `left_out` gets the score of
    each seed if the others, and what joined them, are the set: but for the last bits of its logarithms, and NAN where
    nobody will ask for it; and `above` how many others are above the middle one of these, as middle_t has it. */
 static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, const ids_t *without,
@@ -1199,12 +1276,21 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     const int may_be_groups = !asked->sums && n_fields == 1 && question->alike && are_few;
     const int leaves_out = question->unlike > 0 || may_be_groups;
     for (int64_t e = 0; e < n_seeds; e++) left_out[e] = NAN;
+    double *const smoothed = asked->near.rows ? memory->smoothed : NULL, *const sums = asked->sums ? asked->sums : smoothed;
     const int64_t found = pass(fields, n_fields, base, 0.0, n, question, limits, without, memory, weighed, &best,
-                               asked->sums, n_seeds, leaves_out ? left_out : NULL, above);
+                               sums, n_seeds, leaves_out ? left_out : NULL, above);
     if (found < 0 || (!asked->sums && is_crowded(&best))) return found < 0 ? found : UNSURE;
     for (int64_t f = 0; f < n_fields; f++) memory->least += least_of_field(weighed + f);
     if (!found && !question->joining) return UNSURE; /* nothing else has what the seeds have */
     if (asked->sums) return found;
+    if (sums) {
+        const ids_t seeds = {memory->examples, n_seeds};
+        const int64_t count = find_smoothed(sums, n, &asked->near, &seeds, without, smoothed + n, memory->block, &best,
+                                            &memory->least);
+        if (count < 0 || is_crowded(&best)) return count < 0 ? count : UNSURE;
+        sort_down(scores, ids, count);
+        return count;
+    }
     sort_down(scores, ids, found);
     memory->together = are_one_set(fields, n_fields, question, memory, weighed, n_seeds, ids, scores, found);
     if (memory->together < 0) return DAMAGED;
@@ -1238,6 +1324,18 @@ ENTRY int64_t setsearch_best(const double *base, int64_t n, const part_t *parts,
     const int64_t found = find_best(base, n, parts, n_parts, &without, &within, INFINITY, places, sums, &best);
     *crowd = is_crowded(&best) ? best.crowd : -INFINITY;
     return found;
+}
+
+/* What is added to the scores of n items because of their nearest ones: two rows of n. `levels`: scratch memory, n. */
+ENTRY int64_t setsearch_smooth(const double *scores, int64_t n, const neighbors_t *near, const int64_t *seeds,
+                               int64_t n_seeds, double *levels, double *own, double *others) {
+    const ids_t some = {seeds, n_seeds};
+    if (find_levels(scores, n, near, &some, levels) < 0) return DAMAGED;
+    for (int64_t first = 0; first < n; first += SMOOTHED) {
+        const int64_t size = n - first < SMOOTHED ? n - first : SMOOTHED;
+        if (smooth(scores, n, near, levels, first, size, own + first, others + first) < 0) return DAMAGED;
+    }
+    return 0;
 }
 
 /* The first of some scores, which ascend up to INFINITY, that is not below one: without a branch that nobody can guess. */

@@ -13,15 +13,17 @@ import numpy as np
 
 from setsearch.arrays import Array, Floats, Ints
 from setsearch.core import binding
-from setsearch.core.binding import BLOCK, LEAST_ROOM, Part, PartStructure, address, require
+from setsearch.core.binding import BLOCK, LEAST_ROOM, NEAR, Near, Part, PartStructure, address, near_numbers, require
 from setsearch.errors import LostArrays
 
 COPIES, SHORT = -4, (1 << 16) - 1  # as in core.c
 ROOM = 1 << 18  # numbers of answers, beside those of the largest one
 MOST_EXAMPLES = LEAST_ROOM
+NO_NEAR = 0, 0, 0, 0, 0.0
 
 _SIZE, _POINTER = c.c_int64, c.c_void_p
-_FIELD, _ASKED = Struct(2 * "qqPPqPPP0q" + "PPdd"), Struct("11d8qPPP4q")  # `field_t` and `asked_t` of core.c
+# `field_t` and `asked_t` of core.c.
+_FIELD, _ASKED = Struct(2 * "qqPPqPPP0q" + "PPdd"), Struct("11d8qPPP" + NEAR.format + "4q")
 
 
 class _Pruning(c.Structure):
@@ -49,7 +51,7 @@ class _Memory(c.Structure):
 
     _fields_ = (
         ("pruning", _Pruning),
-        *((name, _POINTER) for name in ("block", "places", "costs", "parts", "examples", "shares")),
+        *((name, _POINTER) for name in ("block", "places", "costs", "parts", "examples", "shares", "smoothed")),
         ("least", c.c_double),
         ("n_examples", _SIZE),
         ("together", _SIZE),
@@ -107,6 +109,7 @@ class Question(NamedTuple):
     `excluded` ascend. `sums`, `(n_items,)`, are filled instead of finding the best items. `weighs`: whether it is of
     interest how the examples were weighed. `once`: whether seeds that are nearly the same count once, so that the core
     may not answer as it is asked. `choosing`: the base where it is chosen which items join, if that is another one.
+    `near`: the nearest items, if these smooth the scores of the best items; sums are not smoothed.
     """
 
     fields: Sequence[OpenField]
@@ -119,6 +122,7 @@ class Question(NamedTuple):
     weighs: bool = False
     once: bool = False
     choosing: Floats | None = None
+    near: Near | None = None
 
 
 class Answer(NamedTuple):
@@ -176,8 +180,8 @@ _idle: deque["_Scratch"] = deque(maxlen=8)  # of threads, and of readings that a
 class _Scratch:
     """The memory of a call: for so many items, features of each field, and best items."""
 
-    def __init__(self, n_items: int, n_features: Sequence[int], k: int) -> None:
-        self.shape = n_items, tuple(n_features), k
+    def __init__(self, n_items: int, n_features: Sequence[int], k: int, n_smoothed: int) -> None:
+        self.shape = n_items, tuple(n_features), k, n_smoothed
         self._arrays: list[Array] = []
         largest, room = max(n_features) + 1, max(LEAST_ROOM, 2 * k)
         most = ROOM + 2 * room + sum(n_features)
@@ -197,7 +201,7 @@ class _Scratch:
         parts = (PartStructure * len(n_features))()
         self._parts = parts
         places, costs = self._empty(sum(n_features) + 1, np.int64), self._empty(largest, np.int64)
-        lists = self._empty(BLOCK), places, costs, c.addressof(parts), *examples
+        lists = self._empty(BLOCK), places, costs, c.addressof(parts), *examples, self._empty(2 * n_smoothed)
         self.memory = _Memory(pruning, *lists, 0, 0, 0)
         self.limits = np.empty(len(n_features), np.int64)
         self.weighed = (_Weighed * len(n_features))()
@@ -209,20 +213,20 @@ class _Scratch:
         self.found = address(self.ints), len(self.ints), address(self.reals), len(self.reals), room
 
     @classmethod
-    def take(cls, n_items: int, n_features: Sequence[int], k: int) -> "_Scratch":
+    def take(cls, n_items: int, n_features: Sequence[int], k: int, n_smoothed: int) -> "_Scratch":
         """One that nobody uses, until it is given back: an error in between leaves none that is half-used."""
         for _ in range(len(_idle)):
             with suppress(IndexError):  # another thread may take the last one
                 scratch = _idle.pop()
-                if scratch._fits(n_items, n_features, k):
+                if scratch._fits(n_items, n_features, k, n_smoothed):
                     return scratch
                 _idle.appendleft(scratch)
-        return cls(n_items * 5 // 4, [size * 5 // 4 for size in n_features], max(k, 100))
+        return cls(n_items * 5 // 4, [size * 5 // 4 for size in n_features], max(k, 100), n_smoothed * 5 // 4)
 
-    def _fits(self, n_items: int, n_features: Sequence[int], k: int) -> bool:
-        own_items, own_features, own_k = self.shape
+    def _fits(self, n_items: int, n_features: Sequence[int], k: int, n_smoothed: int) -> bool:
+        own_items, own_features, own_k, own_smoothed = self.shape
         are_enough = len(own_features) >= len(n_features) and all(map(ge, own_features, n_features))
-        return are_enough and own_items >= n_items and own_k >= k
+        return are_enough and own_items >= n_items and own_k >= k and own_smoothed >= n_smoothed
 
     def _zeros(self, size: int, dtype: Any = np.float64) -> int:
         self._arrays.append(np.zeros(size, dtype))
@@ -253,9 +257,10 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
     ids, weights = np.array(ids_of_all, np.int64), np.array(shares)
     n_features = [field.lists.n_features for field in first.fields]
     k = max(max(own.numbers.k, own.numbers.joining * own.numbers.deepest) for own in questions)
+    n_smoothed = 0 if all(own.near is None for own in questions) else len(first.base)
     place = place_of_share = 0
     while len(found) < len(questions):
-        scratch, left = _Scratch.take(len(first.base), n_features, k), len(questions) - len(found)
+        scratch, left = _Scratch.take(len(first.base), n_features, k, n_smoothed), len(questions) - len(found)
         at = address(ids) + 8 * place, address(weights) + 8 * place_of_share
         of_all = fields, len(first.fields), len(first.base), asked[-left * _ASKED.size :], left, *at
         count = binding.library().setsearch_questions(*of_all, *scratch.at, *scratch.found)
@@ -303,7 +308,9 @@ def _packed(own: Question) -> bytes:
     sums = 0 if own.sums is None else address(own.sums)
     choosing = address(own.base if own.choosing is None else own.choosing)
     n_seeds, n_excluded = len(own.seeds), len(own.excluded)
-    return _ASKED.pack(*own.numbers, address(own.base), choosing, sums, n_seeds, n_excluded, own.once, own.weighs)
+    near = NO_NEAR if own.near is None else near_numbers(own.near, len(own.base))
+    given = n_seeds, n_excluded, own.once, own.weighs
+    return _ASKED.pack(*own.numbers, address(own.base), choosing, sums, *near, *given)
 
 
 def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterator[Answered]:

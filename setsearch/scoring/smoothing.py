@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.arrays import Floats, Ids, Ints, median, take, to_lattice
+from setsearch.core import binding
+from setsearch.scoring.best import is_core
 
 LARGEST_FACTOR = 1.5
 
@@ -45,7 +47,12 @@ def neighbors_of(ids: Ints, similarities: Ints) -> Neighbors:
 
 
 def smooth(scores: Floats, neighbors: Neighbors, seeds: Ints, share: float) -> tuple[Floats, Floats]:
-    """What is added to scores for t_i and for the neighbors, w = share, on the lattice: two `(n_ids,)`."""
+    """What is added to scores for t_i and for the neighbors, w = share, on the lattice: two `(n_ids,)`.
+
+    Raises LostArrays.
+    """
+    if is_core():
+        return binding.smooth(scores, (*neighbors, share), seeds)
     own = scores * neighbors.factors
     added = to_lattice(own - scores)
     others = np.ones(len(own), bool)

@@ -151,35 +151,31 @@ def weights_at_once(
     excluded: Sequence[int],
     wanted: Wanted,
     once: bool,
+    smoothing: Smoothing | None = None,
 ) -> Asking[SeedWeights | Copies | None]:
     """The weights of examples, if as many others joined as `second` says, and what a second pass may read.
 
     None where the other modules must be asked: without a core, for texts and other models, for lists without values,
     and where the core is not sure. `once`: whether examples that are nearly the same count once; if some are, Copies.
+    The best items, if these are wanted, are those by scores with `smoothing`; of sums it is not a part.
     """
     is_simple = not examples.texts and not examples.rare and (examples.weights is None or examples.weights.all())
     if not is_simple or not isinstance(model, Lift) or not is_core() or model.strength > model.usual_strength:
         return None
-    joins, feedback = second
-    if len(examples.ids) + joins > question.MOST_EXAMPLES:
+    if len(examples.ids) + second[0] > question.MOST_EXAMPLES:
         return None
-    n_items, total, alike = fields.items.size, examples.total, ALIKE if fields.are_documents else 0.0
-    limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items), LEAST_WORDS, DEEPEST
-    of_model = model.strength, model.rarity, model.budget, feedback, weight_of_joining(model, total), FLAT
-    numbers = Numbers(n_items, total, *of_model, alike, *wanted.few, *limits)
-    lists = [field.core_field(model.rule) for field in fields.all]
-    base, without = fields.base(model, total), sorted({*excluded, *examples.seeds})
-    sums = None if wanted.k else np.empty(len(base.items))
-    of_seeds = sorted(examples.ids), examples.weights, without
-    choosing = None if wanted.taken is None or not joins else base.items + to_lattice(-wanted.taken)
-    asked = Question(lists, base.items, numbers, *of_seeds, sums, wanted.weights, once and alike > 0, choosing)
-    answer = yield asked
+    base, without = fields.base(model, examples.total), sorted({*excluded, *examples.seeds})
+    asked = _question(fields, examples, model, second, base.items, without, wanted)
+    if smoothing is not None and wanted.k:
+        asked = asked._replace(near=(*smoothing.neighbors, smoothing.share))
+    numbers = asked.numbers
+    answer = yield asked._replace(once=once and fields.are_documents)
     if answer is None or isinstance(answer, Copies):
         return answer
 
     def deeper(k: int) -> Best | None:
         """More of the best items; None where numpy must be asked."""
-        (more,) = question.ask_all([asked._replace(numbers=numbers._replace(k=min(k, n_items)), weighs=False)])
+        (more,) = question.ask_all([asked._replace(numbers=numbers._replace(k=min(k, len(base.items))), weighs=False)])
         return (more.ids, more.scores) if isinstance(more, Answer) else None
 
     def join() -> Examples:
@@ -191,7 +187,7 @@ def weights_at_once(
         (again,) = question.ask_all([asked._replace(weighs=True)]) if not wanted.weights else (answer,)
         assert isinstance(again, Answer)
         seeds = (_seeds(join() if len(answer.joined) else examples, own) for own in again.weighed)
-        return tuple(field_weights(*own, model, n_items) for own in zip(fields.all, seeds, strict=True))
+        return tuple(field_weights(*own, model, fields.items.size) for own in zip(fields.all, seeds, strict=True))
 
     found: dict[str, Any] = {name: getattr(answer, name) for name in OF_SEEDS}
     if wanted.weights:
@@ -199,7 +195,29 @@ def weights_at_once(
         found["rounded"] = tuple([Rounded(field, own.features, own.weights, model.rule) for field, own in told])
     joined = join if len(answer.joined) else None
     known = Known(without, wanted.k, (answer.ids, answer.scores), deeper, answer.least) if wanted.k else None
-    return SeedWeights(model, examples, weigh, base, 0.0, join=joined, summed=sums, known=known, **found)
+    found |= {"join": joined, "summed": asked.sums, "known": known, "smoothing": smoothing if wanted.k else None}
+    return SeedWeights(model, examples, weigh, base, 0.0, **found)
+
+
+def _question(
+    fields: Fields,
+    examples: Examples,
+    model: Lift,
+    second: tuple[int, float],
+    base: Floats,
+    without: Sequence[int],
+    wanted: Wanted,
+) -> Question:
+    """What the core is asked for the weights of examples, if each of them counts."""
+    n_items, total, alike, joins = fields.items.size, examples.total, ALIKE if fields.are_documents else 0.0, second[0]
+    limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items), LEAST_WORDS, DEEPEST
+    of_model = model.strength, model.rarity, model.budget, second[1], weight_of_joining(model, total), FLAT
+    numbers = Numbers(n_items, total, *of_model, alike, *wanted.few, *limits)
+    lists = [field.core_field(model.rule) for field in fields.all]
+    choosing = None if wanted.taken is None or not joins else base + to_lattice(-wanted.taken)
+    of_seeds = sorted(examples.ids), examples.weights, without
+    sums = None if wanted.k else np.empty(len(base))
+    return Question(lists, base, numbers, *of_seeds, sums, wanted.weights, choosing=choosing)
 
 
 def _seeds(examples: Examples, own: Weighed) -> Seeds:
@@ -223,8 +241,7 @@ def with_popularity(fields: Fields, weights: SeedWeights) -> SeedWeights:
 
 def smoothing(fields: Fields, defaults: Defaults, options: ModelOptions, total: float) -> Smoothing | None:
     """The neighbors that count, and the share w = W (1 / 2 + 2 / N) of what they score. Raises InvalidParameter."""
-    weight = defaults.neighbors_of(options)
-    if fields.nearest is None or not weight:
+    if fields.nearest is None or not (weight := defaults.neighbors_of(options)):
         return None
     return Smoothing(fields.nearest(), weight * (0.5 + 2 / max(total, 1.0)))
 
@@ -239,7 +256,7 @@ def with_priors(fields: Fields, weights: SeedWeights, defaults: Defaults, option
     """Weights with the parts of the base that the options ask for; raises InvalidParameter."""
     if defaults.wants_likes(options):
         weights = with_popularity(fields, weights)
-    smooth = smoothing(fields, defaults, options, weights.examples.total)
+    smooth = smoothing(fields, defaults, options, weights.examples.total) if weights.smoothing is None else None
     if smooth is not None:
         weights = weights.smoothed(*smooth)
     return with_vectors(fields, weights, defaults, options)
@@ -286,7 +303,8 @@ def two_passes(
     takes_away = bool(excluded) and rejection is not None and rejection.gamma > 0
     once = once and isinstance(model, Lift) and len(examples.ids) > 1 and examples.weights is None
     if not count or not (takes_away or uses_vectors(fields, defaults, options)):
-        found = yield from weights_at_once(fields, examples, model, (count, share), excluded, wanted, once)
+        smooth = smoothing(fields, defaults, options, examples.total)
+        found = yield from weights_at_once(fields, examples, model, (count, share), excluded, wanted, once, smooth)
         if isinstance(found, SeedWeights):
             return subtract(found)
     kept = once_each(fields, examples, model.rule) if once else examples

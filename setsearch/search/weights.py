@@ -32,7 +32,7 @@ from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import ValueRule
 from setsearch.scoring.best import Base, Best, ByIds, Names, accumulate, best, sort_best
 from setsearch.scoring.postings import PostingArrays, WeightedLists
-from setsearch.scoring.smoothing import Neighbors, smooth
+from setsearch.scoring.smoothing import Neighbors, Smoothing, smooth
 from setsearch.search.examples import Examples, example_entries
 
 RIVAL = "fits another set too"  # the part that the best other set of a group takes (answers/saved/coupling.py)
@@ -155,14 +155,15 @@ class SeedWeights:
     model: Model
     examples: Examples
     weigh: Callable[[], tuple[FieldWeights, ...]]
-    base: Base
+    own_base: Base  # without what `smoothing` adds
     constant: float
     negative: tuple[FieldWeights, ...] = ()  # of negative examples
     priors: tuple[tuple[str, Floats], ...] = ()
-    neighborhood: Neighborhood | None = None
+    smoothing: Smoothing | None = None  # that is worked out when its parts are needed
+    worked_out: Neighborhood | None = None  # whose parts are in the base
     join: Callable[[], Examples] | None = None
     corrections: tuple[FieldWeights, ...] = ()
-    summed: Floats | None = None  # base and lists, if they were added already
+    summed: Floats | None = None  # base and lists, if they were added already, without what `smoothing` adds
     known: Known | None = None  # of these weights
     left_out: Floats | None = None  # of search/cutoff.py, but for the last bits of logarithms
     above: int | None = None  # how many others may be above the middle one of these (core/question.py)
@@ -188,13 +189,32 @@ class SeedWeights:
         if "positive" in parts:
             own = parts.pop("positive")
             parts |= {"weigh": lambda: own, "rounded": None}
+        if "base" in parts:
+            parts = {"own_base": parts.pop("base"), "smoothing": None, "worked_out": self.neighborhood, **parts}
         cleared = {"known": None} | dict.fromkeys(OF_SEEDS)
         return replace(self, **{**cleared, **parts})
 
     @property
     def scale(self) -> float:
         """How many times as large as scores base and lists are."""
-        return self.base.scale
+        return self.own_base.scale
+
+    @cached_property
+    def neighborhood(self) -> Neighborhood | None:
+        """The parts of the base because of neighbors, if these count."""
+        if self.smoothing is None:
+            return self.worked_out
+        (neighbors, share), sums = self.smoothing, self._plain_sums()
+        ids = np.array(self.examples.ids, np.int64)
+        seeds = ids[self.examples.weight()[: len(ids)] > 0]
+        own, near = smooth(sums, neighbors, seeds, share)
+        return Neighborhood(own, near, neighbors.factors, neighbors, share, sums, seeds)
+
+    @cached_property
+    def base(self) -> Base:
+        """What every item scores before the seeds are known, with all parts that have names."""
+        own, parts = self.own_base, self.neighborhood if self.smoothing is not None else None
+        return own if parts is None else Base(own.items + parts.own + parts.near, own.constant, own.scale)
 
     @property
     def all(self) -> tuple[FieldWeights, ...]:
@@ -233,9 +253,14 @@ class SeedWeights:
 
     def sums(self) -> Floats:
         """The sums of base and lists of all items, `(n_ids,)`."""
+        parts = self.neighborhood if self.smoothing is not None else None
+        return self._plain_sums() if parts is None else parts.sums + parts.own + parts.near
+
+    def _plain_sums(self) -> Floats:
+        """The same without what `smoothing` adds."""
         if self.summed is not None:
             return self.summed
-        sums = self.base.items.copy()
+        sums = self.own_base.items.copy()
         accumulate(sums, *self.lists)
         return sums
 
@@ -251,7 +276,8 @@ class SeedWeights:
             if found is not None:
                 ids, sums = sort_best(*found, k, names)
                 return ids, sums / self.scale
-        summed, lists = (self.base.items, self.lists) if self.summed is None else (self.summed, ())
+        has_sums = self.summed is not None or self.smoothing is not None
+        summed, lists = (self.sums(), ()) if has_sums else (self.base.items, self.lists)
         ids, sums = best(summed, lists, excluded, k, names, among)
         return ids, sums / self.scale
 
@@ -281,13 +307,7 @@ class SeedWeights:
 
     def smoothed(self, neighbors: Neighbors, share: float) -> "SeedWeights":
         """These weights with parts of the base that smooth the scores of all items (scoring/smoothing.py)."""
-        sums = self.sums()
-        ids = np.array(self.examples.ids, np.int64)
-        seeds = ids[self.examples.weight()[: len(ids)] > 0]
-        own, near = smooth(sums, neighbors, seeds, share)
-        base = Base(self.base.items + own + near, self.base.constant, self.scale)
-        parts = Neighborhood(own, near, neighbors.factors, neighbors, share, sums, seeds)
-        return self.having(base=base, neighborhood=parts, summed=sums + own + near, left_out=self.left_out)
+        return self.having(smoothing=Smoothing(neighbors, share), left_out=self.left_out)
 
     def minus(self, other: "SeedWeights", gamma: float, discount: float = 0.0) -> "SeedWeights":
         """v+ a_j / (a_j + discount r_j) - gamma v-: these weights, and those of negative examples.

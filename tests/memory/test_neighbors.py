@@ -12,6 +12,7 @@ from test_contexts import CONTEXTS, FIELDS, fields_of, random_texts, random_titl
 
 import setsearch
 from setsearch import errors
+from setsearch.core import binding
 from setsearch.memory import neighbors
 from setsearch.memory.neighbors import NEAREST, UNIT
 from setsearch.scoring import best
@@ -94,6 +95,21 @@ def test_scores_equal_the_definition(built, seeds):
         assert sum(part.weight for part in hit.features) == pytest.approx(hit.score, abs=1e-9)
         assert terms.explain(seeds, hit.item).score == pytest.approx(hit.score, abs=1e-9)
         assert "near to few words" in {part.feature for part in hit.features}
+
+
+@pytest.mark.skipif("core" not in KERNELS, reason="no core")
+def test_a_question_about_words_is_one_call_of_the_core(built, monkeypatch):
+    """Weights, sums, neighbors and the best words, one or all of them."""
+    _, terms, _ = built
+    for seed in ("apple", "lion", "tiger", "red", "green"):
+        terms.expand([seed])  # lists have values now
+    expected = [[*terms.expand(["lion", "tiger"], k, explain=True)] for k in (1, 99)]
+    for name in ("add", "best", "smooth"):
+        monkeypatch.setattr(binding, name, lambda *_, name=name: pytest.fail(name))
+    for k, hits in zip((1, 99), expected, strict=True):
+        own = [(hit.item, hit.score) for hit in hits]
+        assert [(hit.item, hit.score) for hit in terms.expand(["lion", "tiger"], k)] == own
+    assert len(terms.expand_many([["lion"], ["apple", "red"]], 3)) == 2
 
 
 @pytest.mark.parametrize("seeds", SETS, ids=str)

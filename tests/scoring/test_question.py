@@ -7,9 +7,10 @@ import pytest
 
 from setsearch.arrays import VALUE_LATTICE, to_lattice
 from setsearch.core import binding, question
-from setsearch.core.question import FieldLists, Numbers, OpenField
+from setsearch.core.question import FieldLists, Numbers, OpenField, Question
 from setsearch.errors import LostArrays
 from setsearch.models import Lift, Seeds
+from setsearch.scoring import smoothing
 
 pytestmark = pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")
 
@@ -41,14 +42,15 @@ def numbers(n_items, total, k, joining=0, fewest=0, alike=0.0, **model):
     )
 
 
-def weights_of(matrix, seeds, shares, model):
-    """The weights of features by models/lift.py, on the lattice."""
+def weights_of(matrix, seeds, shares, model, coefficient=1.0):
+    """The weights of features by models/lift.py, times a coefficient, on the lattice."""
     own, total = matrix[seeds], float(np.sum(shares))
     active = np.flatnonzero((own > 0).any(axis=0))
     having, sums = shares @ (own[:, active] > 0), shares @ own[:, active]
     df = (matrix[:, active] > 0).sum(axis=0)
     weights = np.zeros(matrix.shape[1])
-    weights[active] = to_lattice(model.query(Seeds(active, having, sums, total), df, len(matrix)).weights, False)
+    query = model.query(Seeds(active, having, sums, total), df, len(matrix))
+    weights[active] = to_lattice(query.weights, False, coefficient)
     return weights
 
 
@@ -109,6 +111,61 @@ def _without(matrix, seeds, shares, others, model):
     weights = model.query(Seeds(active, having, sums, float(shares[others].sum())), df, len(matrix)).weights
     (seed,) = np.setdiff1d(seeds, seeds[others])
     return float(matrix[seed, active] @ weights)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_fields_together_are_smoothed_over_neighbors(seed, monkeypatch):
+    """Several fields are added, then neighbors count: for the best items, as for the sums of all."""
+    monkeypatch.setattr(smoothing, "is_core", lambda: False)
+    rng, answered = np.random.default_rng(seed), 0
+    n_items = int(rng.choice([5, 60, 3000]))
+    matrices = [random_matrix(rng, n_items, int(rng.integers(2, 30)), int(rng.choice([1, 8]))) for _ in range(3)]
+    coefficients = rng.choice([0.3, 0.7, 1.0], 3)
+    fields = [
+        OpenField(FieldLists(tuple(lists_of(own.T)), tuple(lists_of(own)), (own > 0).sum(axis=0)), 0.0, share)
+        for own, share in zip(matrices, coefficients, strict=True)
+    ]
+    shape, base = (n_items, int(rng.integers(1, 11))), np.zeros(n_items)
+    for _ in range(10):
+        near = smoothing.neighbors_of(rng.integers(0, n_items, shape), rng.integers(0, rng.choice([2, 1 << 16]), shape))
+        model, share = Lift(rarity=float(rng.choice([0, 0.25]))), float(rng.choice([0.7, 2.5, 1e6]))
+        seeds = np.sort(rng.choice(n_items, int(rng.integers(1, 4)), replace=False))
+        ones, own = np.ones(len(seeds)), [int(rng.choice([1, 10, n_items])), model.rarity]
+        expected = np.zeros(n_items)
+        for matrix, coefficient in zip(matrices, coefficients, strict=True):
+            weights = weights_of(matrix, seeds, ones, model, coefficient)
+            expected += matrix @ weights
+        sums = np.empty(n_items)
+        asked = Question(fields, base, numbers(n_items, len(seeds), own[0], rarity=own[1]), seeds, None, seeds, sums)
+        (found,) = question.ask_all([asked])
+        if found is None:
+            assert len(np.flatnonzero(np.delete(expected, seeds) > 0)) == 0 or np.abs(expected).sum() < 1
+            continue
+        assert np.array_equal(sums, expected)
+        parts = smoothing.smooth(sums, near, seeds, share)
+        for part, other in zip(parts, binding.smooth(sums, (*near, share), seeds), strict=True):
+            assert part.tobytes() == other.tobytes()
+        smoothed = sums + parts[0] + parts[1]
+        left = np.setdiff1d(np.arange(n_items), seeds)
+        best = np.sort(smoothed[left])[::-1][: own[0]]
+        (found,) = question.ask_all([asked._replace(sums=None, near=(*near, share))])
+        assert found.scores[: own[0]].tolist() == best.tolist() and found.least == smoothed.min()
+        assert np.array_equal(found.scores, smoothed[found.ids]) and not np.isin(found.ids, seeds).any()
+        answered += 1
+    assert answered or n_items == 5
+
+
+def test_neighbors_that_are_no_items_are_refused():
+    scores, shares = np.ones(9), np.full((2, 9), 0.5)
+    for id in (-1, 9, 1 << 30):
+        ids = np.zeros((2, 9), np.int32)
+        ids[1, 8] = id
+        with pytest.raises(LostArrays):
+            binding.smooth(scores, (ids, shares, scores, 1.0), np.array([0]))
+    with pytest.raises(LostArrays):
+        binding.smooth(scores, (ids * 0, shares, scores, 1.0), np.array([9]))
+    with pytest.raises(TypeError):
+        binding.smooth(scores, (ids[:, :8], shares, scores, 1.0), np.array([0]))
 
 
 def test_long_lists_of_little_weight_are_not_read():
