@@ -4,7 +4,6 @@ One process at a time derives contexts (storage/generations.py). It reads in one
 writes in short ones, and publishes with one row: no question waits for it, and no other write for more than a slice.
 """
 
-import json
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
@@ -36,7 +35,7 @@ from setsearch.memory.word_contexts import (
 )
 from setsearch.sqlite.database import Database
 from setsearch.storage.documents import Texts, read_texts
-from setsearch.storage.generations import Draft, Generation, find_generation, json_array, text_of
+from setsearch.storage.generations import Draft, Generation, find_generation, json_array, json_of
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.contexts import parts_of_keys
@@ -166,7 +165,7 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
 
 def _identified(contexts: WordContexts) -> list[tuple[Field, float, Ints]]:
     """The fields of contexts, their coefficients, and what identifies each feature, whatever its id."""
-    numbers, found = numbers_of(json.loads(text_of(contexts.arrays[WORDS]))), list[tuple[Field, float, Ints]]()
+    numbers, found = numbers_of(json_of(contexts.arrays[WORDS])), list[tuple[Field, float, Ints]]()
     for number, (name, field) in enumerate(contexts.fields.items()):
         parts = [np.arange(field.features.size)]
         if isinstance(field.features, ContextVocabulary):

@@ -1,6 +1,5 @@
 """The names of what a process keeps: of stored vocabularies, once somebody has asked often, and of contexts."""
 
-import json
 import sqlite3
 from array import array
 from bisect import bisect_left
@@ -13,7 +12,7 @@ import numpy as np
 
 from setsearch.arrays import Array, Ints
 from setsearch.lists import LOCK
-from setsearch.storage.generations import text_of
+from setsearch.storage.generations import json_of
 from setsearch.storage.matching import is_one_edit
 from setsearch.storage.names import LAST_CHARACTER, MOST_CANDIDATES, Vocabulary
 from setsearch.storage.revisions import Revision
@@ -219,7 +218,7 @@ class DocumentVocabulary(Vocabulary):
 
     def _read(self) -> tuple[dict[int, tuple[str, str | None]], dict[str, int]]:
         if not self._known:
-            documents = json.loads(text_of(self._load(self.cursor, "documents")))
+            documents = json_of(self._load(self.cursor, "documents"))
             by_id = {id: (name, title) for id, name, title in documents}
             self._known.append((by_id, {name: id for id, name, _ in documents}))
         return self._known[0]

@@ -13,7 +13,6 @@ Of n, CF and df_j only the first bits count (`coarse`), so that a write changes 
 tell of which: those of others stay, and of theirs only the similarities to these few are computed again.
 """
 
-import json
 import math
 import sqlite3
 from bisect import bisect_left
@@ -35,7 +34,7 @@ from setsearch.scoring.best import accumulate, is_core, lists_of
 from setsearch.scoring.postings import ValuedLists, WeightedLists
 from setsearch.scoring.smoothing import Neighbors, neighbors_of
 from setsearch.sqlite.database import Bound
-from setsearch.storage.generations import Generation, text_of
+from setsearch.storage.generations import Generation, json_of
 
 NEAREST = 10
 FEWEST = 2  # words, for one to have a neighbor
@@ -121,7 +120,7 @@ def _check(size: int, ids: Array, similarities: Array, generation: int | None) -
 def read_earlier(generation: Generation) -> Earlier | None:
     """The neighbors that a generation has; None if an earlier version derived them, or they are lost."""
     try:
-        words = json.loads(text_of(generation.array("items")))
+        words = json_of(generation.array("items"))
         ids, similarities, marks = (generation.array(name) for name in (*NAMES, MARKS))
         if sorted({*words}) != words or len(marks) != len(words):
             return None

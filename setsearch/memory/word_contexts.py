@@ -5,7 +5,6 @@ derived and takes the place of this one, so nothing here is ever brought up to d
 its texts. The lists follow from these in some seconds: they stand in a file of arrays, or in memory.
 """
 
-import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
 from setsearch.memory.neighbors import NearestWords
 from setsearch.models.values import ValueRule
 from setsearch.sqlite.mapped import Mapped
-from setsearch.storage.generations import Generation, json_array, text_of
+from setsearch.storage.generations import Generation, json_array, json_of, numbers_of_shorts, shorts_array
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import IDS_OF_ANY_FILE, Relation
 from setsearch.text.analyzer import Analyzer
@@ -49,7 +48,8 @@ COEFFICIENTS = {
     "documents": 0.6,
 }
 # Names of arrays: what a generation stores of texts, and what follows from them.
-TOKENS = "token documents", "token lengths", "tokens", "token names"
+TOKENS = "token documents", "token lengths", "token names", "tokens in shorts"
+OLD_TOKENS = "tokens"  # as numbers of any size, before version 0.33
 STEMS = "token stems"  # earlier versions have none
 DOCUMENTS = "documents"  # also of a field
 WORDS, USES_NAMES = "words", ("uses", "occurrences", "least uses")
@@ -211,7 +211,7 @@ def _made(
     if lists and WORDS not in arrays:
         raise LostArrays(f"the mapped {WORDS}")
     load = partial(_load, generation, arrays)
-    in_contexts = cache(lambda: json.loads(text_of(arrays[WORDS])))
+    in_contexts = cache(lambda: json_of(arrays[WORDS]))
     for name, both in lists.items():
         size = len(both[1])
         features: Vocabulary = DocumentVocabulary(name, size, load, generation.state)
@@ -266,9 +266,12 @@ def _is_document(row: object, id: int) -> bool:
 def read_tokens(generation: Generation) -> Tokens | None:
     """The tokens of the texts that contexts were derived from; None if they are lost."""
     try:
-        documents, lengths, tokens = (generation.array(name) for name in TOKENS[:3])
-        names = _read_json(generation, TOKENS[3])
+        documents, lengths = (generation.array(name) for name in TOKENS[:2])
+        names, is_new = _read_json(generation, TOKENS[2]), generation.has(TOKENS[3])
+        tokens = numbers_of_shorts(generation.array(TOKENS[3], np.uint8)) if is_new else generation.array(OLD_TOKENS)
     except LostArrays:
+        return None
+    if tokens is None:
         return None
     are_names = isinstance(names, list) and {*map(type, names)} <= {str} and names[: len(MARKS)] == [*MARKS]
     if not are_names or len(documents) != len(lengths) or int(lengths.sum()) != len(tokens):
@@ -280,7 +283,8 @@ def read_tokens(generation: Generation) -> Tokens | None:
 
 def token_arrays(tokens: Tokens) -> Arrays:
     """The arrays as which tokens are stored, by name."""
-    return dict(zip(TOKENS, (tokens.documents, tokens.lengths, tokens.tokens, json_array(tokens.names)), strict=True))
+    texts = json_array(tokens.names), shorts_array(tokens.tokens)
+    return dict(zip(TOKENS, (tokens.documents, tokens.lengths, *texts), strict=True))
 
 
 def read_stems(generation: Generation, tokens: Tokens) -> Ints:
@@ -293,8 +297,8 @@ def read_stems(generation: Generation, tokens: Tokens) -> Ints:
 
 
 def _read_json(generation: Generation, name: str) -> Any:
-    """What `json_array` made an array. Raises LostArrays."""
+    """The value of an array of `json_array`. Raises LostArrays."""
     try:
-        return json.loads(text_of(generation.array(name)))
+        return json_of(generation.array(name, np.uint8))
     except (ValueError, RecursionError) as error:
         raise LostArrays(f"the stored {name}", generation.id) from error

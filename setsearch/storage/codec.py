@@ -20,6 +20,7 @@ from setsearch.arrays import Array, Ints
 from setsearch.core import binding, indexing
 
 NOTHING = np.zeros(0, np.int64)
+FEW = 64  # numbers of a slice that is not worth the time of patching, as that of a block of texts
 LONGEST = 1 << 16  # numbers in a slice, so that places in it have 2 bytes
 _WIDTHS = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
 _FLOATS, _PATCHED, _DEFLATED = 9, 10, 11  # in place of a width
@@ -38,7 +39,7 @@ def pack(values: Array) -> bytes:
         return bytes([_FLOATS]) + values.astype("<f8").tobytes()
     least, largest = int(values.min()), int(values.max())
     width = 8 if least < 0 else next(w for w in _WIDTHS if largest < 1 << 8 * w or w == 8)
-    if least >= 0 and largest < 1 << 31:
+    if len(values) > FEW and least >= 0 and largest < 1 << 31:
         patched = _patched(values.astype(np.int64), least)
         if len(patched) < width * len(values):
             return bytes([_PATCHED]) + patched

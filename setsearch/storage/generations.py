@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from setsearch.arrays import Array
+from setsearch.arrays import Array, Ids
 from setsearch.errors import LostArrays, SetsearchError, TakenOver
 from setsearch.sqlite.database import Bound, Database
 from setsearch.sqlite.forks import is_gone, this_process
@@ -40,16 +41,16 @@ class Generation(Bound):
     id: int
     state: Revision
 
-    def array(self, name: str) -> Array:
-        """A whole array: int64, or float64. Raises LostArrays."""
+    def array(self, name: str, dtype: npt.DTypeLike | None = None) -> Array:
+        """A whole array: of this type, or int64, or float64. Raises LostArrays."""
         rows = self.cursor.execute(
             "select slice, data from setsearch_array where generation = ? and name = ? order by slice", (self.id, name)
         )
         parts = [_unpacked(self, name, slice_, data) for slice_, data in rows]
         if not parts or len(parts[-1]) != 1 or int(parts[-1][0]) != sum(map(len, parts[:-1])):
             raise _lost(name, self)
-        is_float = len(parts) > 1 and parts[0].dtype.kind == "f"
-        return np.concatenate([np.zeros(0, np.int64), *parts[:-1]], dtype=np.float64 if is_float else np.int64)
+        kind = dtype or (np.float64 if len(parts) > 1 and parts[0].dtype.kind == "f" else np.int64)
+        return np.concatenate([np.zeros(0, kind), *parts[:-1]], dtype=kind, casting="unsafe")
 
     def has(self, name: str) -> bool:
         """Whether there is an array of this name: generations of older versions lack some."""
@@ -216,6 +217,18 @@ def json_array(value: object) -> Array:
     return np.frombuffer(json.dumps(value, ensure_ascii=False).encode(), np.uint8)
 
 
-def text_of(array: Array) -> str:
-    """The text of an array of bytes. Raises UnicodeDecodeError, which is a ValueError."""
-    return array.astype(np.uint8).tobytes().decode()
+def json_of(array: Array) -> Any:
+    """The value of such an array. Raises ValueError, RecursionError."""
+    return json.loads(array.astype(np.uint8).tobytes())
+
+
+def shorts_array(numbers: Array) -> Array:
+    """Numbers of 32 bits as an array: their lower 16 bits, then the upper ones, as bytes, which are stored deflated."""
+    return numbers.astype("<i4").view("<u2").reshape(-1, 2).T.reshape(-1).view(np.uint8)
+
+
+def numbers_of_shorts(array: Array) -> Ids | None:
+    """The inverse of `shorts_array`; None for what it cannot have made."""
+    if len(array) % np.dtype("<i4").itemsize:
+        return None
+    return np.ascontiguousarray(array.view("<u2").reshape(2, -1).T).view("<i4").reshape(-1)

@@ -276,7 +276,7 @@ def words_of_titles(words: Words, documents: Iterable[tuple[str, str | None]]) -
     for name, title in documents:
         stem = name.rpartition("/")[2].partition(".")[0]
         named = title or ("" if stem.isdecimal() else stem)  # a number names no subject
-        yield " ".join(without_marks(words.tokens(named.partition(" (")[0])))
+        yield " ".join(without_marks(words.tokens(named.partition(" (")[0]))) if named else ""
 
 
 def parts_of_keys(keys: Ints, numbers: Ints) -> list[Ints]:
