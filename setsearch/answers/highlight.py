@@ -10,7 +10,7 @@ from setsearch.answers.finding import item_entries
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.passages import Piece, marked_pieces, text_of, usable_analyzer, word_weights
 from setsearch.answers.reading import Reading
-from setsearch.answers.results import Contribution
+from setsearch.answers.results import Contribution, is_informative
 
 
 def item_text(reading: Reading | NumericReading, item: str) -> str | None:
@@ -50,3 +50,10 @@ def with_headlines(reading: Reading | NumericReading, hits: Hits) -> Hits:
     found = reading.headlines([hit.item for hit in hits if hit.title is None])
     kept = [hit if hit.title is not None else hit._replace(title=found.get(hit.item)) for hit in hits]
     return hits.with_hits(kept)
+
+
+def titles_of(reading: Reading | NumericReading, names: Iterable[str]) -> dict[str, str]:
+    """Titles that tell more than the names; where there are none, headlines of texts."""
+    titles = reading.titles(names)
+    titles |= reading.headlines([name for name, title in titles.items() if title is None])
+    return {name: title for name, title in titles.items() if title and is_informative(title, name)}

@@ -133,7 +133,7 @@ def _add_sets(server: MCPServer[Any], index: setsearch.Index) -> None:
     @server.tool()
     def inbox(sets: list[str] | None = None) -> dict[str, Any]:
         """What came or changed since saved sets were looked at, and belongs to them; `save_set` accepts and rejects."""
-        return _noted(index.inbox(sets))
+        return _noted(index.inbox(sets).with_headlines())
 
     @server.tool()
     def save_set(

@@ -15,7 +15,6 @@ from setsearch.index import Index
 from setsearch.options import require_known
 from setsearch.web.access import Pages
 from setsearch.web.page_state import Address, read_form, redirect
-from setsearch.web.start import titles_of
 from setsearch.web.typed_names import find_spelled, saved_set, without_commands
 
 MOST_ROWS = 200  # of a page
@@ -74,12 +73,7 @@ def _found(index: Index, asked: Asked, problem: str | None = None) -> dict[str, 
     if not kinds and not asked.sets:
         nothing = dict.fromkeys(("inbox", "rows", "seen"), ())
         return {**nothing, "asked": asked, "notes": [NO_SETS], "last": None, "problem": problem}
-    inbox = index.inbox(asked.sets or None)
-    shown = inbox[:MOST_ROWS]
-    titles: dict[tuple[str, str], str] = {}
-    for kind in {kinds[row.set] for row in shown}:
-        items = {row.item for row in shown if kinds[row.set] == kind}
-        titles |= {(kind, item): title for item, title in titles_of(index.reading(kind), sorted(items)).items()}
+    inbox = index.inbox(asked.sets or None).with_headlines(MOST_ROWS)
     return {
         "asked": asked,
         "inbox": inbox,
@@ -87,11 +81,11 @@ def _found(index: Index, asked: Asked, problem: str | None = None) -> dict[str, 
         "rows": [
             {
                 "row": row,
-                "label": display_name(row.item, titles.get((kinds[row.set], row.item))),
+                "label": display_name(row.item, row.title),
                 "address": Address(kinds[row.set]),
                 "version": inbox.versions[row.set],
             }
-            for row in shown
+            for row in inbox[:MOST_ROWS]
         ],
         "seen": [f"{number} {stamp} {name}" for name, (number, stamp) in inbox.seen.items()],
         "last": _last(index, inbox, asked),

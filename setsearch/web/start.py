@@ -1,12 +1,13 @@
 """The start page: what the collection is, and where one may begin."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from setsearch.answers.highlight import titles_of
 from setsearch.answers.overview import first_sets
 from setsearch.answers.reading import Reading
-from setsearch.answers.results import is_informative, shortened
+from setsearch.answers.results import shortened
 from setsearch.answers.sets import AnyReading
 from setsearch.errors import InvalidParameter
 from setsearch.index import Index
@@ -67,13 +68,6 @@ def make_start(
         any(other["references"] for other in own if other["items"] == reading.name),
         typed,
     )
-
-
-def titles_of(reading: AnyReading, names: Iterable[str]) -> dict[str, str]:
-    """Titles that tell more than the names; where there are none, headlines of texts."""
-    titles = reading.titles(names)
-    titles |= reading.headlines([name for name, title in titles.items() if title is None])
-    return {name: title for name, title in titles.items() if title and is_informative(title, name)}
 
 
 def start_review(index: Index, items: str, name: str, lines: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from setsearch.answers.answer import Hits
-from setsearch.answers.highlight import item_text, mark_features, top_features, with_headlines
+from setsearch.answers.highlight import item_text, mark_features, titles_of, top_features, with_headlines
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import NOTHING_SHARED, Hit, Reason, display_name
 from setsearch.answers.sets import AnyReading
@@ -20,7 +20,7 @@ from setsearch.storage.conditions import equality
 from setsearch.storage.ids import plain_name
 from setsearch.web.page_state import Address
 from setsearch.web.pictures import Curve, Spot, make_curve, make_map
-from setsearch.web.start import Start, first_items, label_of, make_start, titles_of
+from setsearch.web.start import Start, first_items, label_of, make_start
 from setsearch.web.typed_names import find_spelled, find_typed, without_commands
 
 LONGEST_FILTER = 80  # characters of a condition that a value offers

@@ -324,6 +324,22 @@ def test_rows_are_decided_one_by_one_at_a_terminal(tmp_path, run, monkeypatch):
         assert len(index.set("grain").accepted) == 4
 
 
+def test_what_has_no_title_is_told_by_its_text(tmp_path, run, monkeypatch):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        fill(index)
+        index.add([*texts([10], ["grain"]), ("cats10", f"{text('cats', 10)}\nand more", "A title")])
+        assert [row.title for row in index.inbox()] == ["A title", None]
+        assert [row.title for row in index.inbox().with_headlines(1)] == ["A title", None]
+        assert [row.title for row in index.inbox().with_headlines()] == ["A title", text("grain", 10)]
+    monkeypatch.setattr("setsearch.cli.commands.inbox.at_terminal", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    _, out, err = run("inbox", "a.db", "grain", "--table")
+    assert text("grain", 10) in out and f"1 of 1  {text('grain', 10)}: grain?" in err
+    assert {row["item"]: row["title"] for row in json.loads(run("set", "show", "a.db", "grain")[1])} == {
+        name: text("grain", number) for name, number in (("grain0", 0), ("grain1", 1), ("grain2", 2), ("grain10", 10))
+    }
+
+
 def one_by_one(index, names=None):
     """The inbox, by the question of each set."""
     kept, inboxes.are_kept = inboxes.are_kept, lambda candidates: False

@@ -129,7 +129,8 @@ def test_an_assistant_sees_the_sets_of_an_item_and_what_is_new(database):
     with setsearch.open(database) as index:
         index.add([("d5", "lion cat")])
         claims = [own._asdict() for own in index.sets_of("d2")]
-        rows = [{**row._asdict(), "others": [*row.others]} for row in index.inbox()]
+        rows = [{**row._asdict(), "others": [*row.others]} for row in index.inbox().with_headlines()]
+    assert [row["title"] for row in rows] == ["lion cat"]
     tools, answers = ask(
         database,
         ("sets_of", {"item": "d2"}),

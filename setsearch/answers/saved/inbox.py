@@ -113,6 +113,19 @@ class Inbox(list[InboxRow]):
         """Reject rows of their sets, as `decide`."""
         return self.decide(reject=rows)
 
+    def with_headlines(self, most: int | None = None) -> "Inbox":
+        """The same; missing titles of the first rows, or of all, are headlines of their texts."""
+        kinds = {name: one.own.reading for name, one in self._asked.items()}
+        untitled: dict[str, tuple[Reading | NumericReading, list[str]]] = {}
+        for row in self[:most]:
+            if row.title is None:
+                untitled.setdefault(kinds[row.set].name, (kinds[row.set], []))[1].append(row.item)
+        found = {kind: reading.headlines(items) for kind, (reading, items) in untitled.items()}
+        for place, row in enumerate(self[:most]):
+            if row.title is None:
+                self[place] = row._replace(title=found[kinds[row.set].name].get(row.item))
+        return self
+
     @property
     def versions(self) -> dict[str, str]:
         """The version of each set that was asked."""

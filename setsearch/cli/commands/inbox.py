@@ -50,6 +50,7 @@ def inbox(
             for row in (*yes, *no):
                 say(f"{row.set}: {row.item} {'accepted' if row in yes else 'rejected'}")
             found = index.inbox(sets or None)  # the others, with what was learned
+        found.with_headlines()
         for note in found.notes:
             say(f"note: {note}")
         hidden = {"number"}  # which is another in the next call

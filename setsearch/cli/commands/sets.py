@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 import setsearch
-from setsearch.answers.results import is_informative
 from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
 from setsearch.cli.options import Collection, Command, Items, Top, with_collection, with_options
 from setsearch.cli.output import Show, format_options, print_json, print_lines, say
@@ -131,10 +130,12 @@ def show_command(db: Collection, name: Name, *, show: Show) -> None:
 
     Example: setsearch set show notes.db dances --csv
     """
+    from setsearch.answers.highlight import titles_of
+
     with db.open() as index:
         saved = _saved_set(index, name)
-        grown, titles = {own.item: own._asdict() for own in saved.grown()}, saved.titles()
-    titles = {item: title for item, title in titles.items() if is_informative(title, item)}
+        grown = {own.item: own._asdict() for own in saved.grown()}
+        titles = titles_of(saved.reading, [*saved.accepted, *saved.rejected])
     rows = [
         {"item": item, "title": titles.get(item), "mark": mark} | {key: grown.get(item, {}).get(key) for key in JOINING}
         for mark, items in (("accepted", saved.accepted), ("rejected", saved.rejected))
