@@ -35,6 +35,9 @@ from setsearch.storage.numbers import check_numbers
 from setsearch.storage.relation import Relation, load_relations, most_ids
 from setsearch.storage.vectors import delete_damaged, read_vectors
 
+# Tables whose rows nothing else misses, and what they belong to.
+OWNED = dict.fromkeys(("text", "columns", "numbers", "field_number"), "relation")
+OWNED |= dict.fromkeys(("record", "alias", "vector"), "kind")
 UNREADABLE = (CorruptIndex, sqlite3.DatabaseError, TypeError, ValueError, OverflowError)
 
 
@@ -125,6 +128,10 @@ def _check_tables(cursor: sqlite3.Cursor) -> Iterator[str]:
         yield f"setsearch_{', setsearch_'.join(CHECKED)} changed from outside"
     if Seal(cursor).members_differ():
         yield "setsearch_member changed from outside"
+    for table, owner in OWNED.items():
+        of_none = f"select 1 from setsearch_{table} where {owner} not in (select id from setsearch_{owner}) limit 1"
+        if cursor.execute(of_none).fetchone():
+            yield f"rows of setsearch_{table} belong to nothing; index the collection again"
 
 
 def _check_relations(cursor: sqlite3.Cursor, file: Path | None) -> Iterator[str]:

@@ -34,7 +34,7 @@ LONGEST_TIMEOUT = 1e6  # seconds
 TIME_LIMIT = 10.0  # seconds
 NO_FILE = (-1, -1)
 PAGE_CACHE_KIB = 32_768  # of each of our own connections
-LOG, JOURNAL = "-wal", "-journal"  # the endings of what a write leaves beside a file
+LOG, SHARED, JOURNAL = "-wal", "-shm", "-journal"  # the endings of what is beside a file in use
 _FULL = sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMOPEN
 _SHUT = sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY
 
@@ -168,7 +168,7 @@ class Connections:
         Its log must go with it: SQLite would apply what the log holds to the file that is there now.
         """
         if connection.file != self._look() and connection.log == self._look(LOG):
-            for ending in (LOG, "-shm"):
+            for ending in (LOG, SHARED):
                 with suppress(OSError):
                     Path(self._name + ending).unlink()
         connection.close()
@@ -330,6 +330,11 @@ class Connections:
     def _refused(self) -> DatabaseError:
         path = None if self._is_read_only else self.path
         if path is not None and may_write(path) and may_write(path.parent):
+            beside = [Path(f"{path.resolve()}{ending}") for ending in (LOG, SHARED)]
+            shut = [own.name for own in beside if own.exists() and not may_write(own)]
+            if shut:  # who may write in the folder alone leaves them
+                way_out = "let it be deleted if the -wal is empty, or be made writable"
+                return DatabaseError(f"{self} cannot be written, because {shut[0]} is another user's; {way_out}")
             return DatabaseError(f"{self} cannot be written, though you may; the disk may be full")
         return ReadOnlyDatabase(f"{self} is read-only; copy it to a place where you may write")
 

@@ -206,6 +206,26 @@ def test_a_read_only_folder_is_asked(read_only):
     assert as_nobody(write).startswith("ReadOnlyDatabase")
 
 
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files to others")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_log_that_another_user_left_is_named(read_only):
+    """Who may write in a folder, but not the file, leaves a log beside it, which the file's owner cannot write."""
+    Path().chmod(0o777)
+    reader = sqlite3.connect(read_only)
+    reader.execute("select * from setsearch_kind").fetchall()
+    os.chown(read_only, NOBODY, NOBODY)
+    for ending in ("-wal", "-shm"):
+        os.chown(read_only + ending, 0, 0)
+
+    def write():
+        with setsearch.open(read_only) as index:
+            index.add([("new", "lion")])
+
+    told = as_nobody(write)
+    reader.close()
+    assert "because a.db-wal is another user's" in told
+
+
 def test_a_full_disk_is_asked(tmp_path):
     """Where not even the file that locks a log has room; a process may be limited to small files."""
     with setsearch.open(tmp_path / "a.db", create=True) as index:

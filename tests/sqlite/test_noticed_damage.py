@@ -10,6 +10,7 @@ from samples import delete_arrays, random_data
 
 import setsearch
 from setsearch import errors
+from setsearch.indexing import check
 from setsearch.memory.readings import BY
 from setsearch.pool import watch_damage
 from setsearch.sqlite.mapped import map_arrays
@@ -114,6 +115,22 @@ def test_arrays_belong_to_their_places(words, change_of):
         with setsearch.open(words) as index:
             assert index.items("terms").expand(["lion"], 99) == expected
         delete_arrays(words)
+
+
+@pytest.mark.parametrize("table", check.OWNED)
+def test_rows_that_belong_to_nothing_are_missed(tmp_path, table):
+    """They would be lost without a word: not every document has a text, or columns."""
+    owner = check.OWNED[table]
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add([setsearch.Item(f"d{n}", f"lion {n}", None, {"price": n}, {"year": n}) for n in range(3)])
+        index.add_numbers([("n", [1, 2])], ["x", "y"], "thing")
+        index.add_vectors(["d1"], [[0.5, 0.5]], items="documents")
+        with index._database.write() as cursor:
+            cursor.execute("insert into setsearch_record (kind, item, record) values (1, 0, x'')")
+            cursor.execute("insert into setsearch_alias (kind, name, item) values (1, 'other', 0)")
+            cursor.execute(f"update setsearch_{table} set {owner} = {owner} + 1024")
+            assert cursor.rowcount > 0
+        assert f"rows of setsearch_{table} belong to nothing; index the collection again" in index.check()
 
 
 def test_what_only_a_whole_look_finds_is_told_by_servers(path):
