@@ -27,6 +27,7 @@ from setsearch.options import ALL, EXAMPLES, MODEL, RESULT, SAVED, ModelOptions,
 if TYPE_CHECKING:
     from setsearch.answers.results import Hit
     from setsearch.answers.sets import AnyReading, Question
+    from setsearch.spark import SparkReading
 
 AT_ONCE = 1000  # sets of --batch
 Answer = tuple[str, Any, "list[Hit] | SetsearchError"]  # the place of a set, its seeds, and what they got
@@ -74,8 +75,11 @@ def expand(
         if seeds or saved or asking.seed_weights or wanted.get("like") or wanted.get("having"):
             raise UsageError("--batch FILE brings its own examples; leave the others out")
         require_lines(show)
+        from setsearch.cli.set_files import read_seed_sets
+
         with db.open(time_limit=asking.time_limit) as index:
-            print_batch(batch, _batch_answers(index.reading(items), batch, wanted, model), wanted["explain"])
+            answers = batch_answers(index.reading(items), read_seed_sets(batch), {**wanted, **model})
+            print_batch(batch, answers, wanted["explain"])
         return
     if not (seeds or saved or wanted.get("like") or wanted.get("having")):
         raise UsageError("no examples: give SEED..., --set NAME, --like, --having, or --batch FILE")
@@ -270,13 +274,16 @@ def print_batch(batch: str, answers: Iterable[Answer], explain: bool) -> None:
         raise SourceError(f"{failed} of the sets in {batch} had no answer; the others are above")
 
 
-def _batch_answers(reading: "AnyReading", batch: str, wanted: dict[str, Any], model: ModelOptions) -> Iterator[Answer]:
-    """The answers to AT_ONCE sets, then those to the next ones."""
-    from setsearch.cli.set_files import read_seed_sets
-
-    every = read_seed_sets(batch)
-    while some := [*islice(every, AT_ONCE)]:
-        answers = iter(reading.expand_each([own for _, own in some if isinstance(own, list)], **wanted, **model))
+def batch_answers(
+    reading: "AnyReading | SparkReading",
+    sets: "Iterable[tuple[str, list[str] | SourceError]]",
+    options: dict[str, Any],
+    at_once: int | None = AT_ONCE,
+) -> Iterator[Answer]:
+    """The answers to so many sets, then those to the next ones; all at once for None. Raises UsageError."""
+    every = iter(sets)
+    while some := [*islice(every, at_once)]:
+        answers = iter(reading.expand_each([own for _, own in some if isinstance(own, list)], **options))
         for place, seeds in some:
             answer = seeds if isinstance(seeds, SourceError) else next(answers)
             if isinstance(answer, UsageError):

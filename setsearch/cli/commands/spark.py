@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from setsearch.cli import options
-from setsearch.cli.commands.query import hit_rows, print_batch, require_lines
+from setsearch.cli.commands.query import batch_answers, hit_rows, print_batch, require_lines
 from setsearch.cli.help import ADVANCED, PanelCommand, argument, option
 from setsearch.cli.notes import tell_notes
 from setsearch.cli.output import Show, format_options, say
 from setsearch.cli.source_options import column_options
-from setsearch.errors import Interrupted, SetsearchError, SourceError, UsageError
+from setsearch.errors import Interrupted, UsageError
 from setsearch.options import MODEL, RESULT, ModelOptions, offered
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from setsearch.answers.answer import Hits
-    from setsearch.spark import SparkReading
     from setsearch.storage.synced_source import Columns
 
 app = typer.Typer(
@@ -89,31 +87,22 @@ def expand(
         require_lines(show)
     from setsearch.cli.set_files import read_seed_sets
 
-    sets: list[tuple[str, list[str] | SourceError]] = [("", seeds or [])] if batch is None else [*read_seed_sets(batch)]
-    asked = [own for _, own in sets if isinstance(own, list)]
-    wanted |= answer
+    sets = [] if batch is None else [*read_seed_sets(batch)]
+    options = wanted | answer | {**model}
     with on_spark(master) as spark:
         from setsearch.spark import SparkIndex
 
         reading = SparkIndex(spark, place).items(items)
-        found = iter(_shared(reading, asked, wanted | {**model}))
-        answers = [(where, own, next(found) if isinstance(own, list) else own) for where, own in sets]
         if batch is None:
-            hits = answers[0][2]
-            if isinstance(hits, SetsearchError):
-                raise hits
+            hits = reading.expand(seeds or [], **options).shared()
             tell_notes(reading, seeds or [], hits, model)
-            rows = hit_rows(hits, wanted["explain"])
+            rows = hit_rows(hits, options["explain"])
+        else:
+            answers = [*batch_answers(reading, sets, options, None)]
     if batch is None:
         show(rows)
     else:
-        print_batch(batch, answers, wanted["explain"])
-
-
-def _shared(reading: "SparkReading", sets: list[list[str]], wanted: dict[str, Any]) -> "list[Hits | SetsearchError]":
-    """The hits that share something with their seeds."""
-    found = reading.expand_each(sets, **wanted)
-    return [hits if isinstance(hits, SetsearchError) else hits.shared() for hits in found]
+        print_batch(batch, answers, options["explain"])
 
 
 @app.command("from-sqlite", cls=PanelCommand)
