@@ -72,19 +72,8 @@ def test_sdist(built, tmp_path):
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path, **filtered)
     (root,) = [path for path in tmp_path.iterdir() if path.is_dir()]
-    for part in (
-        "pyproject.toml",
-        "README.md",
-        "LICENSE",
-        "Makefile",
-        "cli.py",
-        "hatch_build.py",
-        "setsearch/core/core.c",
-        "migrations",
-        "examples",
-        "docs",
-        "tests",
-    ):
+    files = "pyproject.toml README.md LICENSE Makefile cli.py hatch_build.py setsearch/core/core.c"
+    for part in f"{files} migrations examples docs tests".split():
         assert (root / part).exists(), part
     assert (root / "sample_corpus" / "wordnet.jsonl").exists()
     runs(root, tmp_path)

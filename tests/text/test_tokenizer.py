@@ -53,16 +53,7 @@ def test_extras_by_hand():
     assert Analyzer.from_spec("unicode+titles+pairs").extras == (True, 0, 1, False)
     assert Analyzer.from_spec("unicode+3-titles").extras == (False, 0, 3, False)
     assert Analyzer.from_spec("unicode+3-titles").extras.counted("a b", "c", "id") == "c\nc\nc\na b"
-    for extras in (
-        "",
-        "pears",
-        "9-grams",
-        "1-grams",
-        "pairs+pairs",
-        "titles+titles",
-        "titles+2-titles",
-        "titled+titles",
-    ):
+    for extras in ("", *"pears 9-grams 1-grams pairs+pairs titles+titles titles+2-titles titled+titles".split()):
         kind = f"unicode+{extras}"
         with pytest.raises(InvalidParameter):
             Analyzer(function=kind)

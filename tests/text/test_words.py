@@ -14,29 +14,7 @@ from setsearch.text.token_stream import BREAK, COMMA, tokenize
 from setsearch.text.words import ICU, KINDS, MARKS, MARKS_OF_LISTS, MARKS_OF_SENTENCES, OLD, UNICODE, words_of_kind
 
 WORDS = words_of_kind(UNICODE)
-PIECES = [
-    "don't",
-    "x",
-    "e",
-    "B",
-    "7",
-    "3.14",
-    ".net",
-    "c",
-    "+",
-    "#",
-    ".",
-    ",",
-    "'",
-    "’",
-    "_",
-    " ",
-    "é",
-    "日本",
-    "ไ",
-    "न",
-    "\u093f",
-]
+PIECES = [*"don't x e B 7 3.14 .net c + # . , ' ’ _ é 日本 ไ न \u093f".split(), " "]
 pieces = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 letters = st.characters(categories=["Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd", "Nl"])
 

@@ -368,21 +368,7 @@ NEEDED = {
     "sets-of": ("items", "item"),
 }
 # Names that the index would not know, and numbers that do not fit the seeds.
-LEFT_OUT = (
-    "model",
-    "weights",
-    "like",
-    "groups",
-    "having",
-    "exclude",
-    "filter",
-    "at_most",
-    "per",
-    "sets",
-    "text",
-    "by",
-    "purpose",
-)
+LEFT_OUT = "model weights like groups having exclude filter at_most per sets text by purpose".split()
 
 
 def test_pages_of_hits_and_thousands_of_names(serve, animals):
