@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from setsearch.answers.reasons import wording
-from setsearch.answers.results import Contribution, Explanation, SetFeature, Statistics, WeightedQuery, rest_of
+from setsearch.answers.results import Contribution, Explanation, SetFeature, Statistics, WeightedQuery, named, rest_of
 from setsearch.arrays import Floats, Ints, bincount, distinct, places_among, repeat
 from setsearch.errors import UsageError
 from setsearch.memory.fields import Fields
@@ -65,7 +65,7 @@ def _sorted(
     ranks[sorted(range(len(names)), key=called.__getitem__)] = np.arange(len(names))
     ranked = np.lexsort((ranks[numbers], -amounts, places))
     columns = zip(numbers[ranked].tolist(), amounts[ranked].tolist(), strict=True)
-    made = [Contribution(called[number], amount, names[number][1]) for number, amount in columns]
+    made = named(Contribution, [(called[number], amount, names[number][1]) for number, amount in columns])
     ends = np.cumsum(bincount(places, minlength=len(order))).tolist()
     return {item: tuple(made[start:end]) for item, (start, end) in zip(order, pairwise([0, *ends]), strict=True)}
 

@@ -5,12 +5,12 @@ words that are listed with it, those of its own text, and the users that a film 
 Function words name nothing: they count among the small ones. The weights of the reasons sum to what the parts sum to.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
 
-from setsearch.answers.results import Contribution, Reason, display_name
+from setsearch.answers.results import Contribution, Reason, display_name, named
 from setsearch.arrays import VALUE_LATTICE
 from setsearch.memory.field import NGRAM
 from setsearch.memory.fields import Fields
@@ -23,7 +23,7 @@ from setsearch.text.contexts import LISTED, OWN_TEXT
 from setsearch.text.function_words import function_words, likely_language, stemmer
 from setsearch.text.words import MARKS
 
-REMEMBERED, KINDS = 1 << 16, 16  # features of a kind, and kinds
+REMEMBERED, KINDS = 1 << 14, 16  # features of a kind, and kinds
 MOST = 10  # reasons; what is left of the parts follows as one more
 SMALL_SHARE = 0.3  # of a score: what is left is told by its kinds if it is more
 NEAREST_NAMED, NAMED = 4, 3  # of the nearest words: reasons of their own, and names in that of the others
@@ -98,15 +98,13 @@ class Wording:
     def reasons(self, parts: Sequence[Contribution], rest: float = 0.0) -> tuple[Reason, ...]:
         """The MOST reasons of largest weight, what is left of the parts, and the rest of the score."""
         ranked = self._ranked(parts)
-        shown, left = list[Reason](), list[Row]()
+        shown, left = list[Row](), list[Row]()
         for own in ranked:
-            if own[0][0] != EMPTY and len(shown) < MOST:
-                shown.append(_shown(own))
-            else:
-                left.append(own)
+            (shown if own[0][0] != EMPTY and len(shown) < MOST else left).append(own)
+        reasons = _shown(shown)
         if left:
-            shown.append(_left(left, abs(sum([own[-1] for own in ranked]))))
-        return (*shown, Reason(BASE, rest)) if rest else tuple(shown)
+            reasons.append(_left(left, abs(sum([own[-1] for own in ranked]))))
+        return (*reasons, Reason(BASE, rest)) if rest else tuple(reasons)
 
     def common(self, hits: Sequence[Sequence[Contribution]]) -> tuple[Reason, ...]:
         """What hits have in common: the reasons of the mean of their parts, of those that several have."""
@@ -120,7 +118,7 @@ class Wording:
             if len(own) >= least
         ]
         ranked = [own for own in self._ranked(mean) if own[-1] > 0 and own[0][0] not in (EMPTY, PRIOR, LIKE)]
-        return tuple(map(_shown, ranked[:MOST_COMMON]))
+        return tuple(_shown(ranked[:MOST_COMMON]))
 
     def _ranked(self, parts: Sequence[Contribution]) -> list[Row]:
         """What is told of the parts, those that tell the same together, the largest first."""
@@ -147,12 +145,9 @@ class Wording:
             labels = [" ".join([forms.get(word, word) for word in label.split(" ")]) for label in labels]
         if language is None:
             language = likely_language(" ".join(labels).split(" "))
-        # A word is told in less time than it takes to find what was told of it.
-        empty, stem, has_text = function_words(language), stemmer(language), self.has_text
+        known = self.known
         return [
-            _word(feature, label, empty, stem)
-            if has_text and label.isalpha() and feature.isalpha()
-            else self.known.get((language, feature, label)) or self._tell(feature, label, language)
+            known.get((language, feature, label)) or self._tell(feature, label, language)
             for (feature, _, _), label in zip(parts, labels, strict=True)
         ]
 
@@ -201,12 +196,6 @@ class Wording:
             who = [f"{len(names)} of the examples"] if len(names) > MOST_SHARING else names
             return (kind, *who), label, own, ""
         return (self.features, feature), label, own, ""
-
-
-def _word(feature: str, label: str, empty: Container[str], stem: Callable[[str], str]) -> Told:
-    """What a term tells that is a word: as `_term`, but faster."""
-    word = label.lower()
-    return (EMPTY,) if len(label) == 1 or word in empty else (WORDS, stem(word)), label, (feature,), ""
 
 
 def _term(label: str, language: str) -> tuple[Key, str, str]:
@@ -272,10 +261,13 @@ def _joined(key: Key, places: list[int], told: Sequence[Told], weights: Sequence
     return key, _label_of_several(key, label, features), features, said, weight
 
 
-def _shown(own: Row) -> Reason:
-    """A row as a reason; what a context says is told of these alone."""
-    key, label, features, said, weight = own
-    return Reason(label, weight, sentence(label) if key[0] == BESIDE else said, features)
+def _shown(rows: Iterable[Row]) -> list[Reason]:
+    """Rows as reasons; what a context says is told of these alone."""
+    told = [
+        (label, weight, sentence(label) if key[0] == BESIDE else said, features)
+        for key, label, features, said, weight in rows
+    ]
+    return named(Reason, told)
 
 
 def _label_of_several(key: Key, label: str, features: Sequence[str]) -> str:
