@@ -293,7 +293,9 @@ def explain_item(fields: Fields, groups: Sequence[SeedWeights], excluded: Sequen
 
 def _by_names(fields: Fields, groups: Sequence[SeedWeights]) -> Sequence[SeedWeights]:
     """Several groups in the order of the names of their examples; one that is beside all examples stays there."""
-    return groups if groups[-1].beside else sorted(groups, key=lambda own: _names(fields, own.examples))
+    if len(groups) == 1 or groups[-1].beside:
+        return groups
+    return sorted(groups, key=lambda own: _names(fields, own.examples))
 
 
 def _names(fields: Fields, examples: Examples) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import cache
+from functools import partial
 from typing import TypeVar, Unpack
 
 import numpy as np
@@ -100,9 +100,9 @@ class Reading(ReadingTable, ManySets):
     def answer(self, options: ModelOptions, answer: Callable[[FieldsBy], T]) -> T:
         """What `answer` makes of the fields; again, if derived arrays turn out to be damaged or gone."""
         with suppress(LostArrays), self._fields_by(options) as fields_by:
-            return answer(cache(fields_by))
+            return answer(fields_by)
         with self._fields_by(options) as fields_by:
-            return answer(cache(fields_by))
+            return answer(fields_by)
 
     def expand_each(
         self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]
@@ -110,7 +110,7 @@ class Reading(ReadingTable, ManySets):
         """As `expand_many`; a set that has no answer has an error in its place."""
         request, sets = parse_request(k, options), list(seed_sets)
         return self.answer(
-            request.model, lambda fields_by: [*together(self._expand(fields_by, seeds, request) for seeds in sets)]
+            request.model, lambda fields_by: [*together(self._parsed(fields_by, seeds, request) for seeds in sets)]
         )
 
     def rank(
@@ -350,6 +350,13 @@ class Reading(ReadingTable, ManySets):
             )
         return weights, excluded
 
+    def _weights_of(
+        self, fields: Fields, request: ExpandRequest, wanted: Wanted, examples: Examples
+    ) -> Asking[SeedWeights]:
+        """What scores items for some of the examples."""
+        weights, _ = yield from self._weights(fields, examples, request, wanted)
+        return weights
+
     def candidates(self, fields_by: FieldsBy) -> list[Fields]:
         """The fields that may answer, the preferred ones first; the stored relation is the last."""
         return [own for own in map(fields_by, self._choice.keys({})) if own is not None]
@@ -373,8 +380,11 @@ class Reading(ReadingTable, ManySets):
         left_out, cannot_tell = _left_out(examples, rejected, request), self._choice.cannot_tell(fields, request.model)
         return fields, weights, left_out, cannot_tell
 
-    def _expand(self, fields_by: FieldsBy, seeds: SeedNames, request: ExpandRequest) -> Asking[Hits]:
-        names = parse_seeds(seeds)
+    def _parsed(self, fields_by: FieldsBy, seeds: SeedNames, request: ExpandRequest) -> Asking[Hits]:
+        """As `_expand`; wrong seeds are an error of this question alone."""
+        return (yield from self._expand(fields_by, parse_seeds(seeds), request))
+
+    def _expand(self, fields_by: FieldsBy, names: Seeds, request: ExpandRequest) -> Asking[Hits]:
         fields, own = self._examples(fields_by, names, request)
         groups, rejected = yield from self._groups(fields, own, request, wanted_of(fields, request, self.defaults))
         cannot_tell = self._choice.cannot_tell(fields, request.model)
@@ -390,12 +400,7 @@ class Reading(ReadingTable, ManySets):
     ) -> Asking[tuple[list[SeedWeights], list[int]]]:
         """What scores items for each group of the examples, all of them if there are no groups; and rejected items."""
         count, model = request.options.get("groups"), self.defaults.make(request.model)
-
-        def ask(part: Examples) -> Asking[SeedWeights]:
-            """What scores items for some of the examples."""
-            weights, _ = yield from self._weights(fields, part, request, Wanted(few=wanted.few))
-            return weights
-
+        ask = partial(self._weights_of, fields, request, Wanted(few=wanted.few))
         if count is not None and count > 1:
             examples = self._once_each(fields, request.model, examples)
             asked = yield from one_after_another(map(ask, make_groups(fields, examples, model, count)))

@@ -98,7 +98,8 @@ class Wording:
     def reasons(self, parts: Sequence[Contribution], rest: float = 0.0) -> tuple[Reason, ...]:
         """The MOST reasons of largest weight, what is left of the parts, and the rest of the score."""
         ranked = self._ranked(parts)
-        shown, left = list[Row](), list[Row]()
+        shown: list[Row] = []
+        left: list[Row] = []
         for own in ranked:
             (shown if own[0][0] != EMPTY and len(shown) < MOST else left).append(own)
         reasons = _shown(shown)

@@ -48,10 +48,11 @@ FieldsBy = Callable[[str], Fields | None]  # the fields of a key of BY; None wit
 
 
 class Opened(NamedTuple):
-    """A version, and its relation in one transaction."""
+    """A version, its relation in one transaction, and the fields of it that were asked for, by a key of BY."""
 
     version: Version
     relation: Relation
+    fields: dict[str, Fields | None]
 
 
 class Outline(NamedTuple):
@@ -246,7 +247,7 @@ class Readings:
 
     def _wants_contexts(self, opened: Opened) -> bool:
         """Whether something is to be derived from the texts: contexts of words, or the shown forms of stems."""
-        version, relation = opened
+        version, relation, _ = opened
         if relation.contexts == "off":
             return False
         if version.wants_contexts is None:
@@ -255,7 +256,9 @@ class Readings:
 
     def _word_contexts(self, opened: Opened) -> WordContexts | None:
         """The contexts of a collection: those that the file holds, or those that only memory does."""
-        version, relation = opened
+        version, relation, _ = opened
+        if relation.contexts == "off":
+            return None
         with LOCK:
             generation, known = self._generation(relation), self._memory.contexts.get(relation.id)
             if generation is None:
@@ -319,16 +322,16 @@ class Readings:
                     row = cursor.execute("select stamp from setsearch_relation where id = ?", (relation.id,)).fetchone()
                     for version in versions:
                         if row == (version.relation.stamp,):
-                            return Opened(version, version.relation.within(cursor))
+                            return Opened(version, version.relation.within(cursor), {})
             relation = find_again(cursor, name)
             analyzer = self._analyzers.of(relation) if relation.analyzer else None
             version = Version(relation, analyzer)
             self._memory.versions[relation.id] = [*self._memory.versions.get(relation.id, []), version][-VERSIONS:]
-            return Opened(version, relation)
+            return Opened(version, relation, {})
 
     def _content(self, opened: Opened) -> RelationContent:
         """The lists of a version: from a file that is new, brought up from an earlier version, or from the tables."""
-        version, relation = opened
+        version, relation, _ = opened
         with LOCK:
             if version.content is None:
                 versions = self._memory.versions.get(relation.id, [])
@@ -353,7 +356,13 @@ class Readings:
 
     def fields(self, name: str, opened: Opened, by: str) -> Fields | None:
         """The fields that `by` names, for one transaction; None without contexts."""
-        (version, relation), cursor = opened, opened.relation.cursor
+        if by not in opened.fields:
+            opened.fields[by] = self._fields(name, opened, by)
+        return opened.fields[by]
+
+    def _fields(self, name: str, opened: Opened, by: str) -> Fields | None:
+        version, relation, _ = opened
+        cursor = relation.cursor
         if by == "documents":
             field = version.field(self._content(opened), relation.features.name == name).within(cursor)
             vectors = self._memory.vectors.of(relation, field.items)
