@@ -1,6 +1,7 @@
 """Documents in files: which files of a folder hold text, how they are decoded, and what their formats make of them."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ from setsearch.indexing.rows.workbooks import Sheet
 from setsearch.storage.ids import is_storable
 
 NOTHING = "nothing of their format in them"
+_BESIDE = re.compile("(-new|-lock)?(-journal|-wal|-shm)?|-arrays-.*", re.DOTALL)  # behind the name of a database
 _PLAIN = (plain_text, source_code)  # formats whose bytes are the text
 
 FileItem = tuple[str, str, str | None]
@@ -38,6 +40,7 @@ FileItem = tuple[str, str, str | None]
 @dataclass
 class FileReader:
     """Reads files as documents. `globs` choose among those of a folder, `follow` goes where links lead out of it.
+    The files of the `database` that is written are passed over.
 
     `left_out` names files by the reason, `unread` counts what gave no text. `empty` are the ids of files without a
     document, which may have had one before. `references` wait until all are there: one may be in several files. `cut`
@@ -47,6 +50,7 @@ class FileReader:
     rows: RowReader
     globs: tuple[str, ...] = ()
     follow: bool = False
+    database: Path | None = None
     apart: Reader = field(default_factory=Reader)
     left_out: dict[str, list[str]] = field(default_factory=dict)
     unread: Counter[str] = field(default_factory=Counter)
@@ -91,7 +95,7 @@ class FileReader:
     def _files_of(self, place: Path, names: Iterable[str], root: Path) -> Iterator[Path]:
         for name in names:
             path = place / name
-            if name.startswith(".") and not is_lock(name):
+            if (name.startswith(".") and not is_lock(name)) or self._is_of_database(path):
                 continue
             try:
                 if not path.exists():
@@ -102,6 +106,12 @@ class FileReader:
                     yield path
             except OSError as error:  # the folder may be listed, but not entered
                 self._skip(path, error.strerror or str(error))
+
+    def _is_of_database(self, path: Path) -> bool:
+        own = self.database
+        if own is None or not path.name.startswith(own.name) or not _BESIDE.fullmatch(path.name, len(own.name)):
+            return False
+        return path.parent.resolve() == own.parent.resolve()
 
     def _may_follow(self, link: Path, root: Path) -> bool:
         """Whether a link stays in the folder, or links may lead out of it."""

@@ -92,12 +92,13 @@ class SourceReader:
     )  # what other tables have of documents
     folder_errors: str | None = None  # `errors` of files in folders; None: those of all
     is_within: bool = False  # an archive
+    database: Path | None = None  # that is written: its files in a folder are none of a user
     kept: tuple[str, ...] = ()  # columns that the collection has kept so far, where a document has them
 
     @cached_property
     def files(self) -> FileReader:
         """What reads files of documents."""
-        return FileReader(self.rows, self.globs, self.follow)
+        return FileReader(self.rows, self.globs, self.follow, self.database)
 
     @cached_property
     def _for_folders(self) -> "SourceReader":

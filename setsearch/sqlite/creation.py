@@ -59,7 +59,9 @@ def _lock(lock: Path, path: Path, timeout: float) -> int:
         try:
             descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         except (OSError, ValueError) as error:
-            raise DatabaseError(f"{path} cannot be created ({error}); check the folder") from error
+            raise DatabaseError(
+                f"{path} cannot be created ({getattr(error, 'strerror', error)}); check the folder"
+            ) from error
         is_locked = False
         with suppress(OSError):
             if fcntl is not None:

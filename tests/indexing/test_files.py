@@ -4,6 +4,7 @@ import dataclasses
 import gzip
 import os
 import sqlite3
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -92,6 +93,20 @@ FILES = {
     "long": (b"word " * 40, "word " * 40, "word " * 15 + "word…"),
     "zip.txt.gz": (gzip.compress(b"packed"), "packed", "packed"),
 }
+
+
+def test_the_files_of_the_database_are_passed_over(tmp_path, run):
+    """Those of others are left out, and named; what only begins like ours is read."""
+    for name in ("a.txt", "b.db-notes.txt"):
+        (tmp_path / name).write_text("a lion and a tiger")
+    for again in range(2):
+        code, _, err = run("index", "b.db", ".")
+        assert (code, err.splitlines()) == (0, ["indexed 2; b.db now holds 2 documents, 4 terms"]), again
+        with setsearch.open(tmp_path / "b.db") as index:
+            index.items("documents").expand(["a.txt"])
+    assert [path.name for path in tmp_path.glob("b.db-arrays-*")], "there was something to pass over"
+    code, _, err = run("index", "c.db", ".")
+    assert "left out 1 file (b.db): databases" in err and "c.db" not in err.partition("\n")[2]
 
 
 def test_titles_and_texts_of_files(tmp_path):
@@ -485,6 +500,23 @@ def test_columns_are_the_rows(tmp_path_factory, rows, keep):
             cells = list(group)
             expected.append((item, {feature: count for _, feature, count, _ in cells if count}, None))
         assert [(item, dict(own), title) for item, own, title in found] == expected
+
+
+def test_columns_need_no_pandas(tmp_path):
+    """Its import takes longer than most files, and loses a Ctrl-C. A column may have two parts to play."""
+    (tmp_path / "r.csv").write_text("item,feature,count\na,x,1\na,y,2\n")
+    code = """
+import sys
+from setsearch.indexing.rows.cell_rules import CellRules
+from setsearch.indexing.rows.relation_columns import read_columns
+from setsearch.indexing.rows.reader import RowReader
+from setsearch.storage.synced_source import Columns
+from pathlib import Path
+columns = Columns(items="item", features="feature", count="count")
+print(*read_columns(Path("r.csv"), columns, RowReader(), CellRules("count >= 2")), "pandas" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "('a', {'y': 2}, None) False\n"
 
 
 @pytest.mark.parametrize("ending", {form: ending for ending, form in FORMATS.items()}.values())

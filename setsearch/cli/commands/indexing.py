@@ -100,7 +100,7 @@ def index_command(
         setsearch.open(host or db.path, create=not is_own_table, collection=db.name, **waiting, **settings) as index,
     ):
         reader = _make_reader(given, rules, columns, host, waiting["time_limit"])
-        reader = dataclasses.replace(reader, kept=() if replace else _kept_columns(index))
+        reader = dataclasses.replace(reader, database=db.path, kept=() if replace else _kept_columns(index))
         if columns.of_numbers:
             with tell(READING, lambda: reader.rows.amount.share) as follow:
                 numbers = follow(reader.read_numbers(sources or []))

@@ -55,7 +55,7 @@ def _read_table(path: Path, ending: str, columns: Columns, rows: RowReader, cell
     from pyarrow import csv, parquet
 
     compared = None if cells.condition is None else cells.condition.column
-    wanted = [*filter(None, (columns.items, columns.features, columns.count, compared))]
+    wanted = [*dict.fromkeys(filter(None, (columns.items, columns.features, columns.count, compared)))]
     if ending in ARROW_FILES:
         table = parquet.read_table(path, columns=wanted)
         if any(not (pyarrow.types.is_string(kind) or pyarrow.types.is_integer(kind)) for kind in table.schema.types):
@@ -85,7 +85,7 @@ def _counts(table: Any, columns: Columns) -> Ints:
     is_plain = pyarrow.compute.match_substring_regex(texts.cast("string"), "^[0-9]+$")
     if texts.null_count or not pyarrow.compute.all(is_plain).as_py():
         raise ValueError("a cell that is no plain number")
-    counts: Ints = texts.cast("int64").to_numpy()
+    counts: Ints = _numbers(texts.cast("int64"))
     if len(counts) and not 0 <= counts.min() <= counts.max() <= LARGEST_COUNT_OF_CELL:
         raise ValueError("a count out of range")
     return counts
@@ -99,7 +99,7 @@ def _kept(table: Any, condition: Condition | None) -> Any:
     texts = column.unique().to_pylist()
     if column.null_count or any(not text.strip() or depends_on_column(text) for text in texts):
         raise ValueError("an empty cell, or one that other cells explain")
-    return OPERATORS[condition.sign](column.cast("float64").to_numpy(), float(condition.wanted))
+    return OPERATORS[condition.sign](_numbers(column.cast("float64")), float(condition.wanted))
 
 
 def _numbered(column: Any, others: tuple[str, ...] = ()) -> tuple[list[str], Ints]:
@@ -111,7 +111,12 @@ def _numbered(column: Any, others: tuple[str, ...] = ()) -> tuple[list[str], Int
     order = sorted(range(len(names)), key=names.__getitem__)
     rank = np.empty(len(names), np.int64)
     rank[order] = np.arange(len(names))
-    return [names[number] for number in order], rank[encoded.indices.to_numpy()]
+    return [names[number] for number in order], rank[np.from_dlpack(encoded.indices)]
+
+
+def _numbers(column: Any) -> Any:
+    """An array; pyarrow's own way imports pandas, if that is installed, which takes longer than most files."""
+    return np.from_dlpack(column.combine_chunks())
 
 
 def _grouped(
