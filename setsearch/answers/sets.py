@@ -10,11 +10,11 @@ from setsearch.answers.answer import Hits
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import Explanation
-from setsearch.answers.saved.groups import Marks
+from setsearch.answers.saved.groups import Marks, unknown_set
 from setsearch.answers.saved.stored import LONGEST_NAME, StoredSets, marks_by_side
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
-from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UnknownSet
+from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem
 from setsearch.memory.fields import Fields
 from setsearch.search.request import SeedNames, parse_seeds
 from setsearch.sqlite.database import Database
@@ -225,8 +225,8 @@ class ItemSet:
                 f"somebody has changed the set {self.name!r} meanwhile, and nothing was saved; look again, or rename it"
             )
         if found and not version and (items, found) != (self.items, _version(self._marks)):
-            taken = f"there is a set {self.name!r} already: open it to change it, or take another name"
-            raise ChangedSet(f"{taken}; `replace` replaces it")
+            taken = f"there is a set {self.name!r} already; `setsearch set accept` adds to it"
+            raise ChangedSet(f"{taken}, `replace` replaces it; or take another name")
 
     @property
     def _marks(self) -> dict[str, int]:
@@ -334,7 +334,7 @@ def delete_set(database: Database, name: str) -> list[str]:
         stored = StoredSets(cursor)
         under = stored.groups().under
         if not is_storable(name) or not stored.delete(name):
-            raise UnknownSet(f"no set {name!r}; `setsearch set list` shows all")
+            raise unknown_set(name, stored.all())
     return sorted(part for part, whole in under.items() if whole == name)
 
 

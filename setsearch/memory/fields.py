@@ -19,11 +19,13 @@ from setsearch.scoring.best import Base
 from setsearch.scoring.smoothing import Neighbors
 from setsearch.storage.documents import Values, find_by_columns, has_columns, read_columns
 from setsearch.storage.ids import id_text
+from setsearch.storage.matching import shown
 from setsearch.storage.names import HINTS, Vocabulary
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.words import without_marks
 
+LONGEST_PHRASE = 4  # words (text/token_stream.py)
 Descriptions = dict[int, tuple[str, str | None]]  # (name, title) of ids
 
 
@@ -122,7 +124,9 @@ class Fields(NamedTuple):
         except UnknownItem:
             if not way_out:
                 raise
-            raise UnknownItem(f"no {name!r} among the {self.items.own_size():,} {self.items.name}{way_out}") from None
+            raise UnknownItem(
+                f"no {shown(name)} among the {self.items.own_size():,} {self.items.name}{way_out}"
+            ) from None
 
     def _way_out(self, name: str) -> str:
         """What to do about the name of no item, if it is known otherwise; else empty."""
@@ -150,7 +154,7 @@ class Fields(NamedTuple):
         are_terms = self.relation.has_phrases and not self.have_columns
         if are_terms and len(words) > 1 and self.relation.may_be_given_contexts:
             return "; phrases are among them where texts were indexed with `contexts`"
-        if are_terms and len(words) > 1 and "," not in name and all(map(self.knows, words)):
+        if are_terms and 1 < len(words) <= LONGEST_PHRASE and "," not in name and all(map(self.knows, words)):
             return f": its words are, but not as a phrase; give each by itself: {' '.join(words)}"
         return ""
 

@@ -303,7 +303,7 @@ class Readings:
         return own if own.sizes else None
 
     def _read_contexts(self, opened: Opened, generation: Generation) -> WordContexts:
-        version, relation = opened
+        version, relation, _ = opened
         assert version.analyzer is not None
         mapped = self.files.map(relation, CONTEXTS)
         if mapped is not None:

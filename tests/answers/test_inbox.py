@@ -15,6 +15,7 @@ import setsearch
 from setsearch import errors
 from setsearch.answers.saved import inbox as inboxes
 from setsearch.answers.saved import set_index
+from setsearch.answers.saved.groups import unknown_set
 
 TOPICS = {
     "cats": "lion tiger leopard claw prowl savanna jungle whisker roar fur".split(),
@@ -210,6 +211,8 @@ def test_examples_that_share_little_are_noted():
 def test_unknown_sets(index):
     with pytest.raises(errors.UnknownSet, match="no set 'dogs'; there is cats, grain"):
         index.inbox(["dogs"])
+    with pytest.raises(errors.UnknownSet, match=r"there is a, b, c, d, e, f, g, h, i, j, and 16 more$"):
+        raise unknown_set("dogs", "abcdefghijklmnopqrstuvwxyz")
     with pytest.raises(errors.InvalidParameter, match="names is a list of sets"):
         index.inbox("cats")
     for name in index.sets():

@@ -102,13 +102,17 @@ def test_the_command(index, run, failed, tmp_path):
     assert by_set == run("expand", "a.db", "d", "--items", "documents", "--exclude", "b", "--exclude", "c")[1]
     more = run("expand", "a.db", "a", "--set", "cats", "--json")[1]
     assert more == run("expand", "a.db", "d", "a", "--items", "documents", "--exclude", "b", "--exclude", "c")[1]
-    taken = "there is a set 'cats' already: open it to change it, or take another name; --replace replaces it"
+    taken = (
+        "there is a set 'cats' already; `setsearch set accept` adds to it, --replace replaces it; or take another name"
+    )
     assert run(*save) == (1, "", f"Error: {taken}\n")
     assert len(json.loads(run("set", "show", "a.db", "cats")[1])) == 3
     for more in (["--replace"], []):  # then it is the same, so nothing is lost
         assert run(*save, *more)[0] == 0
     assert len(json.loads(run("set", "show", "a.db", "cats")[1])) == 3
-    failed(run("set", "show", "a.db", "dogs"), 1, "'dogs'", "cats")
+    failed(run("set", "show", "a.db", "dogs"), 1, "no set 'dogs'; there is cats")
+    for near in ("set delete a.db cat", "review a.db cat --export o.csv", "inbox a.db cat", "set accept a.db cat a"):
+        failed(run(*near.split()), 1, "no set 'cat'; did you mean 'cats'?")
     failed(run("set", "save", "a.db", "cats", "a", "--reject", "a", "--items", "documents"), 2, "'a'", "both")
     failed(run("set", "remove", "a.db", "cats", "zzz"), 2, "'zzz'")
     failed(run("set", "save", "a.db", "cats", "zzz", "--items", "documents"), 1, "'zzz'")

@@ -332,7 +332,7 @@ def test_known_answers_may_come_on_standard_input(index, run, monkeypatch):
 
 def test_a_set_that_is_not_there_is_not_exported(index, run, failed, tmp_path):
     index(*EXPORTERS).close()
-    failed(run("review", "r.db", "nosuch", "--export", "o.csv"), 1, "no set 'nosuch' to export")
+    failed(run("review", "r.db", "nosuch", "--export", "o.csv"), 1, "no set 'nosuch'; there is ")
     assert not (tmp_path / "o.csv").exists()
 
 

@@ -357,6 +357,9 @@ def test_phrases(tmp_path, monkeypatch):
             with pytest.raises(errors.UnknownItem) as told:
                 reading.expand([f"{WORDS[0].title()} {WORDS[1]}"], by=by)
             way_out = f"its words are, but not as a phrase; give each by itself: {WORDS[0].title()} {WORDS[1]}"
+            pasted = (f"{WORDS[0]} {WORDS[1]} " * 9).strip()  # no phrase, but a text
+            with pytest.raises(errors.UnknownItem, match=r"`setsearch info`|did you mean"):
+                reading.expand([pasted], by=by)
             assert str(told.value).endswith(f"{'terms in context' if by == 'contexts' else 'terms'}: {way_out}")
         assert index.info()["contexts"]["phrases"] is True
 

@@ -5,11 +5,14 @@ belongs to it belongs to the whole. Neither a whole nor a part is a rival.
 """
 
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import NamedTuple
 
 from setsearch.errors import InvalidParameter, UnknownSet
 from setsearch.options import require_several
+from setsearch.storage.matching import shown
 
+HINTS, MOST_NAMED = 3, 10  # sets that a message offers, or names
 Marks = tuple[tuple[str, ...], tuple[str, ...]]  # accepted and rejected items
 
 
@@ -65,6 +68,16 @@ class Groups(NamedTuple):
         return sorted(found)
 
 
+def unknown_set(name: str, known: Iterable[str]) -> UnknownSet:
+    """The error for a set that is none of the known ones, with the nearest of them, or some."""
+    names = [*known]
+    near = [shown(other) for other in get_close_matches(name, names, HINTS)]
+    some = f"there is {', '.join(names[:MOST_NAMED]) or 'none yet'}"
+    more = f", and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    way_out = f"did you mean {' or '.join(near)}?" if near else some + more
+    return UnknownSet(f"no set {shown(name)}; {way_out}")
+
+
 def wanted_sets(known: Mapping[str, str], names: Iterable[str] | None) -> list[str]:
     """The names of some of the known sets, or of all; raises UnknownSet, InvalidParameter."""
     if isinstance(names, str):
@@ -76,5 +89,5 @@ def wanted_sets(known: Mapping[str, str], names: Iterable[str] | None) -> list[s
         raise UnknownSet("no set is saved; `setsearch set save` saves one")
     for name in wanted:
         if name not in known:
-            raise UnknownSet(f"no set {name!r}; there is {', '.join(known)}")
+            raise unknown_set(name, known)
     return wanted

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from setsearch.answers.results import Hit
+from setsearch.answers.saved.groups import unknown_set
 from setsearch.cli.commands.grow import typed_lines
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import Collection, Items
 from setsearch.cli.output import bars, first_of, say, say_lines, write_file
 from setsearch.cli.progress import tell
-from setsearch.errors import AnsweredMeanwhile, ChangedSet, Interrupted, NoSeeds, SetsearchError, UnknownSet, UsageError
+from setsearch.errors import AnsweredMeanwhile, ChangedSet, Interrupted, NoSeeds, SetsearchError, UsageError
 
 if TYPE_CHECKING:
     from setsearch.answers.decisions import Decision
@@ -64,7 +65,7 @@ def review(
         _require_export(export, replace)
     with db.open() as index:
         if export is not None and name not in index.sets() and not (seeds or no or known is not None):
-            raise UnknownSet(f"no set {name!r} to export; `setsearch set list` shows all")
+            raise unknown_set(name, index.sets())
         is_new = name not in index.sets()
         current = Review(index, name, items, recall=recall)
         _tell_changed(current.know(seeds or (), no or ()), {})

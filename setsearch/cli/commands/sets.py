@@ -6,10 +6,11 @@ from typing import Annotated, Any
 import typer
 
 import setsearch
+from setsearch.answers.saved.groups import unknown_set
 from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
 from setsearch.cli.options import Collection, Command, Items, Top, with_collection, with_options
 from setsearch.cli.output import Show, format_options, print_json, print_lines, say
-from setsearch.errors import UnknownSet, UsageError
+from setsearch.errors import UsageError
 
 app = typer.Typer(help="Save sets in the database, change and show them.", rich_markup_mode=None)
 
@@ -256,7 +257,7 @@ def _change(db: Collection, name: str, method: str, members: list[str]) -> None:
 
 def _saved_set(index: "setsearch.Index", name: str) -> "setsearch.ItemSet":
     if name not in index.sets():
-        raise UnknownSet(f"no set {name!r}; there is {', '.join(index.sets()) or 'none yet'}")
+        raise unknown_set(name, index.sets())
     return index.set(name)
 
 
