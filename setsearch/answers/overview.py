@@ -70,12 +70,13 @@ def first_sets(reading: Reading, n_sets: int = 3, size: int = 3) -> list[list[st
     sets: list[tuple[float, list[str]]] = []
     for seed in seeds:
         try:
-            hits = reading.expand([seed], size - 1, fold=reading.kind == "documents").shared()
-            fits = reading.fits([seed, *(hit.item for hit in hits)])
+            hits = reading.expand([seed], size, keep_seeds=True, fold=reading.kind == "documents").shared()
+            names = [hit.item for hit in hits]  # copies of the seed are folded, too
+            fits = reading.fits(names)
         except QueryError:
             continue
-        if len(hits) == size - 1 and not any(hit.item in known for _, known in sets for hit in hits):
-            sets.append((min((fit.score for fit in fits), default=hits[-1].score), [seed, *(hit.item for hit in hits)]))
+        if len(names) == size and not any(name in known for _, known in sets for name in names):
+            sets.append((min((fit.score for fit in fits), default=hits[-1].score), names))
     best = [names for _, names in sorted(sets, reverse=True)[:n_sets]]
     return field.kept_starters.get_or_make((n_sets, size), lambda: best)
 

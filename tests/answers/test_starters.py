@@ -78,6 +78,13 @@ def test_the_start_is_looked_up_once(sizes):
     index.delete(["new"])
 
 
+def test_the_start_shows_no_copies(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add([(f"{id} {copy}", text) for id, text in texts(200) for copy in ("here", "there")])
+        sets = first_sets(index.items("documents"))
+    assert sets and all(len({name.split()[0] for name in names}) == 3 for names in sets)
+
+
 def test_a_description_counts_what_the_tables_hold(sizes):
     for connection, index in sizes:
         (held,) = connection.execute("select sum(length) from setsearch_feature").fetchone()
