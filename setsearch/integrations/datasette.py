@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
 
-from datasette import Forbidden, Response, hookimpl
+from datasette import Forbidden, NotFound, Response, hookimpl
 from datasette.utils import tilde_decode, tilde_encode
 from jinja2 import FileSystemLoader
 
@@ -138,6 +138,9 @@ async def rows_page(datasette: Any, request: Any) -> Any:
     database, table = (tilde_decode(request.url_vars[name]) for name in ("database", "table"))
     if database not in datasette.databases or not await _may_see(datasette, request.actor, database, table):
         raise Forbidden(f"view-table {database} {table}")
+    host = datasette.get_database(database)
+    if table not in [*await host.table_names(), *await host.view_names()]:
+        raise NotFound(f"{database} has no table {table}")
     answer: dict[str, Any] = {"database": database, "table": table, "seeds": [], "rejected": [], "hits": []}
     # how many writes the hits know; of a tracked table, how many rows have changed since; of a copy, when it was read
     answer |= {"error": None, "revision": None, "behind": None, "copied": None}

@@ -96,6 +96,13 @@ def test_json_is_what_the_index_answers(database):
     assert found["hits"][0]["title"] in row.text
 
 
+def test_there_is_no_page_of_a_table_that_is_not_there(database):
+    page, data = get(database, "/-/setsearch/app/cats?row=1", "/-/setsearch/app/cats.json?row=1")
+    assert (page.status_code, data.status_code) == (404, 404)
+    assert "app has no table cats" in page.text and "setsearch index" not in page.text
+    assert data.json()["error"] == "app has no table cats"
+
+
 def test_a_page_lists_the_indexed_tables_that_one_may_see(database):
     page, listed = get(database, "/-/setsearch", "/-/setsearch.json")
     (table,) = listed.json()["tables"]
@@ -286,7 +293,7 @@ def test_permissions_are_respected(database):
     paths = (f"{TABLE}.json?row=1", TABLE, "/app/setsearch_name", "/app/setsearch_name.json", "/app/other")
     assert [answer.status_code for answer in get(database, *paths, config=closed)] == [403, 403, 403, 403, 200]
     assert [a.status_code for a in get(database, *paths, config=closed, actor={"id": "root"})][:2] == [200, 200]
-    assert [a.status_code for a in get(database, "/-/setsearch/none/x", "/-/setsearch/app/none")] == [403, 400]
+    assert [a.status_code for a in get(database, "/-/setsearch/none/x", "/-/setsearch/app/none")] == [403, 404]
     no_sql = {"databases": {"app": {"allow_sql": False}}}
     filtered, plain = get(database, f"{TABLE}.json?row=1&_where=1", f"{TABLE}.json?row=1", config=no_sql)
     assert (filtered.status_code, plain.status_code) == (400, 200)
