@@ -271,6 +271,9 @@ def test_on_a_phone_in_both_schemes(serve, animals, browse, scheme):
         assert contrast(page, selector) >= 4.5
     box = page.locator(".accept").first.bounding_box()
     assert min(box["width"], box["height"]) >= 40, "large enough for a finger"
+    for target in page.locator(".chip a, #hits summary").all():
+        box = target.bounding_box()
+        assert min(box["width"], box["height"]) >= 24, "as WCAG 2.2 wants it (2.5.8)"
     page.locator(".accept").first.tap()
     examples(page, 3)
 
