@@ -84,11 +84,10 @@ class CorruptIndex(DatabaseError):
 
 
 class LostArrays(CorruptIndex):
-    """Arrays that were derived and stored are damaged or gone; they are derived again. `generation` has their id."""
+    """Arrays that were derived and stored are damaged or gone; they are derived again."""
 
-    def __init__(self, what: str, generation: int | None = None) -> None:
+    def __init__(self, what: str) -> None:
         super().__init__(f"{what} are damaged or gone; ask again")
-        self.generation = generation
 
 
 class QueryError(SetsearchError):

@@ -6,6 +6,7 @@ writes in short ones, and publishes with one row: no question waits for it, and 
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,9 +14,10 @@ import numpy as np
 
 from setsearch.arrays import Ints
 from setsearch.core.threads import give_back
-from setsearch.errors import CorruptIndex, DatabaseError
+from setsearch.errors import CorruptIndex, DatabaseError, LostArrays
 from setsearch.memory.field import Field
 from setsearch.memory.names import ContextVocabulary
+from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
 from setsearch.memory.neighbors import Earlier, identities, nearest_words, read_earlier
 from setsearch.memory.word_contexts import (
     COEFFICIENTS,
@@ -102,7 +104,8 @@ def _read(relation: Relation, analyzer: Analyzer) -> _Texts:
     generation = find_generation(relation)
     if generation is not None:
         changed = relation.history.changed_items(generation.state)
-        known = None if changed is None else read_tokens(generation)
+        with suppress(LostArrays):
+            known = None if changed is None else read_tokens(generation)
         neighbors = read_earlier(generation)
     if known is None or changed is None:
         parts = [tokenize(read_texts(relation), analyzer.words)]
@@ -118,13 +121,13 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
     relation = texts.relation
 
     def at(share: float) -> None:
-        """Tell how far it is, and other processes that this one is at work, with no more memory than it needs."""
-        give_back()
+        """Tell how far it is, and other processes that this one is at work."""
         if draft is not None:
             draft.renew()
         tell(share)
 
     at(READ)
+    give_back()
     tokens = arrange(np.array([id for id, _, _ in texts.documents], np.int64), texts.parts)
     used, stems, forms = used_names(tokens), np.zeros(0, np.int64), dict[str, str]()
     if analyzer.language is not None:
@@ -146,7 +149,7 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
             texts.neighbors,
             lambda share: at(COUNTED + share * (COMPARED - COUNTED)),
         )
-        contexts.arrays.update(nearest)
+        contexts.arrays.update((name, nearest[name]) for name in NEAREST_NAMES)
         stored |= nearest | {DOCUMENTS: contexts.arrays[DOCUMENTS]}
     stored |= {"items": json_array(contexts.words.words), "sizes": json_array(sizes_of(contexts))}
     at(COMPARED)

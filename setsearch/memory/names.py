@@ -97,7 +97,6 @@ class KnownNames:
         return found
 
 
-Load = Callable[[sqlite3.Cursor, str], Array]  # an array of the generation, by name
 CONTEXTS_OF = "contexts "  # before the name of a field of contexts
 
 
@@ -188,9 +187,9 @@ class DocumentVocabulary(Vocabulary):
     As long as that is the present revision, the table of names tells them; reading all of them takes longer.
     """
 
-    def __init__(self, name: str, size: int, load: Load, of: Revision) -> None:
+    def __init__(self, name: str, size: int, documents: Array, of: Revision) -> None:
         super().__init__(-1, name, size, size)
-        self._load, self._of = load, of
+        self._documents, self._of = documents, of
         self._known: list[tuple[dict[int, tuple[str, str | None]], dict[str, int]]] = []  # once known: by id, by name
 
     def find(self, names: Sequence[str]) -> dict[str, int]:
@@ -219,7 +218,7 @@ class DocumentVocabulary(Vocabulary):
 
     def _read(self) -> tuple[dict[int, tuple[str, str | None]], dict[str, int]]:
         if not self._known:
-            documents = json_of(self._load(self.cursor, "documents"))
+            documents = json_of(self._documents)
             by_id = {id: (name, title) for id, name, title in documents}
             self._known.append((by_id, {name: id for id, name, _ in documents}))
         return self._known[0]

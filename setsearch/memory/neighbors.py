@@ -14,7 +14,6 @@ tell of which: those of others stay, and of theirs only the similarities to thes
 """
 
 import math
-import sqlite3
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -32,9 +31,7 @@ from setsearch.memory.field import Field
 from setsearch.models.values import CountSource, RuleStatistics, ValueRule, norms_of
 from setsearch.scoring.best import accumulate, is_core, lists_of
 from setsearch.scoring.postings import ValuedLists, WeightedLists
-from setsearch.scoring.smoothing import Neighbors, neighbors_of
-from setsearch.sqlite.database import Bound
-from setsearch.storage.generations import Generation, json_of
+from setsearch.storage.generations import Generation
 
 NEAREST = 10
 FEWEST = 2  # words, for one to have a neighbor
@@ -91,41 +88,23 @@ class Earlier(NamedTuple):
     marks: Ints
 
 
-class NearestWords(Bound):
-    """The neighbors of the words of a generation, read when they are first needed."""
-
-    def __init__(self, size: int, load: Callable[[sqlite3.Cursor, str], Any], generation: int | None) -> None:
-        self._size, self._load, self._generation = size, load, generation
-        self._neighbors: list[Neighbors] = []  # once known
-
-    def read(self) -> Neighbors:
-        """The neighbors. Raises LostArrays."""
-        if not self._neighbors:
-            self._neighbors.append(self._checked(*(self._load(self.cursor, name) for name in NAMES)))
-        return self._neighbors[0]
-
-    def _checked(self, ids: Ints, similarities: Ints) -> Neighbors:
-        _check(self._size, ids, similarities, self._generation)
-        return neighbors_of(ids.reshape(-1, NEAREST), similarities.reshape(-1, NEAREST))
-
-
-def _check(size: int, ids: Array, similarities: Array, generation: int | None) -> None:
+def check_nearest(size: int, ids: Array, similarities: Array) -> None:
     """Raise LostArrays for arrays that cannot be those of so many words."""
     is_sound = len(ids) == len(similarities) == size * NEAREST and ids.dtype.kind == similarities.dtype.kind == "i"
     is_sound = is_sound and ids.min(initial=0) >= 0 and ids.max(initial=0) < max(size, 1)
     if not is_sound or similarities.min(initial=0) < 0 or similarities.max(initial=0) > UNIT:
-        raise LostArrays("the stored neighbors of words", generation)
+        raise LostArrays("the stored neighbors of words")
 
 
 def read_earlier(generation: Generation) -> Earlier | None:
     """The neighbors that a generation has; None if an earlier version derived them, or they are lost."""
     try:
-        words = json_of(generation.array("items"))
+        words = generation.json("items")
         ids, similarities, marks = (generation.array(name) for name in (*NAMES, MARKS))
         if sorted({*words}) != words or len(marks) != len(words):
             return None
-        _check(len(words), ids, similarities, generation.id)
-    except (LostArrays, ValueError, TypeError):
+        check_nearest(len(words), ids, similarities)
+    except (LostArrays, TypeError):
         return None
     return Earlier(words, ids.reshape(-1, NEAREST), similarities.reshape(-1, NEAREST), marks)
 

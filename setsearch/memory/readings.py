@@ -30,7 +30,7 @@ from setsearch.memory.word_contexts import (
 from setsearch.models.values import ValueRule
 from setsearch.sqlite.database import Database
 from setsearch.storage.analyzers import Analyzers
-from setsearch.storage.generations import CONTEXTS, LISTS, Generation, delete_generation, find_generation
+from setsearch.storage.generations import CONTEXTS, LISTS, Generation, find_generation
 from setsearch.storage.ids import name_in
 from setsearch.storage.relation import Relation, load_relations
 from setsearch.storage.revisions import Revision
@@ -53,14 +53,6 @@ class Opened(NamedTuple):
     version: Version
     relation: Relation
     fields: dict[str, Fields | None]
-
-
-class Outline(NamedTuple):
-    """The revision of contexts, their words, and the number of features of each field."""
-
-    state: Revision
-    words: Sequence[str]
-    sizes: Mapping[str, int]
 
 
 class Readings:
@@ -101,13 +93,13 @@ class Readings:
                 is_behind = contexts and self.needs_contexts(opened, fresh)
                 if not is_behind:
                     yield partial(self.fields, name, opened)
-        except LostArrays as error:
-            self.forget(name, error.generation)
+        except LostArrays:
+            self.forget(name)
             raise
         except UNEXPECTED as error:
             if isinstance(error, SetsearchError) or not self.are_damaged(name):
                 raise
-            self.forget(name, None)
+            self.forget(name)
             raise LostArrays("the mapped lists") from error
         if not is_behind:
             self.share(opened.version)
@@ -116,25 +108,16 @@ class Readings:
         with self.open(name, False) as fields_by:
             yield fields_by
 
-    def forget(self, name: str, lost: int | None) -> None:
-        """Use nothing that memory holds of a reading: something derived turned out to be damaged, or gone.
+    def forget(self, name: str) -> None:
+        """Use nothing that memory holds of a reading: something in a file of arrays turned out to be damaged.
 
-        Files of arrays and the generation `lost` are deleted, if this is our own file and can be written now: they are
-        derived again.
+        If this is our own file, they are deleted, and derived again.
         """
         with self._database.read() as cursor, LOCK:
             relation = find_again(cursor, name)
             self._memory.versions.pop(relation.id, None)
             self._memory.contexts.pop(relation.id, None)
             self.files.forget(relation)
-            if lost is not None:
-                self._memory.distrusted.add(lost)
-        if lost is None or not self.files.is_ours:  # a lent connection is written by its owner
-            return
-        database = Database(self._database.path, timeout=0)
-        with suppress(SetsearchError), database.write() as cursor:
-            delete_generation(cursor, lost)
-        database.close()
 
     def are_damaged(self, name: str) -> bool:
         """Whether a file of arrays that answers for a reading is not as it was written."""
@@ -223,7 +206,7 @@ class Readings:
     def words(self, relation: Relation) -> WordVocabulary | None:
         """The words of a collection that have contexts, as they are now; None without contexts."""
         outline = self._outline(relation)
-        return None if outline is None else WordVocabulary(outline.words)
+        return None if outline is None else WordVocabulary(outline[1])
 
     def describe_contexts(self, relation: Relation) -> dict[str, Any]:
         """The number of words with contexts and of the contexts, and how old these are; empty without contexts."""
@@ -288,19 +271,17 @@ class Readings:
             return own if relation.history.changed_items(own.state) is not None else None
         return generation
 
-    def _outline(self, relation: Relation) -> Outline | None:
-        """What is told of the contexts that answer without their lists; None without contexts."""
+    def _outline(self, relation: Relation) -> tuple[Revision, Sequence[str], Mapping[str, int]] | None:
+        """The revision of contexts, their words, and the size of each field, without lists; None without contexts."""
         generation, known = self._generation(relation), self._memory.contexts.get(relation.id)
         if generation is None:
             return None
-        if known is not None and known.generation.id == generation.id:
-            own = Outline(generation.state, known.words.words, sizes_of(known))
-        else:
-            try:
-                own = Outline(generation.state, *read_sizes(generation))
-            except LostArrays:
-                return None
-        return own if own.sizes else None
+        try:
+            is_known = known is not None and known.generation.id == generation.id
+            words, sizes = (known.words.words, sizes_of(known)) if known and is_known else read_sizes(generation)
+        except LostArrays:
+            return None
+        return (generation.state, words, sizes) if sizes else None
 
     def _read_contexts(self, opened: Opened, generation: Generation) -> WordContexts:
         version, relation, _ = opened
@@ -373,9 +354,10 @@ class Readings:
         chosen = [name for name in BY[by] if name in contexts.fields]
         fields = tuple(contexts.fields[name].within(cursor, COEFFICIENTS[name]) for name in chosen)
         vectors = self._memory.vectors.of(relation, contexts.words)
-        nearest = contexts.nearest.within(cursor).read
-        revision, uses = contexts.generation.state.number, contexts.uses
-        return Fields(fields, relation, version.analyzer, revision, vectors=vectors, nearest=nearest, uses=uses)
+        revision, nearest = contexts.generation.state.number, partial(getattr, contexts, "nearest")
+        return Fields(
+            fields, relation, version.analyzer, revision, vectors=vectors, nearest=nearest, uses=contexts.uses
+        )
 
     def share(self, version: Version, always: bool = False) -> None:
         """Write files of what memory has, no file holds, and nobody has tried to write: the next process starts faster.
@@ -412,12 +394,9 @@ class Readings:
 
     def _write_contexts(self, contexts: WordContexts, rule: ValueRule) -> None:
         generation, relation = contexts.generation, contexts.generation.state.relation
-        if not self._may_write:
-            return
-        with suppress(SetsearchError), self._database.read() as cursor:
-            arrays = mapped_arrays(cursor, contexts, rule)
-            if self.files.write(relation, CONTEXTS, contexts_state(generation), arrays):
-                self._memory.contexts.pop(relation, None)
+        state, arrays = contexts_state(generation), mapped_arrays(contexts, rule)
+        if self._may_write and self.files.write(relation, CONTEXTS, state, arrays):
+            self._memory.contexts.pop(relation, None)
 
 
 def parse_fresh(value: object) -> Fresh:

@@ -5,11 +5,10 @@ derived and takes the place of this one, so nothing here is ever brought up to d
 its texts. The lists follow from these in some seconds: they stand in a file of arrays, or in memory.
 """
 
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from typing import Any, NamedTuple
+from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,10 +20,11 @@ from setsearch.memory.content import Content
 from setsearch.memory.field import Field
 from setsearch.memory.names import CONTEXTS_OF, ContextVocabulary, DocumentVocabulary, WordVocabulary
 from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
-from setsearch.memory.neighbors import NearestWords
+from setsearch.memory.neighbors import NEAREST, check_nearest
 from setsearch.models.values import ValueRule
+from setsearch.scoring.smoothing import Neighbors, neighbors_of
 from setsearch.sqlite.mapped import Mapped
-from setsearch.storage.generations import Generation, json_array, json_of, numbers_of_shorts, shorts_array
+from setsearch.storage.generations import Generation, json_array, json_of
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import IDS_OF_ANY_FILE, Relation
 from setsearch.text.analyzer import Analyzer
@@ -48,8 +48,7 @@ COEFFICIENTS = {
     "documents": 0.6,
 }
 # Names of arrays: what a generation stores of texts, and what follows from them.
-TOKENS = "token documents", "token lengths", "token names", "tokens in shorts"
-OLD_TOKENS = "tokens"  # as numbers of any size, before version 0.33
+TOKENS = "token documents", "token lengths", "tokens", "token names"
 STEMS = "token stems"  # earlier versions have none
 DOCUMENTS = "documents"  # also of a field
 WORDS, USES_NAMES = "words", ("uses", "occurrences", "least uses")
@@ -81,24 +80,20 @@ class WordUses:
 class WordContexts:
     """The words and their fields, by name. Without fields the collection has no contexts.
 
-    `arrays` has, by name, what the generation does not store, or memory has, too.
+    `arrays`: by name, what a file of arrays has beside lists.
     """
 
     generation: Generation
     words: WordVocabulary
     fields: Mapping[str, Field]
-    nearest: NearestWords
     uses: WordUses | None
     arrays: Arrays
     mapped: Mapped | None
 
-    def load(self, cursor: sqlite3.Cursor, name: str) -> Array:
-        """An array, from memory or from the table. Raises LostArrays."""
-        return _load(self.generation, self.arrays, cursor, name)
-
-
-def _load(generation: Generation, arrays: Arrays, cursor: sqlite3.Cursor, name: str) -> Array:
-    return arrays[name] if name in arrays else generation.within(cursor).array(name)
+    @cached_property
+    def nearest(self) -> Neighbors:
+        """The nearest words of each word."""
+        return neighbors_of(*(self.arrays[name].reshape(-1, NEAREST) for name in NEAREST_NAMES))
 
 
 class TokenizedTexts(NamedTuple):
@@ -129,13 +124,16 @@ def read_contexts(
         for name, n_features in sizes.items():
             by_item = layout.lists_from_arrays(mapped, f"{name} {ITEMS}", len(words), n_features)
             lists[name] = by_item, layout.turned_from_arrays(mapped, f"{name} {FEATURES}", by_item)
+        check_nearest(len(words), *(layout.take_array(mapped, name, "<i8") for name in NEAREST_NAMES))
         return _made(generation, words, lists, mapped.arrays, mapped)
     texts = TokenizedTexts(*_read_texts(generation), sizes["documents"], analyzer, relation.has_phrases)
     if not texts.tokens.documents.max(initial=-1) < texts.n_ids <= max(relation.items.next_id, IDS_OF_ANY_FILE):
-        raise LostArrays("the stored tokens", generation.id)
+        raise LostArrays("the stored tokens")
     contexts = derived_contexts(generation, texts)
     if contexts.words.words != words or sizes_of(contexts) != sizes:
-        raise LostArrays("the stored contexts", generation.id)
+        raise LostArrays("the stored contexts")
+    contexts.arrays.update((name, generation.array(name)) for name in NEAREST_NAMES)
+    check_nearest(len(words), *(contexts.arrays[name] for name in NEAREST_NAMES))
     return contexts
 
 
@@ -154,12 +152,10 @@ def read_sizes(generation: Generation) -> tuple[list[str], dict[str, int]]:
 
     Raises LostArrays, also if an earlier version derived less than this one.
     """
-    words, sizes = _read_json(generation, "items"), _read_json(generation, "sizes")
+    words, sizes = generation.json("items"), generation.json("sizes")
     are_sound = isinstance(words, list) and isinstance(sizes, dict) and {*map(type, words)} <= {str}
-    if not are_sound or not {*map(type, sizes.values())} <= {int}:
-        raise LostArrays("the stored contexts", generation.id)
-    if sizes and ({*sizes} != {*COEFFICIENTS} or not all(map(generation.has, NEAREST_NAMES))):
-        raise LostArrays("the stored contexts", generation.id)
+    if not are_sound or not {*map(type, sizes.values())} <= {int} or (sizes and {*sizes} != {*COEFFICIENTS}):
+        raise LostArrays("the stored contexts")
     return words, sizes
 
 
@@ -197,35 +193,32 @@ def _made(
     arrays: Arrays,
     mapped: Mapped | None,
 ) -> WordContexts:
-    """Contexts of these words; `lists` of each field are those by word and by feature. Raises LostArrays.
+    """Contexts of these words; `lists` of each field are those by word and by feature. Raises LostArrays."""
+    words, fields, uses = WordVocabulary(names), dict[str, Field](), None
 
-    What the generation has of them is read from `arrays`, or when it is needed from the table.
-    """
-    generation, words, fields = generation.within(None), WordVocabulary(names), {}
-
-    def taken(name: str, size: int) -> Ints:
-        if name not in arrays or len(arrays[name]) != size:
+    def taken(name: str, size: int | None = None) -> Array:
+        if name not in arrays or size not in (None, len(arrays[name])):
             raise LostArrays(f"the mapped {name}")
         return arrays[name]
 
-    if lists and WORDS not in arrays:
-        raise LostArrays(f"the mapped {WORDS}")
-    load = partial(_load, generation, arrays)
     in_contexts = cache(lambda: json_of(arrays[WORDS]))
     for name, both in lists.items():
-        size = len(both[1])
-        features: Vocabulary = DocumentVocabulary(name, size, load, generation.state)
-        if name.startswith(CONTEXTS_OF):
-            features = ContextVocabulary(name, taken(f"{name.removeprefix(CONTEXTS_OF)} keys", size), in_contexts)
+        size, keys = len(both[1]), _keys(name)
+        if keys is None:
+            features: Vocabulary = DocumentVocabulary(name, size, taken(DOCUMENTS), generation.state)
+        else:
+            features = ContextVocabulary(name, taken(keys, size), in_contexts)
         fields[name] = Field(Content(words, features, *both, np.zeros(0, np.int64), mapped))
-    uses = None
     if lists:
-        sizes = words.size, words.size, 1
-        own, occurrences, least = (taken(name, size) for name, size in zip(USES_NAMES, sizes, strict=True))
-        uses = WordUses(own, occurrences, int(least[0]))
-    lost = None if generation.id == IN_MEMORY else generation.id
-    nearest = NearestWords(words.size, load, lost)
-    return WordContexts(generation, words, fields, nearest, uses, arrays, mapped)
+        taken(WORDS)
+        of_words = [taken(name, words.size) for name in USES_NAMES[:2]]
+        uses = WordUses(of_words[0], of_words[1], int(taken(USES_NAMES[2], 1)[0]))
+    return WordContexts(generation.within(None), words, fields, uses, arrays, mapped)
+
+
+def _keys(field: str) -> str | None:
+    """The array of the keys of a field's contexts; None if its features are documents."""
+    return f"{field.removeprefix(CONTEXTS_OF)} keys" if field.startswith(CONTEXTS_OF) else None
 
 
 def _both_ways(cells: Entries, n_words: int, n_features: int) -> tuple[Lists, Lists]:
@@ -234,27 +227,23 @@ def _both_ways(cells: Entries, n_words: int, n_features: int) -> tuple[Lists, Li
     return by_word, Lists.of(cells, n_features, n_words)
 
 
-def mapped_arrays(cursor: sqlite3.Cursor, contexts: WordContexts, rule: ValueRule) -> layout.Named:
-    """What a file of arrays gets of contexts. Raises LostArrays."""
-    names = [WORDS, *USES_NAMES, *NEAREST_NAMES]
+def mapped_arrays(contexts: WordContexts, rule: ValueRule) -> layout.Named:
+    """What a file of arrays gets of contexts."""
     for name, field in contexts.fields.items():
         yield from layout.lists_to_arrays(f"{name} {ITEMS}", field.content.by_item, may_grow=False)
         yield from layout.turned_to_arrays(f"{name} {FEATURES}", field.content.by_feature)
         yield from field.arrays_of(rule, has_postings=False)
-        if name.startswith(CONTEXTS_OF):
-            names.append(f"{name.removeprefix(CONTEXTS_OF)} keys")
-    for name in names:
-        yield name, contexts.load(cursor, name)
+    yield from contexts.arrays.items()
 
 
 def _read_texts(generation: Generation) -> tuple[Tokens, list[Document]]:
     """The tokens and the documents of a generation. Raises LostArrays."""
-    tokens, documents = read_tokens(generation), _read_json(generation, DOCUMENTS)
-    if tokens is not None and isinstance(documents, list) and len(documents) == len(tokens.documents):
+    tokens, documents = read_tokens(generation), generation.json(DOCUMENTS)
+    if isinstance(documents, list) and len(documents) == len(tokens.documents):
         ids = tokens.documents.tolist()
         if all(_is_document(row, id) for row, id in zip(documents, ids, strict=True)):
             return tokens, documents
-    raise LostArrays("the stored tokens", generation.id)
+    raise LostArrays("the stored documents")
 
 
 def _is_document(row: object, id: int) -> bool:
@@ -263,28 +252,22 @@ def _is_document(row: object, id: int) -> bool:
     return row[0] == id and isinstance(row[1], str) and isinstance(row[2], str | None)
 
 
-def read_tokens(generation: Generation) -> Tokens | None:
-    """The tokens of the texts that contexts were derived from; None if they are lost."""
-    try:
-        documents, lengths = (generation.array(name) for name in TOKENS[:2])
-        names, is_new = _read_json(generation, TOKENS[2]), generation.has(TOKENS[3])
-        tokens = numbers_of_shorts(generation.array(TOKENS[3], np.uint8)) if is_new else generation.array(OLD_TOKENS)
-    except LostArrays:
-        return None
-    if tokens is None:
-        return None
+def read_tokens(generation: Generation) -> Tokens:
+    """The tokens of the texts that contexts were derived from. Raises LostArrays."""
+    documents, lengths, tokens = (generation.array(name) for name in TOKENS[:3])
+    names = generation.json(TOKENS[3])
     are_names = isinstance(names, list) and {*map(type, names)} <= {str} and names[: len(MARKS)] == [*MARKS]
-    if not are_names or len(documents) != len(lengths) or int(lengths.sum()) != len(tokens):
-        return None
-    if min(own.min(initial=0) for own in (documents, lengths, tokens)) < 0 or tokens.max(initial=0) >= len(names):
-        return None
+    is_sound = are_names and len(documents) == len(lengths) and int(lengths.sum()) == len(tokens)
+    least = min(own.min(initial=0) for own in (documents, lengths, tokens))
+    if not is_sound or least < 0 or tokens.max(initial=0) >= len(names):
+        raise LostArrays("the stored tokens")
     return Tokens(documents, lengths, tokens.astype(np.int32), names)
 
 
 def token_arrays(tokens: Tokens) -> Arrays:
     """The arrays as which tokens are stored, by name."""
-    texts = json_array(tokens.names), shorts_array(tokens.tokens)
-    return dict(zip(TOKENS, (tokens.documents, tokens.lengths, *texts), strict=True))
+    of_texts = tokens.documents, tokens.lengths, tokens.tokens, json_array(tokens.names)
+    return dict(zip(TOKENS, of_texts, strict=True))
 
 
 def read_stems(generation: Generation, tokens: Tokens) -> Ints:
@@ -294,11 +277,3 @@ def read_stems(generation: Generation, tokens: Tokens) -> Ints:
     except LostArrays:
         return np.zeros(0, np.int64)
     return stems if len(stems) == len(tokens.names) else stems[:0]
-
-
-def _read_json(generation: Generation, name: str) -> Any:
-    """The value of an array of `json_array`. Raises LostArrays."""
-    try:
-        return json_of(generation.array(name, np.uint8))
-    except (ValueError, RecursionError) as error:
-        raise LostArrays(f"the stored {name}", generation.id) from error

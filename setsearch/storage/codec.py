@@ -3,7 +3,8 @@
 A slice is stored as numbers of 1, 2, 4 or 8 bytes or, where that is shorter, as a *patched* slice (PFOR, Zukowski et
 al. 2006): small numbers of 1, 8 or 16 bits, and apart from them the few that do not fit. The small numbers are the
 values less the least one (counts), or the gaps between them (ids that ascend within each list). Bytes, which are texts,
-are deflated. Some columns together are their slices, one behind the other.
+are deflated, and so are numbers of 32 bits, which are tokens: the lower halves of all before the upper ones. Some
+columns together are their slices, one behind the other.
 
 Of an encyclopedia, patched lists take 55 % of the bytes of plain numbers, arrays of contexts 71 %.
 """
@@ -15,6 +16,7 @@ from contextlib import suppress
 from itertools import accumulate, pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from setsearch.arrays import Array, Ints
 from setsearch.core import binding, indexing
@@ -23,7 +25,7 @@ NOTHING = np.zeros(0, np.int64)
 FEW = 64  # numbers of a slice that is not worth the time of patching, as that of a block of texts
 LONGEST = 1 << 16  # numbers in a slice, so that places in it have 2 bytes
 _WIDTHS = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
-_FLOATS, _PATCHED, _DEFLATED = 9, 10, 11  # in place of a width
+_FLOATS, _PATCHED, _DEFLATED, _HALVES = 9, 10, 11, 12  # in place of a width
 _BITS = (1, 8, 16)
 _HEAD = struct.Struct("<BBIiI")  # bits, whether gaps, length, the least value, how many do not fit
 _BYTES_OF_SIZE = 4
@@ -33,6 +35,8 @@ MOST_OF_BYTE = 8  # numbers that a byte can hold
 
 def pack(values: Array) -> bytes:
     """A slice of integers, floats or bytes, not empty, of at most `LONGEST` numbers."""
+    if values.dtype == np.int32:
+        return bytes([_HALVES]) + zlib.compress(values.view("<u2").reshape(-1, 2).T.tobytes(), 1)
     if values.dtype == np.uint8:
         return bytes([_DEFLATED]) + zlib.compress(values.tobytes(), 1)
     if values.dtype.kind == "f":
@@ -53,13 +57,21 @@ def unpack(data: bytes) -> Array | None:
     if data[0] == _PATCHED:
         return _unpatched(data)
     if data[0] == _DEFLATED:
-        with suppress(zlib.error):
-            return np.frombuffer(zlib.decompressobj().decompress(data[1:], LONGEST), np.uint8)
-        return None
+        return _inflated(data, np.uint8, 1)
+    if data[0] == _HALVES:
+        halves = _inflated(data, "<u2", 4)
+        return None if halves is None or len(halves) % 2 else halves.reshape(2, -1).T.reshape(-1).view("<i4")
     dtype = "<f8" if data[0] == _FLOATS else _WIDTHS.get(data[0])
     if dtype is None or (len(data) - 1) % np.dtype(dtype).itemsize:
         return None
     return np.frombuffer(data, dtype, offset=1)
+
+
+def _inflated(data: bytes, dtype: npt.DTypeLike, width: int) -> Array | None:
+    """What was deflated: at most `LONGEST` numbers of so many bytes."""
+    with suppress(zlib.error, ValueError):
+        return np.frombuffer(zlib.decompressobj().decompress(data[1:], LONGEST * width), dtype)
+    return None
 
 
 def pack_columns(columns: Sequence[Ints]) -> bytes:

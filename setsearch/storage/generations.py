@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from setsearch.arrays import Array, Ids
+from setsearch.arrays import Array
 from setsearch.errors import LostArrays, SetsearchError, TakenOver
 from setsearch.sqlite.database import Bound, Database
 from setsearch.sqlite.forks import is_gone, this_process
@@ -41,21 +40,23 @@ class Generation(Bound):
     id: int
     state: Revision
 
-    def array(self, name: str, dtype: npt.DTypeLike | None = None) -> Array:
-        """A whole array: of this type, or int64, or float64. Raises LostArrays."""
+    def array(self, name: str) -> Array:
+        """A whole array: int64, or float64. Raises LostArrays."""
         rows = self.cursor.execute(
             "select slice, data from setsearch_array where generation = ? and name = ? order by slice", (self.id, name)
         )
         parts = [_unpacked(self, name, slice_, data) for slice_, data in rows]
         if not parts or len(parts[-1]) != 1 or int(parts[-1][0]) != sum(map(len, parts[:-1])):
-            raise _lost(name, self)
-        kind = dtype or (np.float64 if len(parts) > 1 and parts[0].dtype.kind == "f" else np.int64)
-        return np.concatenate([np.zeros(0, kind), *parts[:-1]], dtype=kind, casting="unsafe")
+            raise LostArrays(f"the stored {name}")
+        is_float = len(parts) > 1 and parts[0].dtype.kind == "f"
+        return np.concatenate([np.zeros(0, np.int64), *parts[:-1]], dtype=np.float64 if is_float else np.int64)
 
-    def has(self, name: str) -> bool:
-        """Whether there is an array of this name: generations of older versions lack some."""
-        statement = "select 1 from setsearch_array where generation = ? and name = ?"
-        return self.cursor.execute(statement, (self.id, name)).fetchone() is not None
+    def json(self, name: str) -> Any:
+        """The value of an array of `json_array`. Raises LostArrays."""
+        try:
+            return json_of(self.array(name))
+        except (ValueError, RecursionError) as error:
+            raise LostArrays(f"the stored {name}") from error
 
     def check(self) -> None:
         """Read all arrays; raises LostArrays."""
@@ -171,11 +172,6 @@ def delete_generations(cursor: sqlite3.Cursor, kept: Iterable[int] = ()) -> None
         cursor.execute(f"delete from setsearch_{table} where {id} not in (select value from json_each(?))", (ids,))
 
 
-def delete_generation(cursor: sqlite3.Cursor, id: int) -> None:
-    """Delete a generation, if it is still there: its arrays go when the next one is derived."""
-    cursor.execute("delete from setsearch_generation where id = ?", (id,))
-
-
 def _is_dead(owner: str, draft: int) -> bool:
     """Whether a process of this host is gone, or does not write that draft; False if that cannot be told."""
     return draft not in _own if owner == this_process() else is_gone(owner)
@@ -204,12 +200,8 @@ def _unpacked(generation: Generation, name: str, slice_: int, data: bytes) -> Ar
     stored = strip_checksum(data, f"{generation.id} {name} {slice_}")
     values = None if stored is None else unpack(stored)
     if values is None:
-        raise _lost(name, generation)
+        raise LostArrays(f"the stored {name}")
     return values
-
-
-def _lost(name: str, generation: Generation) -> LostArrays:
-    return LostArrays(f"the stored {name}", generation.id)
 
 
 def json_array(value: object) -> Array:
@@ -220,15 +212,3 @@ def json_array(value: object) -> Array:
 def json_of(array: Array) -> Any:
     """The value of such an array. Raises ValueError, RecursionError."""
     return json.loads(array.astype(np.uint8).tobytes())
-
-
-def shorts_array(numbers: Array) -> Array:
-    """Numbers of 32 bits as an array: their lower 16 bits, then the upper ones, as bytes, which are stored deflated."""
-    return numbers.astype("<i4").view("<u2").reshape(-1, 2).T.reshape(-1).view(np.uint8)
-
-
-def numbers_of_shorts(array: Array) -> Ids | None:
-    """The inverse of `shorts_array`; None for what it cannot have made."""
-    if len(array) % np.dtype("<i4").itemsize:
-        return None
-    return np.ascontiguousarray(array.view("<u2").reshape(2, -1).T).view("<i4").reshape(-1)

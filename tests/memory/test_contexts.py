@@ -487,7 +487,7 @@ def test_how_often_a_word_must_occur():
 @pytest.mark.parametrize(
     ("statement", "problem"),
     [
-        ("update setsearch_array set data = zeroblob(9) where name = 'tokens in shorts'", "damaged or gone"),
+        ("update setsearch_array set data = zeroblob(9) where name = 'tokens'", "damaged or gone"),
         ("delete from setsearch_array where name = 'token lengths' and slice = 0", "damaged or gone"),
         ("update setsearch_array set slice = slice + 7 where name = 'nearest words'", "damaged or gone"),
     ],
@@ -574,7 +574,7 @@ def test_what_a_stranger_wrote_gives_no_contexts(tmp_path, value):
 
 
 # What sound numbers of a stranger may be: other texts, or other neighbors.
-UNCHECKED = ("tokens in shorts", "nearest words", "similarities")
+UNCHECKED = ("tokens", "nearest words", "similarities")
 
 
 def test_contexts_can_be_chosen_later(tmp_path):

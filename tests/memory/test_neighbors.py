@@ -7,7 +7,7 @@ from statistics import mean, median
 import numpy as np
 import pytest
 from oracle import RARITY, lift_scores, ranking, same_scores, similarities, smoothed_scores
-from samples import KERNELS, with_kernels
+from samples import KERNELS, delete_arrays, with_kernels
 from test_contexts import CONTEXTS, FIELDS, fields_of, random_texts, random_titles
 
 import setsearch
@@ -321,6 +321,7 @@ def test_contexts_of_an_earlier_version_without_them_are_derived_anew(tmp_path):
         index.refresh("now")
         expected = index.items("terms").expand(["apple"])
     change(tmp_path / "a.db", "delete from setsearch_array where name in ('nearest words', 'similarities')")
+    delete_arrays(tmp_path / "a.db")
     with setsearch.open(tmp_path / "a.db") as index:
         assert index.items("terms").expand(["apple"]) == expected
 

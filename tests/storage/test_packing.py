@@ -166,6 +166,17 @@ def test_bytes_come_back_and_damaged_ones_are_refused_or_bounded(text, times, pl
     assert found is None or len(found) <= LONGEST
 
 
-def test_bytes_that_inflate_without_end_are_cut():
-    found = unpack(bytes([packing._DEFLATED]) + zlib.compress(bytes(10_000_000)))
+@given(st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=99), st.integers(0, 60), st.integers(0, 255))
+def test_tokens_come_back_and_damaged_ones_are_refused_or_bounded(numbers, place, byte):
+    array = np.array(numbers, np.int32)
+    data = bytearray(pack(array))
+    assert np.array_equal(unpack(bytes(data)), array)
+    data[1 + place % (len(data) - 1)] = byte
+    found = unpack(bytes(data))
+    assert found is None or len(found) <= LONGEST
+
+
+@pytest.mark.parametrize("kind", [packing._DEFLATED, packing._HALVES])
+def test_bytes_that_inflate_without_end_are_cut(kind):
+    found = unpack(bytes([kind]) + zlib.compress(bytes(10_000_000)))
     assert len(found) == LONGEST
