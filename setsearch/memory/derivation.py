@@ -30,7 +30,6 @@ from setsearch.memory.word_contexts import (
     WordContexts,
     derived_contexts,
     no_contexts,
-    read_stems,
     read_tokens,
     sizes_of,
     token_arrays,
@@ -100,20 +99,16 @@ def _read(relation: Relation, analyzer: Analyzer) -> _Texts:
         "select id, name, title from setsearch_name where kind = ? order by name", (relation.items.id,)
     ).fetchall()
     documents = [row for row in named if row[0] in having]
-    known, changed, neighbors, stems = None, None, None, np.zeros(0, np.int64)
+    known, changed, neighbors, stems = tokenize((), analyzer.words), None, None, np.zeros(0, np.int64)
     generation = find_generation(relation)
     if generation is not None:
-        changed = relation.history.changed_items(generation.state)
+        neighbors, since = read_earlier(generation), relation.history.changed_items(generation.state)
         with suppress(LostArrays):
-            known = None if changed is None else read_tokens(generation)
-        neighbors = read_earlier(generation)
-    if known is None or changed is None:
-        parts = [tokenize(read_texts(relation), analyzer.words)]
-    else:
-        assert generation is not None
-        stems = read_stems(generation, known)
-        texts = read_texts(relation, changed)
-        parts = [known, tokenize(texts, analyzer.words, known.names)]
+            if since is not None:
+                known, changed = read_tokens(generation), since
+                own = generation.array(STEMS)  # earlier versions have none
+                stems = own if len(own) == len(known.names) else stems
+    parts = [known, tokenize(read_texts(relation, changed), analyzer.words, known.names)]
     return _Texts(relation.within(None), documents, parts, stems, relation.wants_contexts, neighbors)
 
 
@@ -121,13 +116,13 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
     relation = texts.relation
 
     def at(share: float) -> None:
-        """Tell how far it is, and other processes that this one is at work."""
+        """Tell how far it is, and other processes that this one is at work, with no more memory than it needs."""
+        give_back()
         if draft is not None:
             draft.renew()
         tell(share)
 
     at(READ)
-    give_back()
     tokens = arrange(np.array([id for id, _, _ in texts.documents], np.int64), texts.parts)
     used, stems, forms = used_names(tokens), np.zeros(0, np.int64), dict[str, str]()
     if analyzer.language is not None:

@@ -49,7 +49,7 @@ COEFFICIENTS = {
 }
 # Names of arrays: what a generation stores of texts, and what follows from them.
 TOKENS = "token documents", "token lengths", "tokens", "token names"
-STEMS = "token stems"  # earlier versions have none
+STEMS = "token stems"
 DOCUMENTS = "documents"  # also of a field
 WORDS, USES_NAMES = "words", ("uses", "occurrences", "least uses")
 IN_MEMORY = 0  # the id of a generation that no file holds
@@ -99,7 +99,7 @@ class WordContexts:
 class TokenizedTexts(NamedTuple):
     """What contexts follow from: the tokens of documents in the order of their names, and these documents.
 
-    `n_ids` is above the id of any document of the collection.
+    `n_ids` is above the id of any document of the collection. `documents` is emptied when it was used, to free memory.
     """
 
     tokens: Tokens
@@ -175,6 +175,7 @@ def derived_contexts(
     titles = words_of_titles(texts.analyzer.words, (own[1:] for own in texts.documents))
     pairs = ContextPairs(stream, items, [name for _, name, _ in texts.documents], titles)
     arrays = {WORDS: json_array(stream.names), DOCUMENTS: json_array(texts.documents)}
+    texts.documents.clear()
     for number, (name, field) in enumerate(context_fields(pairs)):
         tell(number / len(FIELDS))
         lists[f"{CONTEXTS_OF}{name}"] = _both_ways(field.cells, n_words, len(field.keys))
@@ -268,12 +269,3 @@ def token_arrays(tokens: Tokens) -> Arrays:
     """The arrays as which tokens are stored, by name."""
     of_texts = tokens.documents, tokens.lengths, tokens.tokens, json_array(tokens.names)
     return dict(zip(TOKENS, of_texts, strict=True))
-
-
-def read_stems(generation: Generation, tokens: Tokens) -> Ints:
-    """The numbers of the stems of the words of tokens; empty if an earlier version derived them, or they are lost."""
-    try:
-        stems = generation.array(STEMS)
-    except LostArrays:
-        return np.zeros(0, np.int64)
-    return stems if len(stems) == len(tokens.names) else stems[:0]
