@@ -22,7 +22,7 @@ from setsearch.answers.sets import (
 )
 from setsearch.answers.tables import html_table
 from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownSet, UsageError
-from setsearch.memory.catalog import defaults_of, find_again, list_readings
+from setsearch.memory.catalog import defaults_of, list_readings
 from setsearch.memory.readings import Readings, parse_fresh
 from setsearch.memory.shared import memory_of
 from setsearch.options import Progress, progress_of, require_several
@@ -33,7 +33,7 @@ from setsearch.sqlite.schema import drop_tables
 from setsearch.sqlite.sql import Table
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.ids import collection_of, id_text, name_in
-from setsearch.storage.relation import TEXT, delete_relation, find_relation, load_relations
+from setsearch.storage.relation import TEXT, delete_relation, find_again, find_relation, load_relations
 from setsearch.storage.synced_source import SyncedSource, describe_table, drop_source, load_source, refuse_synced
 
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing

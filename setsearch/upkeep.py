@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
-from functools import partial
 from itertools import islice
 from sqlite3 import Cursor
 from typing import Any, NamedTuple
@@ -12,14 +11,13 @@ from setsearch.errors import SourceError, UsageError
 from setsearch.indexing import vectors as indexing
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import Changes, needs_sync, sync
-from setsearch.memory.catalog import find_again, relations_by_reading
 from setsearch.memory.readings import Fresh, Readings, is_fresh
 from setsearch.options import Progress
 from setsearch.search.latent import latent_vectors
 from setsearch.sqlite.database import Database
 from setsearch.storage.ids import collection_of, name_in, plain_name
 from setsearch.storage.names import Vocabulary
-from setsearch.storage.relation import VECTORS_OF, create_relation, load_relations
+from setsearch.storage.relation import VECTORS_OF, create_relation, find_again, load_relations, relations_by_reading
 from setsearch.storage.revisions import Revision
 from setsearch.storage.vectors import LATENT, VectorSource, is_encoded, refuse_others, replace_vectors, vector_source
 from setsearch.text.encoder import Encoders
@@ -109,15 +107,14 @@ def _encode(parts: Parts, name: str, progress: Progress) -> None:
     with parts.database.read() as cursor:
         relation = find_again(cursor, name)
         words = parts.readings.words(relation) if is_encoded(relation.features) else None
-    find = partial(find_again, name=name)
     for kind in (relation.items, relation.features):
         source = vector_source(kind)
         if source is None or not is_encoded(kind):
             continue
         if kind is relation.items:
-            indexing.encode_texts(parts.database, find, parts.encoders(source.name), progress)
+            indexing.encode_texts(parts.database, name, parts.encoders(source.name), progress)
         elif words is not None:
-            indexing.encode_words(parts.database, find, parts.encoders(source.name), words.words, progress)
+            indexing.encode_words(parts.database, name, parts.encoders(source.name), words.words, progress)
 
 
 def add_vectors(parts: Parts, items: str | None, pairs: tuple[Iterable[str], Iterable[Any]], replace: bool) -> int:

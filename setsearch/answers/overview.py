@@ -9,9 +9,9 @@ from setsearch.answers.reading import Reading
 from setsearch.arrays import Ints
 from setsearch.core import binding
 from setsearch.errors import QueryError
-from setsearch.memory.catalog import default_reading, defaults_of, list_readings, relations_by_reading
+from setsearch.memory.catalog import default_reading, defaults_of, list_readings
 from setsearch.memory.readings import Readings
-from setsearch.storage.relation import Relation, of_collection
+from setsearch.storage.relation import Relation, of_collection, relations_by_reading
 from setsearch.storage.synced_source import describe_sources
 from setsearch.storage.vectors import count_vectors, vector_source
 

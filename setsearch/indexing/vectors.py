@@ -1,8 +1,7 @@
 """Vectors of items: those that the user gives, and those of an encoder for the texts and words that have none."""
 
-import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -15,7 +14,7 @@ from setsearch.sqlite.database import Database
 from setsearch.storage.documents import Texts, read_texts
 from setsearch.storage.ids import check_names, id_text
 from setsearch.storage.names import Vocabulary
-from setsearch.storage.relation import Relation
+from setsearch.storage.relation import Relation, find_again
 from setsearch.storage.vectors import (
     ENCODER,
     OWN,
@@ -32,7 +31,6 @@ from setsearch.text.encoder import Encoder
 
 TOGETHER = 1024  # texts that are encoded between two writes
 
-Find = Callable[[sqlite3.Cursor], Relation]
 T = TypeVar("T")
 
 
@@ -92,13 +90,13 @@ def _paired(pairs: tuple[Iterable[str], Iterable[Any]]) -> tuple[list[Any], list
     return ids, rows
 
 
-def encode_texts(database: Database, find: Find, encoder: Encoder, progress: Progress = iter) -> None:
+def encode_texts(database: Database, items: str, encoder: Encoder, progress: Progress = iter) -> None:
     """Give vectors to all texts of a collection that have none, some in each transaction.
 
     No question and no write waits for the encoder. What was encoded before an error stays.
     """
     with database.read() as cursor:
-        relation = find(cursor)
+        relation = find_again(cursor, items)
         rows = cursor.execute(
             "select id from setsearch_name n where kind = ? and not exists "
             "(select 1 from setsearch_vector v where v.kind = n.kind and v.name = n.name)",
@@ -107,11 +105,11 @@ def encode_texts(database: Database, find: Find, encoder: Encoder, progress: Pro
         having = Texts.of(relation).items()
     for ids in _groups(progress(having[np.isin(having, np.array(rows, np.int64))].tolist())):
         with database.read() as cursor:
-            texts = {name: text for name, text in _texts(find(cursor), ids) if text.strip()}
+            texts = {name: text for name, text in _texts(find_again(cursor, items), ids) if text.strip()}
         if texts:
             vectors = quantized(list(texts), encoder(list(texts.values())))
             with database.write() as cursor:
-                relation = find(cursor)
+                relation = find_again(cursor, items)
                 present = dict(_texts(relation, ids))  # somebody may have written meanwhile
                 same = [place for place, (name, text) in enumerate(texts.items()) if present.get(name) == text]
                 kept = [[*texts][place] for place in same]
@@ -121,20 +119,20 @@ def encode_texts(database: Database, find: Find, encoder: Encoder, progress: Pro
                     write_vectors(relation.items, source, (kept, vectors[same], digests))
 
 
-def encode_words(database: Database, find: Find, encoder: Encoder, words: Sequence[str], progress: Progress) -> None:
+def encode_words(database: Database, items: str, encoder: Encoder, words: Sequence[str], progress: Progress) -> None:
     """Give vectors to all words that have none, some in each transaction; those of other words go."""
     with database.read() as cursor:
-        kind = find(cursor).features.id
+        kind = find_again(cursor, items).features.id
         encoded = {name for (name,) in cursor.execute("select name from setsearch_vector where kind = ?", (kind,))}
     others = sorted(encoded.difference(words))
     if others:
         with database.write() as cursor:
-            delete_vectors(find(cursor).features, [(name, None) for name in others])
+            delete_vectors(find_again(cursor, items).features, [(name, None) for name in others])
     for names in _groups(progress([word for word in words if word not in encoded])):
         vectors = quantized(names, encoder(names))
         with database.write() as cursor:
             source = VectorSource(ENCODER, None, encoder.name)
-            write_vectors(find(cursor).features, source, (names, vectors, [None] * len(names)))
+            write_vectors(find_again(cursor, items).features, source, (names, vectors, [None] * len(names)))
 
 
 def _groups(all_values: Iterable[T]) -> Iterator[list[T]]:

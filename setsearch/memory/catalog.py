@@ -1,6 +1,5 @@
 """What a database can rank: the readings of its relations, by the names of their items, and their defaults."""
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,35 +9,16 @@ from setsearch.models.defaults import NUMBERS, VECTORS, Defaults, defaults_for
 from setsearch.storage.documents import kept_columns
 from setsearch.storage.ids import collection_of, plain_name
 from setsearch.storage.names import Vocabulary
-from setsearch.storage.relation import Relation, load_relations, of_collection
-
-
-def find_again(cursor: sqlite3.Cursor, name: str) -> Relation:
-    """The relation of a reading that was there; raises UnknownReading."""
-    relation = relations_by_reading(load_relations(cursor)).get(name)
-    if relation is None:
-        raise UnknownReading(f"the index no longer has {name!r}")
-    return relation
-
-
-def relations_by_reading(relations: Sequence[Relation]) -> dict[str, Relation]:
-    """The names of all readings, each with its relation."""
-    return {
-        vocabulary.name: relation
-        for relation in relations
-        for vocabulary in (relation.items, relation.features)
-        if vocabulary is relation.items or (relation.columns is None and not relation.has_vectors_alone)
-    }
+from setsearch.storage.relation import Relation, of_collection
 
 
 def list_readings(relations: Sequence[Relation]) -> list[dict[str, Any]]:
     """The readings of some relations as `Index.info` shows them; `shown_count`: how many items a person counts."""
     found = []
     for relation in relations:
-        for items, features in ((relation.items, relation.features), (relation.features, relation.items)):
-            if items.name not in relations_by_reading([relation]):
-                continue
+        for items in relation.ranked:
             defaults, is_first = defaults_of(relation, items.name), items is relation.items
+            features = relation.features if is_first else relation.items
             found.append(
                 {
                     "items": items.name,

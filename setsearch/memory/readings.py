@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from setsearch.errors import InvalidParameter, LostArrays, SetsearchError, TakenOver, UnknownReading
 from setsearch.lists import LOCK
-from setsearch.memory.catalog import default_reading, defaults_of, find_again, relations_by_reading
+from setsearch.memory.catalog import default_reading, defaults_of
 from setsearch.memory.content import RelationContent, read_content, state_of
 from setsearch.memory.fields import Fields
 from setsearch.memory.files import ArrayFiles
@@ -32,7 +32,7 @@ from setsearch.sqlite.database import Database
 from setsearch.storage.analyzers import Analyzers
 from setsearch.storage.generations import CONTEXTS, LISTS, Generation, find_generation
 from setsearch.storage.ids import name_in
-from setsearch.storage.relation import Relation, load_relations
+from setsearch.storage.relation import Relation, find_again, load_relations, relations_by_reading
 from setsearch.storage.revisions import Revision
 
 BOTH = tuple(COEFFICIENTS)

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from setsearch.arrays import Ints
-from setsearch.errors import REPAIR_HINT, CorruptIndex, InvalidItem, InvalidParameter, NameTaken
+from setsearch.errors import REPAIR_HINT, CorruptIndex, InvalidItem, InvalidParameter, NameTaken, UnknownReading
 from setsearch.sqlite.database import Bound
 from setsearch.storage.feature_fields import MARK, TEXT_FIELD, FeatureField, dump_fields, load_fields
 from setsearch.storage.forward_lists import ForwardLists, Frequencies
@@ -88,6 +88,11 @@ class Relation(Bound):
     def has_vectors_alone(self) -> bool:
         """Whether nothing but vectors describes the items."""
         return plain_name(self.features.name) == VECTORS_OF + plain_name(self.items.name)
+
+    @property
+    def ranked(self) -> list[Vocabulary]:
+        """What it can rank: the items, and the features, unless numbers or vectors alone describe the items."""
+        return [self.items] if self.columns is not None or self.has_vectors_alone else [self.items, self.features]
 
     @property
     def forward(self) -> ForwardLists:
@@ -197,6 +202,19 @@ def load_relations(cursor: sqlite3.Cursor, collection: str = "") -> list[Relatio
         relation.features.has_ngrams = "-grams" in (relation.analyzer or "")
         relations.append(relation.within(cursor))
     return of_collection(relations, collection) if collection else relations
+
+
+def relations_by_reading(relations: Sequence[Relation]) -> dict[str, Relation]:
+    """The names of what can be ranked, each with its relation."""
+    return {kind.name: relation for relation in relations for kind in relation.ranked}
+
+
+def find_again(cursor: sqlite3.Cursor, name: str) -> Relation:
+    """The relation that ranked what has this name, in another transaction; raises UnknownReading."""
+    relation = relations_by_reading(load_relations(cursor)).get(name)
+    if relation is None:
+        raise UnknownReading(f"the index no longer has {name!r}")
+    return relation
 
 
 def of_collection(relations: Sequence[Relation], collection: str) -> list[Relation]:

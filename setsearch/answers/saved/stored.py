@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 from setsearch.answers.saved.groups import Group, Groups, Marks
 from setsearch.errors import InvalidParameter, UnknownSet
-from setsearch.memory.catalog import relations_by_reading
 from setsearch.sqlite.integrity import Seal
-from setsearch.storage.relation import load_relations
+from setsearch.storage.relation import load_relations, relations_by_reading
 
 LONGEST_NAME = 200  # characters
 IS_MEMBER = "accepted < 2"  # what a review put off is no member
