@@ -127,18 +127,18 @@ class Rules:
 class Pages:
     """Routes of pages, each with what a request must pass. They need Starlette alone, which runs in a browser too.
 
-    `ask` asks the index, `render` makes HTML of a template: (request, name, **values).
+    `pool` asks the index, `render` makes HTML of a template: (request, name, **values).
     """
 
     def __init__(self, rules: Rules, pool: QuestionPool, render: Callable[..., str]) -> None:
         self.routes: list[BaseRoute] = []
-        self.ask, self._render, self._rules = pool.ask, render, rules
+        self.pool, self._render, self._rules = pool, render, rules
 
     async def show(
         self, request: Request, template: str, values: Callable[[Index], dict[str, Any]], status: int = 200
     ) -> Response:
         """A page, with what the index tells for its template."""
-        html = await self.ask(lambda index: self._render(request, template, **values(index)))
+        html = await self.pool.ask(lambda index: self._render(request, template, **values(index)))
         return HTMLResponse(html, status)
 
     def get(self, path: str) -> Callable[[Answer], Answer]:

@@ -59,7 +59,7 @@ def add_inbox(pages: Pages) -> None:
         form = await read_form(request)
         asked = Asked.read(QueryParams(form.get("back", "").partition("?")[2]))
         try:
-            return redirect(request, str(await pages.ask(lambda index: _decide(index, asked, form))))
+            return redirect(request, str(await pages.pool.ask(lambda index: _decide(index, asked, form))))
         except ChangedSet:  # the rows as they are now, beside what is wrong
             problem, status = CHANGED.format(form.get("set") or (asked.said or [("", "")])[-1][1]), 409
         except (QueryError, UsageError) as error:

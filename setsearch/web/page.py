@@ -75,7 +75,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
     async def open_set(request: Request) -> Response:
         require_known(request.query_params, ("name",))
         name = request.query_params.get("name", "")
-        saved = await pages.ask(lambda index: saved_set(index, name))
+        saved = await pages.pool.ask(lambda index: saved_set(index, name))
         members = tuple(saved.accepted), tuple(saved.rejected)
         return redirect(request, str(Address(saved.items, *members, set=name, version=saved.version)))
 
@@ -85,7 +85,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
         if kind not in TYPES:
             raise HTTPException(404, f"sets are exported as {', '.join(TYPES)}, not as {kind}")
         state = Address.of(request)
-        rows = await pages.ask(lambda index: export_rows(index, state))
+        rows = await pages.pool.ask(lambda index: export_rows(index, state))
         return attachment(_format(rows, kind), f"set.{kind}", TYPES[kind])
 
     @pages.add("POST", "/token", rules.require_same_origin)
@@ -107,14 +107,14 @@ def _add_sets(pages: Pages) -> None:
     async def save(request: Request) -> Response:
         form = await read_form(request)
         state, name = Address.read(form), form.get("name", "").strip()
-        version = await pages.ask(lambda index: _save(index, state, name))
+        version = await pages.pool.ask(lambda index: _save(index, state, name))
         return redirect(request, str(state.replace(set=name, version=version)))
 
     @pages.post("/forget")
     async def forget(request: Request) -> Response:
         form = await read_form(request)
         name, back = form.get("name", ""), _back(form)
-        parts = await pages.ask(lambda index: index.delete_set(name))
+        parts = await pages.pool.ask(lambda index: index.delete_set(name))
         here = back.replace(set=None, version=None) if back.set == name else back
         told = [("deleted", name), *(("freed", part) for part in parts[:MOST_NAMES])]
         return redirect(request, "?" + urlencode([*here.pairs(), *told]))

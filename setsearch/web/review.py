@@ -43,7 +43,7 @@ def add_review(pages: Pages) -> None:
     async def export_page(request: Request) -> Response:
         require_known(request.query_params, ("set",))
         name = request.query_params.get("set", "")
-        dropped = await pages.ask(lambda index: dropped_fields(_review(index, name)))
+        dropped = await pages.pool.ask(lambda index: dropped_fields(_review(index, name)))
         return await pages.show(request, "export.html", lambda _: {"set": name, "dropped": dropped})
 
     @pages.get("/review.{kind}")
@@ -52,7 +52,7 @@ def add_review(pages: Pages) -> None:
         if kind not in KINDS:
             raise HTTPException(404, f"reviews are exported as {', '.join(KINDS)}, not as {kind}")
         name = request.query_params.get("set", "")
-        content = await pages.ask(lambda index: write_review(_review(index, name), kind))
+        content = await pages.pool.ask(lambda index: write_review(_review(index, name), kind))
         return attachment(content, f"review.{kind}", TYPES[kind])
 
     @pages.post("/review/start")
@@ -60,7 +60,7 @@ def add_review(pages: Pages) -> None:
         form = await read_form(request)
         items, name, known = (form.get(key, "").strip() for key in ("items", "name", "known"))
         try:
-            await pages.ask(lambda index: start_review(index, items, name, known))
+            await pages.pool.ask(lambda index: start_review(index, items, name, known))
         except (QueryError, UsageError) as error:  # what was typed stays
             typed = {"name": name, "known": known, "problem": without_commands(str(error))}
             view = partial(make_view, asked=Address(items), typed=typed)
@@ -70,7 +70,7 @@ def add_review(pages: Pages) -> None:
     @pages.post("/review")
     async def decide(request: Request) -> Response:
         form = await read_form(request)
-        found = await pages.ask(lambda index: _decide(_review(index, form.get("set", "")), form))
+        found = await pages.pool.ask(lambda index: _decide(_review(index, form.get("set", "")), form))
         if found is None:
             return redirect(request, "review?" + urlencode({"set": form.get("set", "")}))
         return await pages.show(request, "review.html", lambda _: {"found": found}, found["code"])
