@@ -66,10 +66,9 @@ SHOWN_NAMES = 10  # of columns
 TITLED = 3  # parts of an item without columns and fields
 NUMBERED = "id"  # the column of ids by default; rows of files without it are numbered
 
-# id, text or counted features, title, columns to keep
+# id, text or counted features, title; columns to keep, and fields
 SourceItem = (
     tuple[str, str | dict[str, int], str | None]
-    | tuple[str, str | dict[str, int], str | None, dict[str, Any] | None]
     | tuple[str, str | dict[str, int], str | None, dict[str, Any] | None, dict[str, float | list[str]]]
 )
 
@@ -363,9 +362,7 @@ class SourceReader:
             raise SourceError(f"{position}: {error}") from error
         fields = self._fields(position, id, values) if columns.fields or columns.joined else {}
         self.seen.add(id)
-        if fields:
-            return id, text, title, kept or None, fields
-        return (id, text, title, kept) if kept else (id, text, title)
+        return (id, text, title, kept or None, fields) if kept or fields else (id, text, title)
 
     def _fields(self, position: str, id: str, values: Mapping[str, Any]) -> dict[str, float | list[str]]:
         """What a document has in its fields beside the text; nothing where its cell is empty. Raises SourceError."""
