@@ -5,7 +5,7 @@ words that are listed with it, those of its own text, and the users that a film 
 Function words name nothing: they count among the small ones. The weights of the reasons sum to what the parts sum to.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
@@ -23,7 +23,7 @@ from setsearch.text.contexts import LISTED, OWN_TEXT
 from setsearch.text.function_words import function_words, likely_language, stemmer
 from setsearch.text.words import MARKS
 
-REMEMBERED, KINDS = 1 << 14, 16  # features of a kind, and kinds
+REMEMBERED, KINDS = 1 << 16, 16  # features of a kind, and kinds
 MOST = 10  # reasons; what is left of the parts follows as one more
 SMALL_SHARE = 0.3  # of a score: what is left is told by its kinds if it is more
 NEAREST_NAMED, NAMED = 4, 3  # of the nearest words: reasons of their own, and names in that of the others
@@ -146,9 +146,12 @@ class Wording:
             labels = [" ".join([forms.get(word, word) for word in label.split(" ")]) for label in labels]
         if language is None:
             language = likely_language(" ".join(labels).split(" "))
-        known = self.known
+        # A word is told in less time than it takes to find what was told of it.
+        empty, stem, has_text = function_words(language), stemmer(language), self.has_text
         return [
-            known.get((language, feature, label)) or self._tell(feature, label, language)
+            _word(feature, label, empty, stem)
+            if has_text and label.isalpha() and feature.isalpha()
+            else self.known.get((language, feature, label)) or self._tell(feature, label, language)
             for (feature, _, _), label in zip(parts, labels, strict=True)
         ]
 
@@ -197,6 +200,12 @@ class Wording:
             who = [f"{len(names)} of the examples"] if len(names) > MOST_SHARING else names
             return (kind, *who), label, own, ""
         return (self.features, feature), label, own, ""
+
+
+def _word(feature: str, label: str, empty: Container[str], stem: Callable[[str], str]) -> Told:
+    """What a term tells that is a word: as `_term`, but faster."""
+    word = label.lower()
+    return (EMPTY,) if len(label) == 1 or word in empty else (WORDS, stem(word)), label, (feature,), ""
 
 
 def _term(label: str, language: str) -> tuple[Key, str, str]:
