@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, cast
 
 from setsearch.errors import InvalidParameter, UnknownOption
@@ -58,7 +58,7 @@ class Defaults:
     fields: tuple[str, ...] = ()
     weights: tuple[tuple[str, float], ...] = ()
 
-    @property
+    @cached_property
     def kind(self) -> "Defaults":
         """Those of its kind, whatever fields there are."""
         return next((own for own in KINDS if own == replace(self, fields=(), weights=())), self)
