@@ -156,7 +156,7 @@ def places_of(ids: Ints) -> Ints:
     return places
 
 
-def places_among(ascending: Ints, numbers: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
+def places_among(ascending: Ints, numbers: npt.NDArray[np.integer]) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """The places of numbers, none negative, among ascending ones, and whether they are there."""
     places = np.searchsorted(ascending, numbers)
     if not len(ascending):

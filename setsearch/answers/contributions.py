@@ -42,7 +42,7 @@ def contributions(fields: Fields, weights: SeedWeights, items: Sequence[int]) ->
     n_features = len(names)
     for own in weights.adding:
         stored = own.field.forward(order, own.rule)
-        positions, shared = places_among(own.features, stored.concatenated_ids().astype(np.int64))
+        positions, shared = places_among(own.features, stored.concatenated_ids())
         positions, places = positions[shared], repeat(np.arange(len(order)), stored.lengths)[shared]
         used, numbers = distinct(positions), np.zeros(len(own.features), np.int64)
         described = own.field.describe_features(own.features[used].tolist()).values()

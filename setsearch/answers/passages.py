@@ -4,7 +4,6 @@ import re
 import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -53,11 +52,14 @@ def usable_analyzer(fields: Fields) -> Analyzer | None:
 def make_snippets(fields: Fields, parts: Mapping[int, Sequence[Contribution]]) -> dict[int, Snippet]:
     """The passages of documents that speak most for a set, of those that have a text; `parts` of their scores by id."""
     analyzer = usable_analyzer(fields)
-    forms_of, snippets = cache(partial(_forms, analyzer)), {}
+    forms: dict[str, set[str]] = {}
+    snippets = {}
     for id, text in texts_of(fields, [*parts]).items():
         own = parts[id]
         least = max(LEAST_SHARE * own[0].weight, 0.0) if own else 0.0
-        weights = {form: part.weight for part in own[:MARKED] if part.weight > least for form in forms_of(part.feature)}
+        telling = [(feature, weight) for feature, weight, _ in own[:MARKED] if weight > least]
+        forms |= {feature: _forms(analyzer, feature) for feature, _ in telling if feature not in forms}
+        weights = {form: weight for feature, weight in telling for form in forms[feature]}
         start = unicodedata.normalize("NFC", text[:LOOKED_AT])
         snippets[id] = best_passage(start, marked_places(start, analyzer, weights))
     return snippets

@@ -1,7 +1,7 @@
 """Function words: those that hold sentences together and name nothing, such as "of". They explain little."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import cache
 
@@ -26,11 +26,13 @@ def function_words(language: str) -> frozenset[str]:
     return frozenset(get_stop_words(language)) if language in AVAILABLE_LANGUAGES else frozenset()
 
 
-def likely_language(words: Iterable[str]) -> str:
+def likely_language(words: Collection[str]) -> str:
     """The language with the most function words among some words; English if these tell none."""
+    if _foreign().isdisjoint(words):  # nearly always, and found soon
+        return "english"
     known = _languages()
     telling = known.keys() & words
-    if len(telling) < ENOUGH or telling <= function_words("english"):
+    if len(telling) < ENOUGH:
         return "english"
     counts = Counter([language for word in telling for language in known[word]])
     best = max(sorted(counts), key=counts.__getitem__, default="english")
@@ -46,6 +48,12 @@ def _languages() -> dict[str, list[str]]:
         for word in function_words(language):
             found.setdefault(word, []).append(language)
     return found
+
+
+@cache
+def _foreign() -> frozenset[str]:
+    """The function words that are none in English."""
+    return frozenset(_languages().keys() - function_words("english"))
 
 
 @cache
