@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -68,6 +69,7 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> "FastAPI"
     app.router.routes += [*pages.routes, Mount("/static", StaticFiles(directory=HERE / "static"))]
     _answer_errors(app, render, [*api.routes, *pages.routes])
     app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.add_middleware(GZipMiddleware, compresslevel=5)  # a page of 70 kB is one of 9
     app.add_middleware(RequestLimits)
     if rules.origins:
         methods = ["GET"] if rules.read_only else ["GET", "POST", "PUT", "DELETE"]

@@ -203,7 +203,8 @@ class RequestLimits:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 names = {name.lower() for name, _ in message["headers"]}
-                more: list[Any] = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in names]
+                added = HEADERS | ({"cache-control": "no-cache"} if b"etag" in names else {})  # the browser asks again
+                more: list[Any] = [(k.encode(), v.encode()) for k, v in added.items() if k.encode() not in names]
                 message["headers"] = [*message["headers"], *more]
             await send(message)
 

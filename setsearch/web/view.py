@@ -93,6 +93,11 @@ class View:
         return label_of(self.address.items or "")
 
     @property
+    def named(self) -> list[str]:
+        """The examples as people know them."""
+        return [self.titles.get(name, name) for name in self.address.examples]
+
+    @property
     def is_terms(self) -> bool:
         return plain_name(self.address.items or "") == "terms"
 

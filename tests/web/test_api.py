@@ -1,10 +1,12 @@
 """The JSON API over HTTP, against what the index says itself; its description against its answers."""
 
+import gzip
 import json
 import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from urllib.request import Request, urlopen
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -290,6 +292,22 @@ def test_headers_forbid_what_pages_do_not_need(asked):
         assert headers["x-content-type-options"] == "nosniff"
         assert "access-control-allow-origin" not in headers
         assert "uvicorn" not in headers.get("server", "")
+
+
+def test_little_is_sent_to_who_is_far_away(asked):
+    """Pages come compressed, to those that ask for it, and files once, until they change."""
+    where = asked.url + "?items=documents&seed=lion&seed=tiger"
+    with urlopen(Request(where, headers={"accept-encoding": "gzip"})) as answer:
+        packed = answer.read()
+    assert gzip.decompress(packed).decode() == asked.ask("/?items=documents&seed=lion&seed=tiger")[2]
+    _, headers, body = asked.ask("/static/page.js")
+    assert (headers["cache-control"], len(body) > 0) == ("no-cache", True)
+    assert asked.ask("/static/page.js", headers={"if-none-match": headers["etag"]})[0] == 304
+    assert asked.ask("/api/info")[1]["cache-control"] == "no-store"
+
+
+def test_the_title_of_a_page_names_the_examples_as_people_do(asked):
+    assert "<title>lion, tiger · setsearch</title>" in asked.ask("/?items=documents&seed=d0&seed=d1")[2]
 
 
 def test_nothing_is_loaded_from_elsewhere(asked):
