@@ -60,6 +60,7 @@ class Writer:
         self.feature_ids = np.zeros(0, np.int64)  # of the terms so far
         self.frequencies = NO_CHANGES
         self.changed: list[Ints] = []  # items
+        self.moved = np.zeros(0, np.int64)  # items that got other ranges
         self.ranges = np.zeros(0, np.int64)  # features that items got or lost, and perhaps none has
         self.has_numbers = False  # whether fields have others than before
         self.unread_share = 0.0  # of the characters of the texts: those in no word, white space aside
@@ -121,7 +122,7 @@ class Writer:
             delete_orphans(self.relation.items)
         changed = self.changed_items()
         if len(changed) or self.relation.is_replaced or self.relation.is_altered:
-            self.relation.save(changed)
+            self.relation.save(changed, np.setdiff1d(self.moved, changed))
 
     def _write_batch(self, batch: Batch) -> int:
         batch.check()
@@ -273,7 +274,7 @@ class Writer:
         stays = before.select(~np.isin(pack(before.lists, before.ids), lost))
         got = np.setdiff1d(got, pack(stays.lists, stays.ids))
         self._replace(items, before, stays.merged(Entries(got >> 32, got & 0xFFFF_FFFF, np.ones_like(got))))
-        self.changed.append(items)
+        self.moved = np.union1d(self.moved, items)
 
     def _write_terms(self) -> None:
         """Give ids to the terms that are new since the last batch."""

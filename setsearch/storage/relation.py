@@ -23,6 +23,7 @@ CONTEXTS = ("off", "forms", "auto", "on", "auto-phrases", "phrases")
 AUTOMATIC = ("auto", "auto-phrases")
 VECTORS_OF = "vectors of "  # items: the name of the features, of which there are none, of items with vectors alone
 FEWEST_WORDS, MOST_WORDS = 50_000, 25_000_000  # of a collection that gets contexts automatically
+NO_ITEMS = np.zeros(0, np.int64)
 MOST_RELATIONS = 1000  # in one index
 MOST_LOOKED_UP = 20_000  # features whose fields are looked up one by one
 MOST_WRITES = 1 << 62
@@ -159,12 +160,12 @@ class Relation(Bound):
         self.fields = ()  # their weights stay, by name
         self.is_replaced = True
 
-    def save(self, changed: Ints | None = None) -> None:
-        """Start a new revision, in which some items changed; None: all of them."""
+    def save(self, changed: Ints | None = None, moved: Ints = NO_ITEMS) -> None:
+        """Start a new revision, in which some items changed; None: all of them. `moved`: as History.append."""
         self.items.save()
         self.features.save()
         self.revision += 1
-        self.stamp = self.history.append(None if self.is_replaced else changed)
+        self.stamp = self.history.append(None if self.is_replaced else changed, moved)
         self.cursor.execute(
             "update setsearch_relation set revision = ?, stamp = ?, fields = ? where id = ?",
             (self.revision, self.stamp, dump_fields(self.fields, self.weights), self.id),

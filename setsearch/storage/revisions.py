@@ -16,6 +16,7 @@ from setsearch.sqlite.integrity import add_checksum, strip_checksum
 
 MOST_REVISIONS = 4096  # that are kept
 MOST_ITEMS = 2000  # of one revision; after larger changes everything is read again
+MOST_MOVED = 1 << 17  # that got only other ranges of numbers
 
 Row = tuple[int, int, float, bytes | None]
 
@@ -34,11 +35,15 @@ class History(NamedTuple):
     cursor: sqlite3.Cursor
     now: Revision
 
-    def append(self, items: Ints | None) -> int:
-        """Note the present revision and the items that it changes, None for all; returns its new, random stamp."""
+    def append(self, items: Ints | None, moved: Ints) -> int:
+        """Note the present revision and the items that it changes, None for all; returns its new, random stamp.
+
+        `moved` are others, which got only other ranges of the same numbers: they are noted twice.
+        """
         relation, number, stamp, data = *self.now[:2], random_number(), None
-        if items is not None and len(items) <= MOST_ITEMS:
-            data = add_checksum(items.astype("<i4").tobytes(), _place(relation, number, stamp))
+        if items is not None and len(items) <= MOST_ITEMS and len(moved) <= MOST_MOVED:
+            noted = np.concatenate([items, moved, moved]).astype("<i4")
+            data = add_checksum(noted.tobytes(), _place(relation, number, stamp))
         self.cursor.execute(
             "insert or replace into setsearch_revision (relation, revision, stamp, time, items) values (?, ?, ?, ?, ?)",
             (relation, number, stamp, time.time(), data),
@@ -48,8 +53,11 @@ class History(NamedTuple):
         )
         return stamp
 
-    def changed_items(self, then: Revision, until: int | None = None) -> Ints | None:
-        """The items that changed since an earlier revision, ascending, by writes up to a number; None if unknown."""
+    def changed_items(self, then: Revision, until: int | None = None, given: bool = False) -> Ints | None:
+        """The items that changed since an earlier revision, ascending, by writes up to a number; None if unknown.
+
+        `given`: only those that were written, not what moved because of others.
+        """
         rows = self._rows_since(then)
         changed = [np.zeros(0, np.int32)]
         for revision, stamp, _, items in rows or ():
@@ -58,7 +66,9 @@ class History(NamedTuple):
             stored = None if items is None else strip_checksum(items, _place(self.now.relation, revision, stamp))
             if stored is None:
                 return None
-            changed.append(np.frombuffer(stored, "<i4"))
+            own = np.sort(np.frombuffer(stored, "<i4"))
+            twice = np.diff(own, prepend=-1, append=-1) == 0
+            changed.append(own[~(twice[1:] | twice[:-1])] if given else own)
         if rows is None:
             return None
         ids = np.sort(np.concatenate(changed).astype(np.int64))  # `arrays.distinct` takes room for the largest one

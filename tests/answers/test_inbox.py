@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from laws import examples
 
 import setsearch
-from setsearch import errors
+from setsearch import Item, errors
 from setsearch.answers.saved import inbox as inboxes
 from setsearch.answers.saved import set_index
 from setsearch.answers.saved.groups import unknown_set
@@ -341,6 +341,32 @@ def test_what_has_no_title_is_told_by_its_text(tmp_path, run, monkeypatch):
     assert {row["item"]: row["title"] for row in json.loads(run("set", "show", "a.db", "grain")[1])} == {
         name: text("grain", number) for name, number in (("grain0", 0), ("grain1", 1), ("grain2", 2), ("grain10", 10))
     }
+
+
+@pytest.mark.parametrize("most", [2000, 3])
+def test_ranges_of_numbers_that_move_make_nothing_new(monkeypatch, most):
+    """Half of all items may get other ranges when a tenth of the numbers are others; they did not change."""
+    monkeypatch.setattr("setsearch.storage.revisions.MOST_ITEMS", most)
+
+    def items(numbers, start=0):
+        return [
+            Item(f"{topic}{n}", text(topic, n), None, None, {"size": float(start + 7 * n + 50 * place)})
+            for place, topic in enumerate(("cats", "grain"))
+            for n in numbers
+        ]
+
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
+        index.add(items(range(60)))
+        index.keep_set("cats", ["cats0", "cats1", "cats2"], items="documents")
+        index.add(items([61], -427))
+        with index.items("documents").fields() as fields:
+            history = fields.relation.history
+            then = history.past(history.now.number - 1)
+            assert len(history.changed_items(then)) > 20, "they have other features"
+            assert len(history.changed_items(then, given=True)) == 2
+        assert [row.item for row in index.inbox()] == ["cats61"]
+        index.update([items([9])[0]])
+        assert [row.item for row in index.inbox()] == ["cats61"], "it is as it was"
 
 
 def one_by_one(index, names=None):
