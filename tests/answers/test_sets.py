@@ -94,7 +94,7 @@ def test_the_command(index, run, failed, tmp_path):
     assert run("set", "reject", "a.db", "cats", "b")[0] == 0
     shown = json.loads(run("set", "show", "a.db", "cats")[1])
     assert {row["item"]: row["mark"] for row in shown} == {"d": "accepted", "b": "rejected", "c": "rejected"}
-    assert next(csv.reader(io.StringIO(run("set", "show", "a.db", "cats", "--csv")[1]))) == ["item", "mark"]
+    assert next(csv.reader(io.StringIO(run("set", "show", "a.db", "cats", "--csv")[1]))) == ["item", "title", "mark"]
     assert json.loads(run("set", "list", "a.db", "--json")[1]) == [
         {"set": "cats", "items": "documents", "accepted": 1, "rejected": 2}
     ]
