@@ -687,7 +687,7 @@ typedef struct {
 
 /* The numbers of a question by lift. */
 typedef struct {
-    double n_items, given, strength, rarity, budget, feedback, weight; /* n, N, ..., and that of an item that joins */
+    double n_items, given, strength, rarity, budget, feedback, weight; /* n, N of the seeds, ..., and that of an item that joins */
     double flat;  /* none joins if the last of as many of the best ones has more than this share of the first score */
     double alike; /* the share of features that items have in common which are nearly the same; 0 if none are */
     double unlike, few; /* the share of the others, and the number, that may be above the middle seed; 0: not asked */
@@ -702,6 +702,7 @@ typedef struct {
     const double *base, *choosing; /* the second one where it is chosen which items join */
     double *sums; /* of all items, if these are wanted instead of the best ones */
     neighbors_t near; /* without rows none count */
+    const part_t *texts; /* NULL, or for each field the examples that are no items: lists of features with float32 values; their weights */
     int64_t n_seeds, n_excluded, once, weighs; /* whether seeds that are nearly the same count once; and how they weigh is told */
 } asked_t;
 
@@ -723,6 +724,7 @@ typedef struct {
     int64_t *examples;       /* the seeds, and room for what joins */
     double *shares;          /* their weights */
     double *smoothed;        /* 2 n, where neighbors count */
+    const part_t *texts;     /* of the question */
     double least;            /* no item has a smaller score */
     int64_t n_examples, together; /* as are_together; -1 if they surely do not share little; 0: unknown */
 } memory_t;
@@ -767,11 +769,27 @@ typedef struct {
     double known[FEW_QUARTERS][RARE]; /* 0 if it is unknown */
 } factors_t;
 
-static factors_t factors_for(const question_t *question, const memory_t *memory) {
+static factors_t factors_for(const question_t *question, const part_t *texts, const memory_t *memory) {
     factors_t factors = {0};
+    double of_texts = 0;
     for (int64_t e = 0; e < memory->n_examples; e++) factors.total += memory->shares[e];
-    factors.exponent = exponent_of(question, question->given);
+    for (int64_t t = 0; texts && t < texts->n_lists; t++) of_texts += texts->weights[t];
+    factors.total += of_texts;
+    factors.exponent = exponent_of(question, question->given + of_texts);
     return factors;
+}
+
+/* An example of a field: the part that has its list, the number of that, and its weight. */
+typedef struct {
+    const part_t *part;
+    int64_t list;
+    double share;
+} example_t;
+
+/* Those that are items, then texts. */
+static inline example_t example_at(const field_t *field, const part_t *texts, const memory_t *memory, int64_t e) {
+    if (e < memory->n_examples) return (example_t){&field->by_item, memory->examples[e], memory->shares[e]};
+    return (example_t){texts, e - memory->n_examples, texts->weights[e - memory->n_examples]};
 }
 
 /* v_j in multiples of 2^-22, not rounded. */
@@ -787,43 +805,46 @@ static inline double units_of(const question_t *question, factors_t *factors, do
 /* The features of the examples: c_j and s_j, what their lists cost, and with `factors` their weights by document frequencies
    before values decide; all that they cost together. Lists ascend, so features that lie near each other are looked at
    together: their sums stay in the processor's nearest cache. */
-static int gather(const field_t *field, const question_t *question, factors_t *factors, const memory_t *memory,
-                  weighed_t *own, double *cost) {
-    const part_t *items = &field->by_item;
-    const uint32_t *ids = items->ids;
-    const float *values = items->values;
+static int gather(const field_t *field, const question_t *question, const part_t *texts, factors_t *factors,
+                  const memory_t *memory, weighed_t *own, double *cost) {
+    const int64_t n_features = field->by_feature.n_lists, count = memory->n_examples + (texts ? texts->n_lists : 0);
     int64_t *places = memory->pruning.near_ids, behind = 0, all = 0;
     double have[2 * NEAR_EACH_OTHER] = {0};
     own->count = 0;
-    for (int64_t e = 0; e < memory->n_examples; e++) {
-        const int64_t id = memory->examples[e];
-        if (id < 0 || id >= items->n_lists) return DAMAGED;
-        if (!has_values(items, items->starts[id], items->ends[id])) return UNSURE;
-        places[e] = items->starts[id];
+    if (texts && (texts->value_bytes != 4 || !is_sound(texts, n_features))) return DAMAGED;
+    for (int64_t e = 0; e < count; e++) {
+        const example_t example = example_at(field, texts, memory, e);
+        const part_t *part = example.part;
+        if (example.list < 0 || example.list >= part->n_lists) return DAMAGED;
+        if (!has_values(part, part->starts[example.list], part->ends[example.list])) return UNSURE;
+        places[e] = part->starts[example.list];
     }
     for (;;) {
-        int64_t first = field->by_feature.n_lists, begin = own->count;
+        int64_t first = n_features, begin = own->count;
         int is_more = 0;
-        for (int64_t e = 0; e < memory->n_examples; e++) {
-            if (places[e] == items->ends[memory->examples[e]]) continue;
-            if (ids[places[e]] < first) first = ids[places[e]];
+        for (int64_t e = 0; e < count; e++) {
+            const example_t example = example_at(field, texts, memory, e);
+            if (places[e] == example.part->ends[example.list]) continue;
+            if (example.part->ids[places[e]] < first) first = example.part->ids[places[e]];
             is_more = 1;
         }
         if (!is_more) break;
-        if (first < behind || first == field->by_feature.n_lists) return DAMAGED;
+        if (first < behind || first == n_features) return DAMAGED;
         behind = first + NEAR_EACH_OTHER;
-        const uint32_t room = (uint32_t)(behind < field->by_feature.n_lists ? NEAR_EACH_OTHER : field->by_feature.n_lists - first);
-        for (int64_t e = 0; e < memory->n_examples; e++) {
-            const int64_t end = items->ends[memory->examples[e]];
-            const double share = memory->shares[e];
+        const uint32_t begins = (uint32_t)first, room = (uint32_t)(behind < n_features ? NEAR_EACH_OTHER : n_features - first);
+        for (int64_t e = 0; e < count; e++) {
+            const example_t example = example_at(field, texts, memory, e);
+            const uint32_t *ids = example.part->ids;
+            const float *values = example.part->values;
+            const int64_t end = example.part->ends[example.list];
             int64_t p = places[e];
-            for (; p < end && ids[p] - (uint32_t)first < room; p++) {
-                double *sums = have + 2 * (ids[p] - (uint32_t)first);
+            for (; p < end && ids[p] - begins < room; p++) {
+                double *sums = have + 2 * (ids[p] - begins);
                 __builtin_prefetch(field->short_ones + ids[p]);
                 own->features[own->count] = ids[p];
                 own->count += sums[0] == 0.0;
-                sums[0] += share;
-                sums[1] += share * values[p];
+                sums[0] += example.share;
+                sums[1] += example.share * values[p];
             }
             places[e] = p;
         }
@@ -890,11 +911,11 @@ static int keep_strongest(weighed_t *own, int64_t *costs, int64_t most, const pr
 
 /* The weights of a field, and the sums of positive and of negative ones, which are added to `sums`. */
 static int weigh(const field_t *field, const question_t *question, int64_t most, const memory_t *memory, weighed_t *own,
-                 double sums[2]) {
+                 const part_t *texts, double sums[2]) {
     double cost = 0;
-    factors_t factors = factors_for(question, memory);
+    factors_t factors = factors_for(question, texts, memory);
     const int has_limit = most != NO_LIMIT || question->budget > 0;
-    int sure = gather(field, question, has_limit ? &factors : NULL, memory, own, &cost);
+    int sure = gather(field, question, texts, has_limit ? &factors : NULL, memory, own, &cost);
     if (sure < 0) return sure;
     if (most == NO_LIMIT && question->budget) {
         own->n_always = 0;
@@ -1124,7 +1145,8 @@ static int64_t weigh_all(const field_t *fields, int64_t n_fields, const question
     int64_t size = 0;
     for (int64_t f = 0; f < n_fields; f++) {
         weighed_t *own = weighed + f;
-        const int sure = weigh(fields + f, question, limits[f], memory, own, sums);
+        const part_t *texts = memory->texts ? memory->texts + f : NULL;
+        const int sure = weigh(fields + f, question, limits[f], memory, own, texts, sums);
         if (sure < 0) return sure;
         const part_t *lists = &fields[f].by_feature;
         memory->parts[f] = (part_t){own->count,         lists->size, lists->ids, lists->values,
@@ -1248,7 +1270,7 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     const int64_t n_seeds = memory->n_examples;
     best_t best;
     *above = UNSURE;
-    memory->together = 0, memory->least = 0;
+    memory->together = 0, memory->least = 0, memory->texts = asked->texts;
     for (int64_t f = 0; f < n_fields; f++) limits[f] = NO_LIMIT;
     if (asked->once) {
         const int same = have_copies(&fields->by_item, question, memory);
@@ -1273,8 +1295,8 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     }
     best = (best_t){question->k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
     const int are_few = n_seeds >= FEWEST_DIVIDED && n_seeds <= MOST_DIVIDED;
-    const int may_be_groups = !asked->sums && n_fields == 1 && question->alike && are_few;
-    const int leaves_out = question->unlike > 0 || may_be_groups;
+    const int may_be_groups = !asked->sums && !asked->texts && n_fields == 1 && question->alike && are_few;
+    const int leaves_out = !asked->texts && (question->unlike > 0 || may_be_groups);
     for (int64_t e = 0; e < n_seeds; e++) left_out[e] = NAN;
     double *const smoothed = asked->near.rows ? memory->smoothed : NULL, *const sums = asked->sums ? asked->sums : smoothed;
     const int64_t found = pass(fields, n_fields, base, 0.0, n, question, limits, without, memory, weighed, &best,
@@ -1292,7 +1314,7 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
         return count;
     }
     sort_down(scores, ids, found);
-    memory->together = are_one_set(fields, n_fields, question, memory, weighed, n_seeds, ids, scores, found);
+    if (!asked->texts) memory->together = are_one_set(fields, n_fields, question, memory, weighed, n_seeds, ids, scores, found);
     if (memory->together < 0) return DAMAGED;
     if (may_be_groups && memory->together != 1) {
         const int little = share_little(fields, base, n, question, without, weighed, left_out, n_seeds);

@@ -13,7 +13,18 @@ import numpy as np
 
 from setsearch.arrays import Array, Floats, Ints
 from setsearch.core import binding
-from setsearch.core.binding import BLOCK, LEAST_ROOM, NEAR, Near, Part, PartStructure, address, near_numbers, require
+from setsearch.core.binding import (
+    BLOCK,
+    LEAST_ROOM,
+    NEAR,
+    Near,
+    Part,
+    PartStructure,
+    _parts,
+    address,
+    near_numbers,
+    require,
+)
 from setsearch.errors import LostArrays
 
 COPIES, SHORT = -4, (1 << 16) - 1  # as in core.c
@@ -23,7 +34,7 @@ NO_NEAR = 0, 0, 0, 0, 0.0
 
 _SIZE, _POINTER = c.c_int64, c.c_void_p
 # `field_t` and `asked_t` of core.c.
-_FIELD, _ASKED = Struct(2 * "qqPPqPPP0q" + "PPdd"), Struct("11d8qPPP" + NEAR.format + "4q")
+_FIELD, _ASKED = Struct(2 * "qqPPqPPP0q" + "PPdd"), Struct("11d8qPPP" + NEAR.format + "P4q")
 
 
 class _Pruning(c.Structure):
@@ -51,7 +62,8 @@ class _Memory(c.Structure):
 
     _fields_ = (
         ("pruning", _Pruning),
-        *((name, _POINTER) for name in ("block", "places", "costs", "parts", "examples", "shares", "smoothed")),
+        *((name, _POINTER) for name in ("block", "places", "costs", "parts", "examples", "shares")),
+        *((name, _POINTER) for name in ("smoothed", "texts")),
         ("least", c.c_double),
         ("n_examples", _SIZE),
         ("together", _SIZE),
@@ -109,7 +121,8 @@ class Question(NamedTuple):
     `excluded` ascend. `sums`, `(n_items,)`, are filled instead of finding the best items. `weighs`: whether it is of
     interest how the examples were weighed. `once`: whether seeds that are nearly the same count once, so that the core
     may not answer as it is asked. `choosing`: the base where it is chosen which items join, if that is another one.
-    `near`: the nearest items, if these smooth the scores of the best items; sums are not smoothed.
+    `near`: the nearest items, if these smooth the scores of the best items; sums are not smoothed. `texts`: for each
+    field the examples that are no items: their features, ascending, and values, and how much each counts.
     """
 
     fields: Sequence[OpenField]
@@ -123,6 +136,7 @@ class Question(NamedTuple):
     once: bool = False
     choosing: Floats | None = None
     near: Near | None = None
+    texts: Sequence[Part] | None = None
 
 
 class Answer(NamedTuple):
@@ -202,7 +216,7 @@ class _Scratch:
         self._parts = parts
         places, costs = self._empty(sum(n_features) + 1, np.int64), self._empty(largest, np.int64)
         lists = self._empty(BLOCK), places, costs, c.addressof(parts), *examples, self._empty(2 * n_smoothed)
-        self.memory = _Memory(pruning, *lists, 0, 0, 0)
+        self.memory = _Memory(pruning, *lists, 0, 0, 0, 0)
         self.limits = np.empty(len(n_features), np.int64)
         self.weighed = (_Weighed * len(n_features))()
         for place, size in enumerate(n_features):
@@ -248,12 +262,15 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
         require(len(own.base) == len(first.base), "a base of other items")
         require(own.choosing is None or _is_like(own.choosing, own.base), "another base that the core cannot take")
         require(own.sums is None or len(own.sums) == len(own.base), "sums that the core cannot fill")
-        require(len(own.seeds) + own.numbers.joining <= MOST_EXAMPLES, "too many examples")
+        count = len(own.seeds) + own.numbers.joining + (len(own.texts[0][2]) if own.texts else 0)
+        require(count <= MOST_EXAMPLES, "too many examples")
+        require(own.texts is None or len(own.texts) == len(own.fields), "a field without texts")
         shares += [1.0] * len(own.seeds) if own.shares is None else own.shares.tolist()
         ids_of_all.extend(own.seeds)
         ids_of_all.extend(own.excluded)
     fields = b"".join([own.lists.packed(*own[1:]) for own in first.fields])
-    asked = b"".join(map(_packed, questions))
+    texts = [None if own.texts is None else _parts(own.texts) for own in questions]  # they must live as long as a call
+    asked = b"".join(map(_packed, questions, texts))
     ids, weights = np.array(ids_of_all, np.int64), np.array(shares)
     n_features = [field.lists.n_features for field in first.fields]
     k = max(max(own.numbers.k, own.numbers.joining * own.numbers.deepest) for own in questions)
@@ -303,13 +320,14 @@ def _is_like(one: Floats, other: Floats) -> bool:
     return one.dtype == other.dtype and len(one) == len(other) and bool(one.flags.c_contiguous)
 
 
-def _packed(own: Question) -> bytes:
+def _packed(own: Question, texts: Any) -> bytes:
     """An `asked_t`."""
     sums = 0 if own.sums is None else address(own.sums)
     choosing = address(own.base if own.choosing is None else own.choosing)
     n_seeds, n_excluded = len(own.seeds), len(own.excluded)
     near = NO_NEAR if own.near is None else near_numbers(own.near, len(own.base))
-    given = n_seeds, n_excluded, own.once, own.weighs
+    at = 0 if texts is None else c.addressof(texts[1])
+    given = at, n_seeds, n_excluded, own.once, own.weighs
     return _ASKED.pack(*own.numbers, address(own.base), choosing, sums, *near, *given)
 
 

@@ -20,10 +20,13 @@ import numpy as np
 
 from setsearch.arrays import Floats, Ints, to_lattice
 from setsearch.core import question
+from setsearch.core.binding import Part
 from setsearch.core.question import Answer, Asking, Copies, Numbers, Question, Weighed
+from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Model, Seeds
 from setsearch.models.defaults import Defaults, Rejection
+from setsearch.models.values import ValueRule
 from setsearch.options import ModelOptions
 from setsearch.scoring.best import Best, is_core
 from setsearch.scoring.smoothing import Smoothing
@@ -155,14 +158,14 @@ def weights_at_once(
 ) -> Asking[SeedWeights | Copies | None]:
     """The weights of examples, if as many others joined as `second` says, and what a second pass may read.
 
-    None where the other modules must be asked: without a core, for texts and other models, for lists without values,
-    and where the core is not sure. `once`: whether examples that are nearly the same count once; if some are, Copies.
+    None where the other modules must be asked: without a core, for other models, for lists without values, and where
+    the core is not sure. `once`: whether examples that are nearly the same count once; if some are, Copies.
     The best items, if these are wanted, are those by scores with `smoothing`; of sums it is not a part.
     """
-    is_simple = not examples.texts and not examples.rare and (examples.weights is None or examples.weights.all())
-    if not is_simple or not isinstance(model, Lift) or not is_core() or model.strength > model.usual_strength:
+    all_count = examples.weights is None or examples.weights.all()
+    if not all_count or not isinstance(model, Lift) or not is_core() or model.strength > model.usual_strength:
         return None
-    if len(examples.ids) + second[0] > question.MOST_EXAMPLES:
+    if examples.count + second[0] > question.MOST_EXAMPLES:
         return None
     base, without = fields.base(model, examples.total), sorted({*excluded, *examples.seeds})
     asked = _question(fields, examples, model, second, base.items, without, wanted)
@@ -186,8 +189,9 @@ def weights_at_once(
         """The weights of all fields, as seed_weights makes them."""
         (again,) = question.ask_all([asked._replace(weighs=True)]) if not wanted.weights else (answer,)
         assert isinstance(again, Answer)
-        seeds = (_seeds(join() if len(answer.joined) else examples, own) for own in again.weighed)
-        return tuple(field_weights(*own, model, fields.items.size) for own in zip(fields.all, seeds, strict=True))
+        known, size = join() if len(answer.joined) else examples, fields.items.size
+        pairs = [*zip(fields.all, again.weighed, strict=True)]
+        return tuple(field_weights(field, _seeds(known.within(field), own), model, size) for field, own in pairs)
 
     found: dict[str, Any] = {name: getattr(answer, name) for name in OF_SEEDS}
     if wanted.weights:
@@ -212,12 +216,25 @@ def _question(
     n_items, total, alike, joins = fields.items.size, examples.total, ALIKE if fields.are_documents else 0.0, second[0]
     limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items), LEAST_WORDS, DEEPEST
     of_model = model.strength, model.rarity, model.budget, second[1], weight_of_joining(model, total), FLAT
-    numbers = Numbers(n_items, total, *of_model, alike, *wanted.few, *limits)
+    of_ids = len(examples.ids) if examples.weights is None else float(examples.weights[: len(examples.ids)].sum())
+    numbers = Numbers(n_items, of_ids, *of_model, alike, *wanted.few, *limits)
     lists = [field.core_field(model.rule) for field in fields.all]
     choosing = None if wanted.taken is None or not joins else base + to_lattice(-wanted.taken)
-    of_seeds = sorted(examples.ids), examples.weights, without
+    shares = None if examples.weights is None else examples.weights[: len(examples.ids)]
+    of_seeds, texts = (sorted(examples.ids), shares, without), None
+    if examples.texts or examples.rare:
+        texts = [_texts(field, examples.within(field), model.rule) for field in fields.all]
     sums = None if wanted.k else np.empty(len(base))
-    return Question(lists, base, numbers, *of_seeds, sums, wanted.weights, choosing=choosing)
+    return Question(lists, base, numbers, *of_seeds, sums, wanted.weights, choosing=choosing, texts=texts)
+
+
+def _texts(field: Field, examples: Examples, rule: ValueRule) -> Part:
+    """The examples that are no items of a field, as lists with the weight of each."""
+    new = [field.new_item(text, rule) for text in examples.texts]
+    ends = np.cumsum([len(features) for features, _ in new], dtype=np.int64)
+    features, values = (np.concatenate([*own, np.zeros(0)]) for own in (zip(*new, strict=True) if new else ((), ())))
+    weights = examples.weight()[len(examples.ids) :]
+    return features.astype(np.int32), values.astype(np.float32), np.append(0, ends)[:-1], ends, weights
 
 
 def _seeds(examples: Examples, own: Weighed) -> Seeds:

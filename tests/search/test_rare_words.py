@@ -6,9 +6,11 @@ from statistics import median
 
 import pytest
 from oracle import RARITY, soft_values, transpose
+from samples import KERNELS, with_kernels
 
 import setsearch
 from setsearch import errors
+from setsearch.core import question as core_question
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +84,56 @@ def test_a_rare_seed_counts_by_its_documents(index):
     for hit in mixed:
         assert hit.score == pytest.approx(contexts.get(hit.item, 0.0) + documents[hit.item], abs=2e-6)
     assert reading.words_without_contexts(["lion", "okapi"]) == ["okapi"]
+
+
+def rare_collection(folder, seed):
+    """An index in which many words have no contexts, and a function that asks random questions of it."""
+    rng = random.Random(seed)
+    words = [f"w{n}" for n in range(300)]
+    texts = [
+        " ".join(rng.choices(words, [(n + 1) ** -1.3 for n in range(300)], k=rng.choice([5, 12, 40])))
+        for _ in range(150)
+    ]
+    index = setsearch.open(folder / "a.db", create=True, contexts="on")
+    index.add((f"d{n}", text) for n, text in enumerate(texts))
+    terms = index.items("terms")
+    with terms.fields() as fields:
+        known = sorted(fields.items.names())
+    rare = sorted({*" ".join(texts).split()} - {*known})
+    for word in known[:40]:
+        terms.expand([word])  # lists have values now
+
+    def ask():
+        """One question: what is asked, and of which reading."""
+        seeds = rng.sample(known[:-1], rng.choice([1, 2, 4])) + rng.sample(rare, rng.choice([1, 1, 3]))
+        seeds = {own: rng.choice([0.5, 1, 3]) for own in seeds} if rng.random() < 0.3 else seeds
+        options = rng.choice([{}, {}, {"explain": True}, {"cut": "mark"}, {"feedback": 0.5}, {"neighbors": 0}])
+        options |= rng.choice([{}, {}, {"exclude": [known[-1]]}, {"budget": 0}, {"strength": 7}])
+        options = {**options, "keep_seeds": True} if rng.random() < 0.2 else options
+        if rng.random() < 0.2:
+            options = {"like": [" ".join(rng.sample(words, 9))]}
+            return "documents", rng.choice([[], ["d1"], {"d1": 2, "d4": 0.5}]), {**options, "fold": True}
+        return "terms", seeds, options
+
+    return index, rare, ask
+
+
+@pytest.mark.skipif("core" not in KERNELS, reason="no core")
+@pytest.mark.parametrize("seed", [0, *(pytest.param(own, marks=pytest.mark.long) for own in range(1, 60))])
+def test_the_core_knows_examples_that_are_no_items(tmp_path, seed, monkeypatch):
+    """Words without contexts and texts, beside items: the answers of numpy, to the bit."""
+    answers, at_once = [], core_question.ask_all
+    monkeypatch.setattr(core_question, "ask_all", lambda own: answers.extend(found := at_once(own)) or found)
+    index, rare, ask = rare_collection(tmp_path, seed)
+    with index:
+        assert len(rare) > 5
+        for _ in range(20):
+            items, seeds, options = ask()
+            first, *others = with_kernels(lambda: index.items(items).expand(seeds, 12, **options))  # noqa: B023
+            for hits in others:
+                assert hits == first, (items, seeds, options)
+                assert (hits.untold, hits.common) == (first.untold, first.common)
+    assert sum(own is not None for own in answers) > len(answers) / 2
 
 
 def test_the_order_of_seeds_does_not_matter(index):

@@ -226,7 +226,9 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     field, norm = FieldLists(lists[:4], items, lists[3] - lists[2]), float(rng.integers(0, 2))
     asked = Question([OpenField(field, norm, 1.0)], np.zeros(n), numbers, seeds, None, excluded, None, True)
     near = rng.integers(0, n, (3, n)).astype(np.int32), rng.random((3, n)), rng.random(n), 1.5
-    every = lists[0], *lists[2:4], items[0], *items[2:4], source[1], near[0].reshape(-1)
+    own = [array[:2].copy() for array in items[2:4]]
+    texts = items[0].copy(), items[1], *own, np.ones(len(own[0]))
+    every = lists[0], *lists[2:4], items[0], *items[2:4], source[1], near[0].reshape(-1), texts[0], *own
     arrays = [array for array in every if len(array)]
     for _ in range(rng.integers(0, 3)):
         array = arrays[rng.integers(len(arrays))]
@@ -240,6 +242,7 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
         lambda: question.ask_all([asked, asked._replace(once=True), asked._replace(choosing=np.linspace(-1, 0, n))]),
         lambda: question.ask_all([asked._replace(fields=asked.fields * 2, sums=np.empty(n))]),
         lambda: question.ask_all([asked._replace(fields=asked.fields * 3, near=near)]),
+        lambda: question.ask_all([asked._replace(texts=[texts])]),
         lambda: binding.smooth(np.arange(float(n)), near, seeds),
         lambda: binding.fold(np.arange(n), (items[0], None, *items[2:4]), 0.9, 2, 5),
         lambda: binding.ranks(np.ones(n), np.arange(3.0), source[1][:2].astype(np.int64)),
