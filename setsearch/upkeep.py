@@ -19,7 +19,15 @@ from setsearch.storage.ids import collection_of, name_in, plain_name
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import VECTORS_OF, create_relation, find_again, load_relations, relations_by_reading
 from setsearch.storage.revisions import Revision
-from setsearch.storage.vectors import LATENT, VectorSource, is_encoded, refuse_others, replace_vectors, vector_source
+from setsearch.storage.vectors import (
+    LATENT,
+    VectorSource,
+    is_encoded,
+    refuse_others,
+    replace_vectors,
+    set_source,
+    vector_source,
+)
 from setsearch.text.encoder import Encoders
 
 ITEMS = "items"  # the name of items that only vectors describe, if they are not given one
@@ -158,8 +166,11 @@ def add_latent(database: Database, reading: Reading, replace: bool = False) -> i
 
 
 def _renew_latent(parts: Parts, name: str, fresh: Fresh) -> None:
-    """Make latent vectors anew whose collection has changed by more than `fresh` allows."""
-    stale = []
+    """Make latent vectors anew whose collection has changed by more than `fresh` allows.
+
+    Those that an earlier version made of words with contexts go: contexts have some (memory/latent.py).
+    """
+    stale, have_others = list[str](), False
     with parts.database.read() as cursor:
         relation = find_again(cursor, name)
         for kind in (relation.items, relation.features):
@@ -167,6 +178,10 @@ def _renew_latent(parts: Parts, name: str, fresh: Fresh) -> None:
             if source is not None and source.state is not None:
                 made = Revision(relation.id, *source.state)
                 stale += [] if is_fresh(relation, made, fresh) else [kind.name]
+                have_others = kind is relation.features and parts.readings.words(relation) is not None
+    if have_others:
+        with parts.database.write() as cursor:
+            set_source(find_again(cursor, name).features, None)
     for own in stale:
         with suppress(UsageError):  # too few are left: the old vectors stay
             add_latent(parts.database, parts.make_reading(own))

@@ -49,6 +49,8 @@ _SIGNATURES = {
     "setsearch_unpack": "PSSSSISP",
     "setsearch_columns": "PSSSSPP",
     "setsearch_pieces": "PSPS PPPP",
+    "setsearch_alike": "PSSP RR PPP",
+    "setsearch_moments": "PSPP",
 }
 NEAR = Struct("PPPqd")  # `neighbors_t` of core.c
 _threads = threading.local()
@@ -242,6 +244,22 @@ def _scratch(name: str, size: int, dtype: Any = np.float64) -> Array:
         array = np.empty(max(size * 5 // 4, 1), dtype)
         setattr(_threads, name, array)
     return array
+
+
+def alike(rows: Array, other: Array, shift: float, unit: float, lengths: Floats, factors: Floats) -> Floats:
+    """(rows @ other / lengths - shift) * factors * unit, of int8 with int16; the products stay below 2^31."""
+    rows, found = np.ascontiguousarray(rows, np.int8), np.empty(len(rows))
+    require(other.dtype == np.int16 and other.shape == rows.shape[1:], "a row that the core cannot multiply with")
+    sizes = *rows.shape, address(other), shift, unit
+    check(library().setsearch_alike(address(rows), *sizes, *map(address, (lengths, factors, found))))
+    return found
+
+
+def moments(values: Floats) -> tuple[float, int, int]:
+    """What the sum and the sum of squares of numbers are of, 0 for nothing, and these (arrays.py)."""
+    values, unit, sums = np.ascontiguousarray(values, np.float64), np.empty(1), np.empty(2, np.int64)
+    check(library().setsearch_moments(address(values), len(values), address(unit), address(sums)))
+    return float(unit[0]), int(sums[0]), int(sums[1])
 
 
 def require(is_so: bool, otherwise: str) -> None:

@@ -354,6 +354,8 @@ class Readings:
         chosen = [name for name in BY[by] if name in contexts.fields]
         fields = tuple(contexts.fields[name].within(cursor, COEFFICIENTS[name]) for name in chosen)
         vectors = self._memory.vectors.of(relation, contexts.words)
+        if vectors is None and contexts.fields:
+            vectors = partial(getattr, contexts, "vectors")
         revision, nearest = contexts.generation.state.number, partial(getattr, contexts, "nearest")
         return Fields(
             fields, relation, version.analyzer, revision, vectors=vectors, nearest=nearest, uses=contexts.uses

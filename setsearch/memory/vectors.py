@@ -9,6 +9,7 @@ S is summed in whole numbers. All matrices are rounded to multiples of 2^-20, so
 the library for matrices adds first.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import fsum
@@ -16,8 +17,10 @@ from math import fsum
 import numpy as np
 
 from setsearch.arrays import HASH, Floats, Floats32, Ints
+from setsearch.core.binding import alike
 from setsearch.errors import InvalidParameter
-from setsearch.storage.vectors import ENCODER, LARGEST, Bytes, quantized
+from setsearch.scoring.best import is_core
+from setsearch.storage.vectors import ENCODER, Bytes, quantized
 
 ROWS = 1024  # of bytes that become float32 together: they stay in the cache
 SHRINKAGE = 20.0  # variances of the mean size that are added to each
@@ -71,7 +74,7 @@ def _covariance(rows: Bytes) -> Floats:
 
 STEPS = 2.0**30  # of the mean and of the centroid, for each unit
 LEAST = 2.0**-18  # norm of what is not at the mean
-EXACT = 2.0**24  # float32 holds all integers below
+WIDEST = 2.0**15 - 1  # int16 holds it, and float32 the sums of its products with bytes
 
 Encode = Callable[[Sequence[str]], Floats32]
 
@@ -144,14 +147,28 @@ class Vectors:
         centred, norms = rows / lengths[:, None] - self.mean, self._centred_lengths(rows, lengths)[:, None]
         return np.divide(centred, norms, out=np.zeros_like(centred), where=norms > LEAST)
 
-    def cosines(self, centroid: Floats) -> Floats:
-        """The cosine of each row with a centroid, or a direction, times a number that is the same for all, `(n,)`."""
-        bound = LARGEST * float(np.abs(centroid).sum())
-        whole = np.rint(centroid * (2.0 ** np.floor(np.log2(EXACT / 2 / bound)) if bound else 0.0))
-        cosines = _products(self.rows, whole.astype(np.float32)) / self.lengths - fsum(self.mean * whole)
-        norms = self.centred_lengths
-        centred: Floats = np.divide(cosines, norms, out=np.zeros(len(cosines)), where=norms > LEAST)
+    def units(self, places: Ints) -> Floats:
+        """Centred unit vectors of some rows, by their places, `(n_places, size)`."""
+        at_unit = self.rows[places] / self.lengths[places, None]
+        centred: Floats = (at_unit - self.mean) * self._factors[places, None]
         return centred
+
+    def cosines(self, centroid: Floats) -> Floats:
+        """The cosine of each row with a centroid, or a direction, times the length of this, `(n,)`."""
+        bound = float(np.abs(centroid).sum())
+        unit = 2.0 ** math.ceil(math.log2(bound / WIDEST)) if bound else 1.0
+        whole = np.rint(centroid / unit)
+        shift = fsum((self.mean * whole).tolist())
+        if is_core():
+            return alike(self.rows, whole.astype(np.int16), shift, unit, self.lengths, self._factors)
+        return (_products(self.rows, whole.astype(np.float32)) / self.lengths - shift) * self._factors * unit
+
+    @cached_property
+    def _factors(self) -> Floats:
+        """What makes centred rows unit vectors, `(n,)`; 0 for those at the mean."""
+        norms = self.centred_lengths
+        factors: Floats = np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > LEAST)
+        return factors
 
 
 def _products(rows: Bytes, numbers: Floats32) -> Floats:

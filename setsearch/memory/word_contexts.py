@@ -18,9 +18,13 @@ from setsearch.lists import Lists, transposed
 from setsearch.memory import layout
 from setsearch.memory.content import Content
 from setsearch.memory.field import Field
+from setsearch.memory.latent import BYTES, latent_array, word_vectors
+from setsearch.memory.latent import FIELD as LATENT_FIELD
+from setsearch.memory.latent import NAME as LATENT_NAME
 from setsearch.memory.names import CONTEXTS_OF, ContextVocabulary, DocumentVocabulary, WordVocabulary
 from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
 from setsearch.memory.neighbors import NEAREST, check_nearest
+from setsearch.memory.vectors import Vectors
 from setsearch.models.values import ValueRule
 from setsearch.scoring.smoothing import Neighbors, neighbors_of
 from setsearch.sqlite.mapped import Mapped
@@ -95,6 +99,11 @@ class WordContexts:
         """The nearest words of each word."""
         return neighbors_of(*(self.arrays[name].reshape(-1, NEAREST) for name in NEAREST_NAMES))
 
+    @cached_property
+    def vectors(self) -> Vectors:
+        """The latent vectors of those words that have one."""
+        return word_vectors(self.arrays[LATENT_NAME])
+
 
 class TokenizedTexts(NamedTuple):
     """What contexts follow from: the tokens of documents in the order of their names, and these documents.
@@ -125,6 +134,7 @@ def read_contexts(
             by_item = layout.lists_from_arrays(mapped, f"{name} {ITEMS}", len(words), n_features)
             lists[name] = by_item, layout.turned_from_arrays(mapped, f"{name} {FEATURES}", by_item)
         check_nearest(len(words), *(layout.take_array(mapped, name, "<i8") for name in NEAREST_NAMES))
+        layout.take_array(mapped, LATENT_NAME, "<i8", len(words) * BYTES // 8)
         return _made(generation, words, lists, mapped.arrays, mapped)
     texts = TokenizedTexts(*_read_texts(generation), sizes["documents"], analyzer, relation.has_phrases)
     if not texts.tokens.documents.max(initial=-1) < texts.n_ids <= max(relation.items.next_id, IDS_OF_ANY_FILE):
@@ -182,6 +192,7 @@ def derived_contexts(
         arrays[f"{name} keys"] = field.keys
         del field  # not two at once
     lists[DOCUMENTS] = _both_ways(document_field(stream, items.of), n_words, texts.n_ids)
+    arrays[LATENT_NAME] = latent_array(*lists[LATENT_FIELD])
     uses = pairs.uses, items.occurrences, np.array([least_count(len(stream.tokens))])
     arrays |= zip(USES_NAMES, uses, strict=True)
     return _made(generation, items.names, lists, arrays, None)

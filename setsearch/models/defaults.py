@@ -215,7 +215,7 @@ TERMS = Defaults(
     feedback=1.0,
     neighbors=1.0,
     budget=700.0,
-    vectors=VectorWeights(latent=0.5),
+    vectors=VectorWeights(latent=0.75),
     rejection=Rejection(gamma=0.03, discount=0.05),
 )
 # Authors: many documents as one item.

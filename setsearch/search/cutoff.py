@@ -6,7 +6,7 @@
 The second one is for one seed, and where nothing is left out: for other models than lift, with rejected items or
 popularity. The floor is the score of item 3 sqrt(n), at most 300, or of the middle one of few: what an item has in
 common with the seeds by chance. In a large collection sets are larger, too. A shift of all scores shifts tau likewise.
-Leave-one-out scores are without vectors.
+Leave-one-out scores have a part of the vectors of words, and of no others.
 
 What belongs is told only if the seeds find one another: at most a quarter of the other items, of a relation such as
 ratings an eighth, scores above the middle seed that is left out. One seed of a relation does not tell
@@ -151,7 +151,8 @@ def _finds_seeds(weights: SeedWeights) -> bool:
 
 
 def _can_leave_out(weights: SeedWeights) -> bool:
-    return isinstance(weights.model, Lift) and not weights.priors and not weights.corrections
+    is_known = not weights.priors or weights.of_seeds is not None
+    return isinstance(weights.model, Lift) and is_known and not weights.corrections
 
 
 ODD = 1 / 4  # of the middle score of the others, below which a seed is odd
@@ -198,6 +199,8 @@ def leave_one_out_scores(fields: Fields, weights: SeedWeights, exactly: bool = T
     if weights.neighborhood is not None:  # entries number the examples in the order of ids
         ids, (_, near, factors, *_) = sorted(weights.examples.ids), weights.neighborhood
         scores[: len(ids)] = scores[: len(ids)] * factors[ids] + near[ids] / weights.scale
+    if weights.of_seeds is not None:
+        scores[: len(weights.examples.ids)] += weights.of_seeds()
     return scores
 
 

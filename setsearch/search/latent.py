@@ -1,13 +1,9 @@
 """Latent vectors: what items are like by all features together, from the collection itself.
 
 The values of a model, items x features, have a truncated singular value decomposition X = U S V'; the vector of an item
-is its row of U S (latent semantic indexing: Deerwester and others, 1990). Words have vectors by their neighbors: X is
-the positive pointwise mutual information of words and contexts,
-
-    x_ij = max(0, ln(n_ij n / (n_i n_j)))
-
-n_ij the counts, and their vectors are rows of U S^(1/2) (Levy, Goldberg and Dagan, 2015). The decomposition begins with
-the same numbers each time, so that the same index gives the same vectors on one machine.
+is its row of U S (latent semantic indexing: Deerwester and others, 1990). Words with contexts have other ones
+(memory/latent.py). The decomposition begins with the same numbers each time, so that the same index gives the same
+vectors on one machine.
 """
 
 from typing import Any
@@ -21,7 +17,7 @@ from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
 from setsearch.storage.vectors import Bytes, quantized
 
-SIZE, SIZE_OF_TEXTS, SIZE_OF_WORDS = 64, 100, 200  # dimensions
+SIZE, SIZE_OF_TEXTS = 64, 100  # dimensions
 FEWEST = 10  # items and features
 
 
@@ -29,18 +25,20 @@ def latent_vectors(fields: Fields, defaults: Defaults) -> tuple[list[str], Bytes
     """The names of items with a vector, and the vectors as stored, `(n_names, size)`. Raises UsageError."""
     from scipy.sparse.linalg import svds
 
-    ids, are_words = fields.item_ids(), fields.contexts_revision is not None
-    x = _mutual_information(fields.first, ids) if are_words else _values(fields.first, ids, defaults)
+    if fields.contexts_revision is not None:
+        raise UsageError(f"{fields.items.name} with contexts always have latent vectors; leave `latent` out")
+    ids = fields.item_ids()
+    x = _values(fields.first, ids, defaults)
     x = x[:, np.flatnonzero(bincount(x.indices, minlength=x.shape[1]))]
     if min(x.shape) < FEWEST:
         raise UsageError(
             f"{x.shape[0]} {fields.items.name} with {x.shape[1]} features are too few for latent vectors; "
             f"both must be {FEWEST} or more"
         )
-    size = SIZE_OF_WORDS if are_words else SIZE_OF_TEXTS if fields.analyzer is not None else SIZE
+    size = SIZE_OF_TEXTS if fields.analyzer is not None else SIZE
     start = np.random.default_rng(0).normal(size=min(x.shape))
     left, strengths, _ = svds(x, k=min(size, min(x.shape) - 1), v0=start)
-    rows = left * (np.sqrt(strengths) if are_words else strengths)
+    rows = left * strengths
     described = fields.describe(ids.tolist())
     has_any = np.flatnonzero((np.diff(x.indptr) > 0) & (np.abs(rows).max(axis=1) > 0))
     names = [described[id][0] for id in ids[has_any].tolist()]
@@ -54,17 +52,3 @@ def _values(field: Field, ids: Ints, defaults: Defaults) -> Any:
     lists = field.forward(ids.tolist(), defaults.make({}).rule)
     entries = lists.concatenated_values().astype(float), lists.concatenated_ids().astype(np.int64)
     return csr_array((*entries, offsets(lists.lengths)), shape=(len(ids), field.features.next_id))
-
-
-def _mutual_information(field: Field, ids: Ints) -> Any:
-    """Positive pointwise mutual information of words and contexts, `(n_words, n_contexts)`."""
-    from scipy.sparse import csr_array
-
-    cells = field.read_forward(ids.tolist())
-    by_word, by_context = bincount(cells.lists, cells.counts), bincount(cells.ids, cells.counts)
-    expected = by_word[cells.lists] * by_context[cells.ids] / cells.counts.sum()
-    values = np.maximum(np.log(cells.counts / expected), 0.0)
-    shape = len(ids), field.features.next_id
-    x = csr_array((values, (np.searchsorted(ids, cells.lists), cells.ids)), shape=shape)
-    x.eliminate_zeros()
-    return x

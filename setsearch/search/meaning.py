@@ -10,20 +10,26 @@ p(x_i) if x is normal around the seeds, and around all items, with this same cov
 with shrinkage). Means and standard deviations (sd) of c are over the items with vectors; an item without one has z = 0.
 All vectors are compared: the field is exact, whatever lists a query reads.
 
+Words with contexts have latent vectors (memory/latent.py). What one of the seeds has if it is left out of the set is
+c_i with the centroid of the others, at the length of that of all.
+
 Products are sums of integers small enough to be exact, so that neither the order of items nor the library for matrices
 changes a bit. For that the mean is rounded to multiples of 2^-30, and the centroid c to those of a power of two: the
-least with which 127 sum |c_k| is at most 2^23 of them.
+least with which sum |c_k| is below 2^15 of them.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
-from setsearch.arrays import Floats, moments, places_among
+from setsearch.arrays import Floats, places_among
 from setsearch.memory.fields import Fields
-from setsearch.memory.vectors import STEPS, Vectors
+from setsearch.memory.vectors import LEAST, STEPS, Vectors
+from setsearch.scoring.best import moments
 from setsearch.search.examples import Examples
 from setsearch.search.weights import SeedWeights
+from setsearch.storage.vectors import LATENT
 
 NAME = "like in meaning"
 LEAST_ALIKE = 2.0  # deviations from chance of the mean cosine of examples
@@ -34,7 +40,7 @@ def centroid_of(vectors: Vectors, examples: Examples) -> Floats | None:
     """The weighted sum of the examples' vectors, `(size,)`; None if none has one, or if they cancel."""
     shares, ids = examples.weight(), np.array(examples.ids, np.int64)
     places, known = places_among(vectors.ids, ids)
-    parts = [(shares[: len(ids)][known], vectors.centred(vectors.rows[places[known]]))]
+    parts = [(shares[: len(ids)][known], vectors.units(places[known]))]
     texts = vectors.encoded(examples.like)
     if texts is not None:
         parts.append((shares[len(ids) : len(ids) + len(texts)], texts))
@@ -52,7 +58,23 @@ def with_meaning(fields: Fields, weights: SeedWeights, share: float) -> SeedWeig
     centroid = None if vectors is None else centroid_of(vectors, weights.joined or weights.examples)
     if vectors is None or centroid is None:
         return weights
-    return weights.with_prior(NAME, vectors.ids, vectors.cosines(vectors.direction(centroid)), share)
+    cosines, of_seeds = vectors.cosines(vectors.direction(centroid)), None
+    if fields.contexts_revision is not None and vectors.source == LATENT:
+        of_seeds = partial(_left_out, vectors, weights, centroid)
+    return weights.with_prior(NAME, vectors.ids, cosines, share, of_seeds)
+
+
+def _left_out(vectors: Vectors, weights: SeedWeights, centroid: Floats) -> Floats:
+    """c_i of the examples, by id, with the centroid of the others at the length of that of all; NaN for none."""
+    ids, every = np.array(sorted(weights.examples.ids), np.int64), weights.joined or weights.examples
+    shares = dict(zip(every.ids, every.weight().tolist(), strict=False))
+    places, known = places_among(vectors.ids, ids)
+    rows = vectors.units(np.where(known, places, 0))
+    others = centroid - rows * np.array([shares[id] for id in ids.tolist()])[:, None]
+    lengths = np.sqrt((others * others).sum(axis=1))
+    cosines = (rows * others).sum(axis=1) * math.sqrt(float((centroid * centroid).sum()))
+    left_out: Floats = np.divide(cosines, lengths, out=np.full(len(ids), np.nan), where=known & (lengths > LEAST))
+    return left_out
 
 
 def are_alike(vectors: Vectors, examples: Examples) -> bool:
@@ -63,12 +85,10 @@ def are_alike(vectors: Vectors, examples: Examples) -> bool:
     """
     places, known = places_among(vectors.ids, np.array(examples.ids, np.int64))
     places = places[known & (examples.weight()[: len(known)] > 0)]
-    rows = vectors.centred(vectors.rows[places])
+    rows = vectors.units(places)
     centroid, n = rows.sum(axis=0), len(rows)
     length, n_pairs = float(np.sqrt(centroid @ centroid)), n * (n - 1) / 2
     if n < 2 or not length:
         return examples.count == 1
-    cosines, products = vectors.cosines(centroid), rows @ centroid / length
-    unit = float(products @ products) / float(products @ cosines[places])  # cosines are times any number
     mean = (length**2 - float((rows * rows).sum())) / 2 / n_pairs
-    return mean > LEAST_ALIKE * unit * moments(cosines)[1] / math.sqrt(n_pairs)
+    return mean > LEAST_ALIKE * moments(vectors.cosines(centroid))[1] / length / math.sqrt(n_pairs)

@@ -5,7 +5,7 @@ If not all features of the seeds may count, the strongest do, by what their list
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,6 @@ from setsearch.arrays import (
     Floats,
     Ints,
     bincount,
-    moments,
     offsets,
     repeat,
     run_lengths,
@@ -30,7 +29,7 @@ from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Model, Query, Seeds
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import ValueRule
-from setsearch.scoring.best import Base, Best, ByIds, Names, accumulate, best, sort_best
+from setsearch.scoring.best import Base, Best, ByIds, Names, accumulate, best, moments, sort_best
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.scoring.smoothing import Neighbors, Smoothing, smooth
 from setsearch.search.examples import Examples, example_entries
@@ -159,6 +158,7 @@ class SeedWeights:
     constant: float
     negative: tuple[FieldWeights, ...] = ()  # of negative examples
     priors: tuple[tuple[str, Floats], ...] = ()
+    of_seeds: Callable[[], Floats] | None = None  # what priors give each example, by id, that is left out, if known
     smoothing: Smoothing | None = None  # that is worked out when its parts are needed
     worked_out: Neighborhood | None = None  # whose parts are in the base
     join: Callable[[], Examples] | None = None
@@ -285,25 +285,34 @@ class SeedWeights:
         """The scores of the k best items, without the constant; names of equal ones are not read."""
         return self.best(excluded, k, ByIds(len(self.base.items)))[1]
 
-    def with_prior(self, name: str, items: Ints, values: Floats, share: float) -> "SeedWeights":
+    def with_prior(
+        self, name: str, items: Ints, values: Floats, share: float, of_seeds: Callable[[], Floats] | None = None
+    ) -> "SeedWeights":
         """A named part of the base for some items: share sd(scores) z(values), where z is in standard deviations.
 
-        If all scores are equal, sd(scores) is taken as 1.
+        If all scores are equal, sd(scores) is taken as 1. `of_seeds`: the values of the examples, in the order of ids,
+        each if it is left out of the set; NaN for none.
         """
         mean, spread = moments(values)
         if not spread:
             return self
         sums, prior = self.sums(), np.zeros(len(self.base.items))
-        deviation = moments(sums[self.base.items > -np.inf] / self.scale)[1] or 1.0
-        prior[items] = to_lattice(share * deviation / spread * (values - mean), coefficient=self.scale)
+        exists = self.base.items > -np.inf
+        deviation = moments(sums if exists.all() else sums[exists])[1] / self.scale or 1.0
+        factor = share * deviation / spread
+        prior[items] = to_lattice(factor * (values - mean), coefficient=self.scale)
         base = Base(self.base.items + prior, self.base.constant, self.scale)
-        return self.having(base=base, priors=(*self.priors, (name, prior)), summed=sums + prior)
+        parts = {"priors": (*self.priors, (name, prior)), "summed": sums + prior, "left_out": self.left_out}
+        if of_seeds is None or self.priors:
+            return self.having(base=base, **parts, of_seeds=None)
+        find = of_seeds
+        return self.having(base=base, **parts, of_seeds=cache(lambda: np.nan_to_num(factor * (find() - mean))))
 
     def less(self, name: str, taken: Floats) -> "SeedWeights":
         """These weights with a named part of the base that takes something from the scores, `(n_ids,)`, in nats."""
         part = to_lattice(-taken, coefficient=self.scale)
         base = Base(self.base.items + part, self.base.constant, self.scale)
-        return self.having(base=base, priors=(*self.priors, (name, part)), summed=self.sums() + part)
+        return self.having(base=base, priors=(*self.priors, (name, part)), summed=self.sums() + part, of_seeds=None)
 
     def smoothed(self, neighbors: Neighbors, share: float) -> "SeedWeights":
         """These weights with parts of the base that smooth the scores of all items (scoring/smoothing.py)."""

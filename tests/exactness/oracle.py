@@ -291,10 +291,12 @@ def meaning_scores(
     share: float,
     texts: Iterable[Sequence[float]] = (),
     shrinkage: float | None = None,
+    left_out: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
     """Scores plus share sd(scores) z(cosine with the seeds' centroid) of centred vectors.
 
-    With a shrinkage the centroid is multiplied by the inverse of the covariance, of which it is a part.
+    With a shrinkage the centroid is multiplied by the inverse of the covariance, of which it is a part. With scores of
+    seeds that are left out of the set these alone get what is theirs, by the centroid of the others.
     """
 
     def unit(vector: Sequence[float]) -> list[float]:
@@ -313,12 +315,20 @@ def meaning_scores(
     centroid = [sum(row[k] * weight for row, weight in parts) for k in range(len(mean))]
     if shrinkage is not None:
         centroid = solve(shrunk_covariance([*vectors.values()], shrinkage), centroid)
-    step = 2.0 ** -floor(log2(2**23 / 127 / sum(map(abs, centroid))))
+    step = 2.0 ** -floor(log2((2**15 - 1) / sum(map(abs, centroid))))
     centroid = [round(c / step) * step for c in centroid]
     cosines = {item: sum(x * c for x, c in zip(row, centroid, strict=True)) for item, row in centred.items()}
     factor = share * pstdev(scores.values()) / pstdev(cosines.values())
     middle = sum(cosines.values()) / len(cosines)
-    return {item: score + factor * (cosines.get(item, middle) - middle) for item, score in scores.items()}
+    if left_out is not None:
+        length = sqrt(sum(c * c for c in centroid))
+        others = {
+            s: unit([c - seeds[s] * x for c, x in zip(centroid, row, strict=True)])
+            for s, row in centred.items()
+            if s in left_out
+        }
+        cosines = {s: length * sum(x * c for x, c in zip(centred[s], own, strict=True)) for s, own in others.items()}
+    return {item: score + factor * (cosines.get(item, middle) - middle) for item, score in (left_out or scores).items()}
 
 
 def shrunk_covariance(vectors: Sequence[Sequence[float]], shrinkage: float) -> list[list[float]]:

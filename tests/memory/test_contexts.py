@@ -161,7 +161,7 @@ def test_scores_equal_the_definition(index, seed):
     reading, titles = index.items("terms"), {id: title for id, _, title in rows}
     for seeds in (["apple"], ["lion", "tiger"], ["red", "green", "blue"]):
         for by, which in (("both", FIELDS), ("contexts", CONTEXTS)):
-            hits = reading.expand(seeds, 99, by=by, neighbors=0)
+            hits = reading.expand(seeds, 99, by=by, neighbors=0, vectors=0)
             expected = expected_scores(texts, seeds, which, titles)
             assert {h.item: h.score for h in hits} == pytest.approx(expected, abs=2e-5)
         for hit in reading.expand(seeds, 99, by="both", explain=True):
@@ -178,7 +178,7 @@ def test_the_most_frequent_words_have_contexts_of_a_sample_of_their_uses(index, 
     reading = index.items("terms")
     for seeds in (["apple"], ["apple", "tiger"], ["blue"]):
         for by, which in (("both", FIELDS), ("contexts", CONTEXTS)):
-            hits = reading.expand(seeds, 99, by=by, neighbors=0)
+            hits = reading.expand(seeds, 99, by=by, neighbors=0, vectors=0)
             expected = expected_scores(texts, seeds, which)
             assert {h.item: h.score for h in hits} == pytest.approx(expected, abs=2e-5)
     places = [(name, n) for name, own in tokens_of(texts) for n, token in enumerate(own) if token == "apple"]
@@ -256,7 +256,7 @@ def test_an_updated_document_without_text_has_no_contexts(index):
     texts = random_texts(1)
     index.add(texts.items())
     index.update([("d00", ["apple", "apple"])])
-    hits = index.items("terms").expand(["lion"], 99, by="contexts", fresh="now", neighbors=0)
+    hits = index.items("terms").expand(["lion"], 99, by="contexts", fresh="now", neighbors=0, vectors=0)
     rest = {name: text for name, text in texts.items() if name != "d00"}
     expected = expected_scores(rest, ["lion"], CONTEXTS)
     assert {h.item: h.score for h in hits} == pytest.approx(expected, abs=2e-5)

@@ -6,7 +6,7 @@ from statistics import mean, median
 
 import numpy as np
 import pytest
-from oracle import RARITY, lift_scores, ranking, same_scores, similarities, smoothed_scores
+from oracle import RARITY, lift_scores, meaning_scores, ranking, same_scores, similarities, smoothed_scores
 from samples import KERNELS, delete_arrays, with_kernels
 from test_contexts import CONTEXTS, FIELDS, fields_of, random_texts, random_titles
 
@@ -15,12 +15,14 @@ from setsearch import errors
 from setsearch.core import binding
 from setsearch.memory import neighbors
 from setsearch.memory.neighbors import NEAREST, UNIT
+from setsearch.models.defaults import TERMS
 from setsearch.scoring import best
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.storage import generations
 from setsearch.storage.generations import find_generation, json_array
 from setsearch.storage.relation import load_relations
 
+LATENT = TERMS.vectors.latent
 SETS = (["apple"], ["lion", "tiger"], ["red", "green", "blue"], {"lion": 2, "pear": 0.5, "wolf": 0})
 
 
@@ -67,6 +69,15 @@ def definition(fields, seeds, which=FIELDS):
     return total, {seed for seed, weight in weights.items() if weight}, sum(weights.values())
 
 
+def with_meaning(terms, scores, seeds, share=LATENT, left_out=None):
+    """Scores with the part of the latent vectors that the index has."""
+    with terms.fields(by="both") as own:
+        words, vectors = own.items.words, own.vectors()
+    rows = {words[id]: row for id, row in zip(vectors.ids.tolist(), vectors.rows.tolist(), strict=True)}
+    weights = seeds if isinstance(seeds, dict) else dict.fromkeys(seeds, 1.0)
+    return meaning_scores(scores, rows, weights, share, left_out=left_out)
+
+
 def ten_nearest(fields, shares):
     """The similarities, by definition, of the words that an index takes for the nearest: no others are nearer."""
     every, found = similarities(fields, FIELDS), {}
@@ -87,9 +98,11 @@ def test_scores_equal_the_definition(built, seeds):
     fields, terms, shares = built
     nearest = ten_nearest(fields, shares)
     for by, which in (("both", FIELDS), ("contexts", CONTEXTS)):
-        for options in ({}, {"neighbors": 0.5}):
+        for options in ({}, {"neighbors": 0.5}, {"vectors": 0}, {"vectors": 2}):
             scores, counted, total = definition(fields, seeds, which)
             expected = smoothed_scores(scores, nearest, counted, total, options.get("neighbors", 1.0))
+            if options.get("vectors", LATENT):
+                expected = with_meaning(terms, expected, seeds, options.get("vectors", LATENT))
             same_scores(terms.expand(seeds, 99, by=by, **options), expected, seeds, 2e-4)
     for hit in terms.expand(seeds, 99, explain=True):
         assert sum(part.weight for part in hit.features) == pytest.approx(hit.score, abs=1e-9)
@@ -102,14 +115,14 @@ def test_a_question_about_words_is_one_call_of_the_core(built, monkeypatch):
     """Weights, sums, neighbors and the best words, one or all of them."""
     _, terms, _ = built
     for seed in ("apple", "lion", "tiger", "red", "green"):
-        terms.expand([seed])  # lists have values now
-    expected = [[*terms.expand(["lion", "tiger"], k, explain=True)] for k in (1, 99)]
+        terms.expand([seed], vectors=0)  # lists have values now
+    expected = [[*terms.expand(["lion", "tiger"], k, explain=True, vectors=0)] for k in (1, 99)]
     for name in ("add", "best", "smooth"):
         monkeypatch.setattr(binding, name, lambda *_, name=name: pytest.fail(name))
     for k, hits in zip((1, 99), expected, strict=True):
         own = [(hit.item, hit.score) for hit in hits]
-        assert [(hit.item, hit.score) for hit in terms.expand(["lion", "tiger"], k)] == own
-    assert len(terms.expand_many([["lion"], ["apple", "red"]], 3)) == 2
+        assert [(hit.item, hit.score) for hit in terms.expand(["lion", "tiger"], k, vectors=0)] == own
+    assert len(terms.expand_many([["lion"], ["apple", "red"]], 3, vectors=0)) == 2
 
 
 @pytest.mark.parametrize("seeds", SETS, ids=str)
@@ -128,7 +141,8 @@ def test_the_nearest_words_are_named_with_their_parts(built, seeds):
         expected = {f"used like {w}": (0.5 + 2 / total) * a / of_all * own[w] for w, a in nearest[hit.item].items()}
         assert near == pytest.approx({name: part for name, part in expected.items() if part}, abs=2e-4)
         assert sum(reason.weight for reason in hit.reasons) == sum(part.weight for part in hit.features) == hit.score
-        label = next(reason.label for reason in hit.reasons if reason.label.startswith("used like "))
+        labels = [reason.label for reason in hit.reasons if reason.label != "used like them overall"]
+        label = next(label for label in labels if label.startswith("used like "))
         assert label.removeprefix("used like ").split(",")[0].split(" and ")[0] in nearest[hit.item]
 
 
@@ -138,18 +152,20 @@ def test_the_cut_equals_its_definition(built, seeds):
     nearest = ten_nearest(fields, shares)
     scores, counted, total = definition(fields, seeds)
     smoothed = smoothed_scores(scores, nearest, counted, total)
-    order = [score for _, score in ranking(smoothed, seeds)]
-    floor = order[len(smoothed) // 2 - 1]
+    found = with_meaning(terms, smoothed, seeds)
+    order = [score for _, score in ranking(found, seeds)]
+    floor = order[len(found) // 2 - 1]
     tau = floor + 0.25 * (mean(order[:5]) - floor)
     if len(seeds) > 1:
-        left_out = []
+        left_out = {}
         for seed in seeds:
             others = [other for other in seeds if other != seed]
             alone = definition(fields, others)[0][seed]
-            left_out.append(smoothed_scores(scores | {seed: alone}, nearest, counted, total)[seed])
-        tau = floor + 0.65 * (median(left_out) - floor)
+            left_out[seed] = smoothed_scores(scores | {seed: alone}, nearest, counted, total)[seed]
+        left_out = with_meaning(terms, smoothed, seeds, left_out=left_out)
+        tau = floor + 0.65 * (median(left_out.values()) - floor)
     for hit in terms.expand(seeds, 99, cut="mark"):
-        assert hit.belongs == (smoothed[hit.item] > tau) or abs(smoothed[hit.item] - tau) < 1e-3
+        assert hit.belongs == (found[hit.item] > tau) or abs(found[hit.item] - tau) < 1e-3
 
 
 def test_any_kernel_finds_the_same(tmp_path):

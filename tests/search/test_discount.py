@@ -54,11 +54,11 @@ def test_words_by_documents_equal_the_definition(built, rejected, kernel):
 
 def test_contexts_that_rejected_words_have_count_less(built):
     _, reading = built
-    plain = {h.item: h for h in reading.expand(SEEDS, 100, explain=True, neighbors=0)}
-    negative = {h.item: h for h in reading.expand(REJECTED, 100, explain=True, neighbors=0)}
-    with_rejected = reading.expand(SEEDS, 100, explain=True, exclude=REJECTED, neighbors=0)
+    plain = {h.item: h for h in reading.expand(SEEDS, 100, explain=True, neighbors=0, vectors=0)}
+    negative = {h.item: h for h in reading.expand(REJECTED, 100, explain=True, neighbors=0, vectors=0)}
+    with_rejected = reading.expand(SEEDS, 100, explain=True, exclude=REJECTED, neighbors=0, vectors=0)
     assert not with_rejected.learned
-    own = {item: reading.explain([item], item, neighbors=0).features for item in (*SEEDS, *REJECTED)}
+    own = {item: reading.explain([item], item, neighbors=0, vectors=0).features for item in (*SEEDS, *REJECTED)}
     known = {item: {part.feature for part in own[item]} for item in (*SEEDS, *REJECTED)}
     changed = 0
     for hit in with_rejected:

@@ -114,7 +114,7 @@ def test_columns_are_kept_of_documents_only(run, tmp_path, failed):
         ("--group-by", "place"),
         ("--items", "id", "--numbers", "year"),
     ):
-        failed(run("index", "a.db", "d.jsonl", *roles, "--keep-columns", "text"), 2, "--keep-columns is for documents")
+        failed(run("index", "a.db", "d.jsonl", *roles, "--keep-columns", "text"), 2, "only documents keep columns")
 
 
 def test_a_damaged_column_is_said(tmp_path):

@@ -13,8 +13,8 @@ from samples import random_data, with_kernels
 
 import setsearch
 from setsearch import errors
-from setsearch.arrays import moments
 from setsearch.memory.vectors import ENOUGH, inverse_spread
+from setsearch.scoring.best import moments
 from setsearch.search.passes import LEAST
 from setsearch.sqlite.integrity import add_checksum
 
@@ -53,7 +53,7 @@ def test_scores_equal_their_definition(built, n_seeds, share):
     reading, seeds = index.items("documents"), random.Random(n_seeds).sample(sorted(set(data) - {"i5"}), n_seeds)
     options = {"vectors": share, "feedback": 0}
     hits = reading.expand(seeds, 100, explain=True, **options)
-    same_scores(hits, expected_scores(data, vectors, seeds, share), seeds, 5e-7)
+    same_scores(hits, expected_scores(data, vectors, seeds, share), seeds, 1e-6)
     for hit in hits:
         assert sum(part.weight for part in hit.features) == pytest.approx(hit.score, abs=1e-9)
         explained = reading.explain(seeds, hit.item, **options)

@@ -71,14 +71,14 @@ def documents_part(index, known, rare):
 
 def test_a_rare_seed_counts_by_its_documents(index):
     reading = index.items("terms")
-    mixed = reading.expand(["lion", "okapi"], 50, neighbors=0)
-    alone = reading.expand(["lion"], 50, neighbors=0)
+    mixed = reading.expand(["lion", "okapi"], 50, neighbors=0, vectors=0)
+    alone = reading.expand(["lion"], 50, neighbors=0, vectors=0)
     by_documents = reading.expand(["lion", "okapi"], 50, by="documents")
     assert mixed.contexts_revision == 1
     assert by_documents.contexts_revision is None
     assert {hit.item for hit in mixed[:3]} == {"tiger", "wolf", "bear"}
     # Contexts know one seed only, so their part is that of the question with this seed alone.
-    contexts = {hit.item: hit.score for hit in reading.expand(["lion"], 50, by="contexts", neighbors=0)}
+    contexts = {hit.item: hit.score for hit in reading.expand(["lion"], 50, by="contexts", neighbors=0, vectors=0)}
     documents = documents_part(index, "lion", "okapi")
     assert {hit.item for hit in mixed} == {hit.item for hit in alone}
     for hit in mixed:

@@ -58,7 +58,7 @@ def same(reading, on_spark, sets, k=30, **options):
     """Both answers, to the bit, with what belongs and why."""
     found = on_spark.expand_many(sets, k, **options)
     for seeds, hits in zip(sets, found, strict=True):
-        expected = reading.expand(seeds, k, **{"neighbors": 0, **options})  # there are none on Spark
+        expected = reading.expand(seeds, k, **{"neighbors": 0, "vectors": 0, **options})  # there are none on Spark
         assert [tuple(hit)[:6] for hit in hits] == [tuple(hit)[:6] for hit in expected]
         assert (hits.blank, hits.learned) == (expected.blank, expected.learned)
         assert (hits.contexts_revision is None) == (expected.contexts_revision is None)
@@ -157,7 +157,7 @@ def test_explanations(both):
         ("documents", ids[:2], ids[2]),
     ):
         for options in ({}, {"model": "bernoulli"}):
-            expected = index.items(name).explain(seeds, item, neighbors=0, **options)
+            expected = index.items(name).explain(seeds, item, neighbors=0, vectors=0, **options)
             assert on_spark.items(name).explain(seeds, item, **options) == expected
 
 
