@@ -175,11 +175,15 @@ static void insert(best_t *best, double score) {
     best->heap[place] = score;
 }
 
-/* The largest of some scores. */
+/* The largest of some scores: four at once, as one waits for the one before. */
 static double largest(const double *scores, int64_t size) {
-    double most = -INFINITY;
-    for (int64_t i = 0; i < size; i++) most = scores[i] > most ? scores[i] : most;
-    return most;
+    double most[] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    int64_t i = 0;
+    for (; i + 4 <= size; i += 4)
+        for (int lane = 0; lane < 4; lane++) most[lane] = scores[i + lane] > most[lane] ? scores[i + lane] : most[lane];
+    for (; i < size; i++) most[0] = scores[i] > most[0] ? scores[i] : most[0];
+    for (int lane = 1; lane < 4; lane++) most[0] = most[lane] > most[0] ? most[lane] : most[0];
+    return most[0];
 }
 
 /* How many scores are above 0, without those of some items. */
@@ -380,19 +384,15 @@ static int smooth(const double *scores, int64_t n, const neighbors_t *near, cons
     return 0;
 }
 
-/* The best of all items by scores that are smoothed, as setsearch_best has them; and the least score. `sums`: BLOCK. */
+/* The best of all items by scores that are smoothed, as setsearch_best has them. `sums`: BLOCK. */
 static int64_t find_smoothed(const double *scores, int64_t n, const neighbors_t *near, const ids_t *seeds,
-                             const ids_t *excluded, double *levels, double *sums, best_t *best, double *least_score) {
+                             const ids_t *excluded, double *levels, double *sums, best_t *best) {
     if (find_levels(scores, n, near, seeds, levels) < 0) return DAMAGED;
-    *least_score = INFINITY;
     for (int64_t first = 0, without = 0; first < n; first += SMOOTHED) {
         const int64_t size = n - first < SMOOTHED ? n - first : SMOOTHED, last = first + size;
         double *others = sums + SMOOTHED;
         if (smooth(scores, n, near, levels, first, size, sums, others) < 0) return DAMAGED;
-        for (int64_t i = 0; i < size; i++) {
-            sums[i] = scores[first + i] + sums[i] + others[i];
-            *least_score = sums[i] < *least_score ? sums[i] : *least_score;
-        }
+        for (int64_t i = 0; i < size; i++) sums[i] = scores[first + i] + sums[i] + others[i];
         for (; without < excluded->count && excluded->ids[without] < last; without++) {
             if (excluded->ids[without] < first) return DAMAGED;
             sums[excluded->ids[without] - first] = -INFINITY;
@@ -1307,8 +1307,8 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     if (asked->sums) return found;
     if (sums) {
         const ids_t seeds = {memory->examples, n_seeds};
-        const int64_t count = find_smoothed(sums, n, &asked->near, &seeds, without, smoothed + n, memory->block, &best,
-                                            &memory->least);
+        const int64_t count = find_smoothed(sums, n, &asked->near, &seeds, without, smoothed + n, memory->block, &best);
+        memory->least = -INFINITY; /* nobody asks */
         if (count < 0 || is_crowded(&best)) return count < 0 ? count : UNSURE;
         sort_down(scores, ids, count);
         return count;

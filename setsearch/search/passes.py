@@ -20,7 +20,7 @@ import numpy as np
 
 from setsearch.arrays import Floats, Ints, to_lattice
 from setsearch.core import question
-from setsearch.core.binding import Part
+from setsearch.core.binding import Near, Part
 from setsearch.core.question import Answer, Asking, Copies, Numbers, Question, Weighed
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
@@ -168,22 +168,21 @@ def weights_at_once(
     if examples.count + second[0] > question.MOST_EXAMPLES:
         return None
     base, without = fields.base(model, examples.total), sorted({*excluded, *examples.seeds})
-    asked = _question(fields, examples, model, second, base.items, without, wanted)
-    if smoothing is not None and wanted.k:
-        asked = asked._replace(near=(*smoothing.neighbors, smoothing.share))
-    numbers = asked.numbers
-    answer = yield asked._replace(once=once and fields.are_documents)
+    near = None if smoothing is None or not wanted.k else (*smoothing.neighbors, smoothing.share)
+    asked = _question(fields, examples, model, second, base.items, without, wanted, once, near)
+    answer = yield asked
     if answer is None or isinstance(answer, Copies):
         return answer
 
     def deeper(k: int) -> Best | None:
         """More of the best items; None where numpy must be asked."""
-        (more,) = question.ask_all([asked._replace(numbers=numbers._replace(k=min(k, len(base.items))), weighs=False)])
+        numbers = asked.numbers._replace(k=min(k, len(base.items)))
+        (more,) = question.ask_all([asked._replace(numbers=numbers, weighs=False)])
         return (more.ids, more.scores) if isinstance(more, Answer) else None
 
     def join() -> Examples:
         """The seeds, and the items that joined."""
-        return examples.joined_by(answer.joined.tolist(), numbers.weight)
+        return examples.joined_by(answer.joined.tolist(), asked.numbers.weight)
 
     def weigh() -> tuple[FieldWeights, ...]:
         """The weights of all fields, as seed_weights makes them."""
@@ -211,6 +210,8 @@ def _question(
     base: Floats,
     without: Sequence[int],
     wanted: Wanted,
+    once: bool,
+    near: Near | None,
 ) -> Question:
     """What the core is asked for the weights of examples, if each of them counts."""
     n_items, total, alike, joins = fields.items.size, examples.total, ALIKE if fields.are_documents else 0.0, second[0]
@@ -225,7 +226,7 @@ def _question(
     if examples.texts or examples.rare:
         texts = [_texts(field, examples.within(field), model.rule) for field in fields.all]
     sums = None if wanted.k else np.empty(len(base))
-    return Question(lists, base, numbers, *of_seeds, sums, wanted.weights, choosing=choosing, texts=texts)
+    return Question(lists, base, numbers, *of_seeds, sums, wanted.weights, once and alike > 0, choosing, near, texts)
 
 
 def _texts(field: Field, examples: Examples, rule: ValueRule) -> Part:

@@ -149,7 +149,7 @@ def test_fields_together_are_smoothed_over_neighbors(seed, monkeypatch):
         left = np.setdiff1d(np.arange(n_items), seeds)
         best = np.sort(smoothed[left])[::-1][: own[0]]
         (found,) = question.ask_all([asked._replace(sums=None, near=(*near, share))])
-        assert found.scores[: own[0]].tolist() == best.tolist() and found.least == smoothed.min()
+        assert found.scores[: own[0]].tolist() == best.tolist() and found.least <= smoothed.min()
         assert np.array_equal(found.scores, smoothed[found.ids]) and not np.isin(found.ids, seeds).any()
         answered += 1
     assert answered or n_items == 5
