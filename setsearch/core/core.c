@@ -763,7 +763,7 @@ static double factor(const question_t *question, double exponent, double total, 
     return lift;
 }
 
-/* Factors of features by 4 c_j and d: most features are rare, and few of the examples have them. */
+/* v_j over s_j of features, in multiples of 2^-22, by 4 c_j and d: most are rare, and few of the examples have them. */
 typedef struct {
     double total, exponent;
     double known[FEW_QUARTERS][RARE]; /* 0 if it is unknown */
@@ -798,8 +798,9 @@ static inline double units_of(const question_t *question, factors_t *factors, do
     const int is_common = df < RARE && quarters < FEW_QUARTERS && quarters == (double)(int)quarters;
     double once = 0, *of_feature = is_common ? &factors->known[(int)quarters][df] : &once;
     if (*of_feature == 0)
-        *of_feature = factor(question, factors->exponent, factors->total, having, df > 1 ? (double)df : 1.0);
-    return sum / factors->total * *of_feature * VALUE_LATTICE;
+        *of_feature = factor(question, factors->exponent, factors->total, having, df > 1 ? (double)df : 1.0) /
+                      factors->total * VALUE_LATTICE;
+    return sum * *of_feature;
 }
 
 /* The features of the examples: c_j and s_j, what their lists cost, and with `factors` their weights by document frequencies
@@ -808,9 +809,9 @@ static inline double units_of(const question_t *question, factors_t *factors, do
 static int gather(const field_t *field, const question_t *question, const part_t *texts, factors_t *factors,
                   const memory_t *memory, weighed_t *own, double *cost) {
     const int64_t n_features = field->by_feature.n_lists, count = memory->n_examples + (texts ? texts->n_lists : 0);
-    int64_t *places = memory->pruning.near_ids, behind = 0, all = 0;
+    int64_t *places = memory->pruning.near_ids, behind = 0, all = 0, found = 0;
+    int64_t *restrict features = own->features;
     double have[2 * NEAR_EACH_OTHER] = {0};
-    own->count = 0;
     if (texts && (texts->value_bytes != 4 || !is_sound(texts, n_features))) return DAMAGED;
     for (int64_t e = 0; e < count; e++) {
         const example_t example = example_at(field, texts, memory, e);
@@ -820,7 +821,7 @@ static int gather(const field_t *field, const question_t *question, const part_t
         places[e] = part->starts[example.list];
     }
     for (;;) {
-        int64_t first = n_features, begin = own->count;
+        int64_t first = n_features, begin = found;
         int is_more = 0;
         for (int64_t e = 0; e < count; e++) {
             const example_t example = example_at(field, texts, memory, e);
@@ -841,16 +842,16 @@ static int gather(const field_t *field, const question_t *question, const part_t
             for (; p < end && ids[p] - begins < room; p++) {
                 double *sums = have + 2 * (ids[p] - begins);
                 __builtin_prefetch(field->short_ones + ids[p]);
-                own->features[own->count] = ids[p];
-                own->count += sums[0] == 0.0;
+                features[found] = ids[p];
+                found += sums[0] == 0.0;
                 sums[0] += example.share;
                 sums[1] += example.share * values[p];
             }
             places[e] = p;
         }
-        for (int64_t j = begin; j < own->count; j++) {
-            double *sums = have + 2 * (own->features[j] - first);
-            const int64_t df = stored_length(field, own->features[j]);
+        for (int64_t j = begin; j < found; j++) {
+            double *sums = have + 2 * (features[j] - first);
+            const int64_t df = stored_length(field, features[j]);
             if (factors) own->weights[j] = units_of(question, factors, sums[0], sums[1], df);
             own->having[j] = sums[0], own->sums[j] = sums[1];
             sums[0] = sums[1] = 0.0;
@@ -858,7 +859,7 @@ static int gather(const field_t *field, const question_t *question, const part_t
             all += memory->costs[j];
         }
     }
-    *cost = (double)all;
+    own->count = found, *cost = (double)all;
     return 0;
 }
 

@@ -10,7 +10,7 @@ without lists that are longer by themselves; and in any case the 20 strongest fe
 list counts as long as it costs. Strength is estimated with the document frequencies of the stored counts, so that only
 the lists that count get values.
 
-The core does what seed_weights, second_pass and best do one after another, to the bit, for seeds that the index holds.
+The core does what seed_weights, second_pass, smooth and best do one after another, to the bit.
 """
 
 from collections.abc import Callable, Sequence
