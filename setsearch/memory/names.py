@@ -1,6 +1,7 @@
 """The names of what a process keeps: of stored vocabularies, once somebody has asked often, and of contexts."""
 
 import sqlite3
+import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
@@ -10,7 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from setsearch.arrays import Array, Ints
+from setsearch.arrays import Array, Ints, bincount, offsets
 from setsearch.lists import LOCK
 from setsearch.storage.generations import json_of
 from setsearch.storage.matching import is_one_edit
@@ -35,10 +36,13 @@ class KnownNames:
         is_kept = vocabulary.id > 0 and not vocabulary.titles_shown and vocabulary.next_id <= MOST
         self._size = vocabulary.next_id if is_kept else -1
         self._asked = 0
+        self._half = 1 << max(vocabulary.next_id.bit_length() - 1, 0)  # as many beginnings of hashes as names, about
+        self._shift = sys.hash_info.width - self._half.bit_length()
         self._text = bytearray()
         self._starts, self._ends = array("Q"), array("Q")  # of the names; a title follows, up to the next start
         self._hashes = array("q")
-        self._by_hash: tuple[array[int], array[int]] | None = None  # hashes, ascending, and ids, once all are there
+        # Once all are there: hashes, ascending, their ids, and where those with the same first bits begin.
+        self._by_hash: tuple[array[int], array[int], array[int]] | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -68,16 +72,19 @@ class KnownNames:
                 self._starts.append(len(self._text))
                 hashes = np.array(self._hashes, np.int64)
                 order = np.argsort(hashes).astype(np.int64, copy=False)
+                begins = offsets(bincount((hashes >> self._shift) + self._half, minlength=2 * self._half))
                 sorted_hashes, ids = array("q", hashes[order].tobytes()), array("q", order.tobytes())
-                self._by_hash, self._hashes = (sorted_hashes, ids), array("q")
+                self._by_hash = sorted_hashes, ids, array("i", begins.astype(np.int32).tobytes())
+                self._hashes = array("q")
 
     def find(self, names: Iterable[str]) -> dict[str, int]:
         """The ids of those names that exist; all names are there."""
         assert self._by_hash is not None
-        (hashes, ids), found = self._by_hash, {}
+        (hashes, ids, begins), found = self._by_hash, {}
         for name in filter(None, names):
             own = hash(name)
-            place = bisect_left(hashes, own)
+            bits = (own >> self._shift) + self._half
+            place = bisect_left(hashes, own, begins[bits], begins[bits + 1])  # of one or two: memory is slow
             while place < len(hashes) and hashes[place] == own:
                 id = ids[place]
                 if self._text[self._starts[id] : self._ends[id]] == name.encode():
