@@ -85,7 +85,7 @@ def best_hits(
     n_lists = 1 if is_beside else len(groups)
     waits = _waits(request) and n_lists == 1 and groups[0].known is not None  # more is soon found
     among, wanted = fields.allowed(request.among, request.filter), _shown(request)
-    told = dict[int, bool]()  # whether the seeds of each group tell what belongs, once they were asked
+    told: dict[int, bool] = {}  # whether the seeds of each group tell what belongs, once they were asked
     while True:
         lists = []
         for place, weights in enumerate(groups):

@@ -214,7 +214,7 @@ def _candidates(
         sought = {word: weights[term] for word, term in terms.items() if term and term in weights}
     lowered = lowered.replace("\n", " ").replace("\t", " ") + "  "
     begins = set() if text.isascii() else {_begin(lowered, match.start()) for match in _beyond_ascii.finditer(text)}
-    found = set[Marked]()
+    found: set[Marked] = set()
     for word, weight in sought.items():
         place, size = lowered.find(word), len(word)
         is_plain = analyzer is not None and word.isascii() and f"a{word}".isidentifier()

@@ -1492,9 +1492,18 @@ ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t
                              const int64_t *starts, const int64_t *ends, double alike, int64_t least, int64_t back,
                              int64_t *same, int64_t *firsts) {
     int64_t n_firsts = 0;
+    for (int64_t i = 0; i < count; i++) { /* they lie far apart */
+        if (items[i] < 0 || items[i] >= n_lists) return DAMAGED;
+        __builtin_prefetch(starts + items[i]);
+        __builtin_prefetch(ends + items[i]);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t first = starts[items[i]];
+        if (first >= 0 && first < size) __builtin_prefetch(ids + first);
+    }
     for (int64_t i = 0; i < count; i++) {
         const int64_t one = items[i];
-        if (one < 0 || one >= n_lists || starts[one] < 0 || ends[one] < starts[one] || ends[one] > size) return DAMAGED;
+        if (starts[one] < 0 || ends[one] < starts[one] || ends[one] > size) return DAMAGED;
         same[i] = -1;
         for (int64_t f = n_firsts - 1; f >= 0 && f >= n_firsts - back && same[i] < 0; f--) {
             const int64_t other = items[firsts[f]];

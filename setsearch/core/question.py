@@ -256,7 +256,10 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
 
     Other threads of Python go on while the core is at work. Raises LostArrays.
     """
-    first, ids_of_all, shares, found = questions[0], list[int](), list[float](), list[Answered]()
+    first = questions[0]
+    ids_of_all: list[int] = []
+    shares: list[float] = []
+    found: list[Answered] = []
     for own in questions:
         require(own.base.dtype == np.float64 and own.base.flags.c_contiguous, "a base that the core cannot take")
         require(len(own.base) == len(first.base), "a base of other items")

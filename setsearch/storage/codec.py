@@ -86,15 +86,16 @@ def pack_columns(columns: Sequence[Ints]) -> bytes:
 
 def unpack_columns(data: bytes, n_columns: int) -> list[Ints] | None:
     """The inverse of `pack_columns`; None for what it cannot have made."""
-    begin, columns = n_columns * _BYTES_OF_SIZE, list[Ints]()
+    begin = n_columns * _BYTES_OF_SIZE
     if len(data) < begin:
         return None
     lengths = struct.unpack_from(f"<{n_columns}I", data)
-    if binding.library() is not None and sum(lengths) <= MOST_OF_BYTE * len(data):
-        values = indexing.unpack_columns(data, n_columns, LONGEST, sum(lengths))
+    ends = [*accumulate(lengths, initial=0)]
+    if binding.library() is not None and ends[-1] <= MOST_OF_BYTE * len(data):
+        values = indexing.unpack_columns(data, n_columns, LONGEST, ends[-1])
         if values is not None:
-            ends = [*accumulate(lengths, initial=0)]
             return [values[start:end] for start, end in pairwise(ends)]
+    columns: list[Ints] = []
     for length in lengths:
         slices = list[Array]()
         for start in range(0, length, LONGEST):
