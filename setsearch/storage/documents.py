@@ -65,15 +65,14 @@ class Texts(Blocks):
             for first in self.firsts().tolist():
                 yield from self._read_block(first).items()
             return
-        within = "from setsearch_text where relation = ?1"
         for start in range(0, len(documents), AT_ONCE):
             wanted = documents[start : start + AT_ONCE].tolist()
             rows = self.cursor.execute(
-                f"select first, items, data {within} and first in (select (select max(first) {within} "
-                "and first <= value) from json_each(?2)) order by first",
+                "select first, items, data from json_each(?2) cross join setsearch_text t on t.rowid = (select rowid "
+                "from setsearch_text where relation = ?1 and first <= value order by first desc limit 1)",
                 (self.relation, json.dumps(wanted)),
             ).fetchall()
-            for first, head, stored in rows:
+            for first, head, stored in {row[0]: row for row in rows}.values():  # documents of a block find it again
                 yield from self._texts(first, head, stored, {*wanted})
 
     def write(self, texts: Mapping[int, bytes | None]) -> None:
