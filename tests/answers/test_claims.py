@@ -12,6 +12,7 @@ from test_inbox import TOPICS, fill, text, texts
 
 import setsearch
 from setsearch import errors
+from setsearch.answers.results import BY_DOCUMENTS, CONTEXTS_HELP
 from setsearch.answers.saved import set_index
 
 
@@ -83,6 +84,15 @@ def test_a_text_scores_as_a_document_with_its_words(index):
 def test_words_are_asked_by_what_describes_them(index):
     for word in ("leopard", "wheat"):
         compare(index, word, "terms")
+
+
+def test_why_a_set_cannot_tell_is_noted():
+    """Words without contexts; what is told of a member needs no note."""
+    with setsearch.open(sqlite3.connect(":memory:")) as index:
+        fill(index).keep_set("words", ["lion", "tiger"], items="terms")
+        found = index.sets_of("wheat", items="terms")
+        assert (found[0].belongs, found.notes) == (None, [f"words: {BY_DOCUMENTS}{CONTEXTS_HELP}"])
+        assert index.sets_of("lion", items="terms").notes == index.sets_of("cats5", items="documents").notes == []
 
 
 def test_the_order_is_by_how_far_above_the_line_a_set_has_the_item(index):

@@ -44,7 +44,7 @@ class Claim(NamedTuple):
 
 
 class Claims(list[Claim]):
-    """The sets, the one that fits best first; `notes`: which have no answer, and why."""
+    """The sets, the one that fits best first; `notes`: which have no answer, or cannot tell what belongs, and why."""
 
     notes: Sequence[str] = ()
 
@@ -61,7 +61,10 @@ def sets_of(database: Database, reading: Reading, item: str | None, text: str | 
     def answer(fields_by: FieldsBy) -> Claims:
         asking = _Asking(reading, fields_by, item, text)
         claims = asking.claims(most)
-        claims.notes = [note for name in asking.sets.noted for note in asking.sets.note(database.path, name)]
+        untold = asking.sets.untold | asking.untold
+        unknown = [own.set for own in claims if own.belongs is None and own.set in untold]
+        noted = [note for name in asking.sets.noted for note in asking.sets.note(database.path, name)]
+        claims.notes = noted + [f"{name}: {untold[name]}" for name in unknown]
         return claims
 
     return reading.answer({}, answer)
@@ -85,6 +88,7 @@ class _Asking:
             raise UnknownSet(f"no set of {reading.name} is saved; `setsearch set save` saves one")
         self._look = self._looked()
         self._direct: dict[str, tuple[Fields, Parts]] = {}
+        self.untold: dict[str, str] = {}  # why sets that are not in the index do not tell what belongs
 
     def claims(self, k: int | None) -> Claims:
         """The k sets that fit best."""
@@ -164,9 +168,10 @@ class _Asking:
         for name, found in weigh_each(several, sets.others):
             if isinstance(found, SetsearchError):
                 raise found
-            fields, weights, _, own, *_ = found
+            fields, weights, _, own, *_, untold = found
             id = fields.find(self._name)
             if id is None or weights.base.items[id] == -np.inf:
                 continue
+            self.untold |= {name: untold} if untold else {}
             self._direct[name] = fields, contributions(fields, weights, [id])[id]
             yield name, own, float(weights.scores()[id] + weights.constant)
