@@ -81,9 +81,8 @@ def best_hits(
 
     If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
     """
-    groups, is_beside = _by_names(fields, groups), groups[-1].beside
-    n_lists = 1 if is_beside else len(groups)
-    waits = _waits(request) and n_lists == 1 and groups[0].known is not None  # more is soon found
+    groups, named, in_turn = _lists(fields, groups)
+    waits = _waits(request) and in_turn == 1 and groups[0].known is not None  # more is soon found
     among, wanted = fields.allowed(request.among, request.filter), _shown(request)
     told: dict[int, bool] = {}  # whether the seeds of each group tell what belongs, once they were asked
     while True:
@@ -94,7 +93,7 @@ def best_hits(
                 raise NothingToRank(nothing_left(fields.items, among))
             scores, leaves = scores + weights.constant, request.options.get("cut") == "keep"
             belongs: list[bool | None] = []
-            if request.options.get("cut") and not weights.beside:
+            if request.options.get("cut") and place < in_turn:
                 leaders = _leaders(fields, weights, excluded, request, among, scores)
                 if place not in told:
                     asked = fields, weights, leaders, excluded, defaults
@@ -103,11 +102,11 @@ def best_hits(
                 if not leaves:  # the line needs more items than are shown
                     ids, scores = ids[:wanted], scores[:wanted]
                 if not waits:
-                    belongs = _marks(fields, weights, ids, scores, leaders, request, told[place], n_lists)
+                    belongs = _marks(fields, weights, ids, scores, leaders, request, told[place], in_turn)
             found = zip(ids.tolist(), scores.tolist(), belongs or [None] * len(ids), [place] * len(ids), strict=True)
             lists.append([row for row in found if row[2] or not leaves][:wanted])
         is_all = all(len(own) < wanted for own in lists)
-        ranked, of_groups = _in_turn(fields, lists, request, is_beside)
+        ranked, of_groups = _merged(fields, lists, request, in_turn)
         same = _hits_among(fields, [id for id, *_ in ranked[:wanted]], request)
         if of_groups:
             same = {id: list(dict.fromkeys([*own, *of_groups.get(id, ())])) for id, own in same.items()}
@@ -115,7 +114,7 @@ def best_hits(
             rows = [row for row in ranked if row[0] in same][: request.k]
             if waits and told[0]:
                 rows = _marked(fields, groups[0], rows, leaders, excluded)
-            hits = make_hits(fields, groups, rows, request, same)
+            hits = make_hits(fields, groups, rows, request, same, named)
             several = any(weights.examples.count > 1 for weights in groups)
             if (cannot_tell or several) and told and not any(told.values()):
                 hits.untold = by_documents_note(fields) if cannot_tell else SHARE_LITTLE
@@ -158,24 +157,24 @@ def _marked(
     return [(id, score, old if group else mark, group) for (id, score, old, group), mark in marks]
 
 
-def _in_turn(
-    fields: Fields, lists: Sequence[Sequence[Row]], request: ExpandRequest, is_beside: bool
+def _merged(
+    fields: Fields, lists: Sequence[Sequence[Row]], request: ExpandRequest, in_turn: int
 ) -> tuple[list[Row], Mapping[int, Sequence[int]]]:
     """The rows of each group in turn, each item once, those that belong first; and what was folded in a group.
 
-    What a group loses by folding, it fills up from its own. `is_beside`: the second one is beside all examples.
+    What a group loses by folding, it fills up from its own. The second list is beside the first if that is alone.
     """
     if len(lists) == 1:
         return [*lists[0]], {}
     same = [_hits_among(fields, [id for id, *_ in own], request) for own in lists]
     kept = [[row for row in own if row[0] in folded] for own, folded in zip(lists, same, strict=True)]
     merged: dict[int, Row] = {}
-    for own in () if is_beside else zip_longest(*kept):
+    for own in zip_longest(*kept) if in_turn > 1 else ():
         rows = [row for row in own if row is not None]
         best = {row[0]: row for row in sorted(rows, key=lambda row: row[1])}
         for id, *_ in rows:
             merged.setdefault(id, best[id])
-    rows = _beside(*kept) if is_beside else sorted(merged.values(), key=lambda row: row[2] is False)
+    rows = sorted(merged.values(), key=lambda row: row[2] is False) if in_turn > 1 else _beside(*kept)
     return rows, {id: same[group].get(id, ()) for id, _, _, group in rows}
 
 
@@ -221,8 +220,9 @@ def make_hits(
     rows: Sequence[Row],
     request: ExpandRequest,
     same: Mapping[int, Sequence[int]] = MappingProxyType({}),
+    named: Sequence[tuple[str, ...]] = ((),),
 ) -> Hits:
-    """Hits of items in the order of their rank, with near-duplicates."""
+    """Hits of items in the order of their rank, with near-duplicates; `named` as _lists has it."""
     ids = [id for id, *_ in rows]
     explain, snippets = request.options.get("explain"), request.options.get("snippets")
     features, reasons, common = {}, {}, list[Reason]()
@@ -238,8 +238,6 @@ def make_hits(
     passages = make_snippets(fields, features) if snippets else {}
     columns = fields.columns_of(ids)
     names = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])
-    is_beside = groups[-1].beside
-    named = [() if len(groups) == 1 or own.beside < is_beside else _names(fields, own.examples) for own in groups]
     hits = [
         Hit(
             rank,
@@ -260,10 +258,10 @@ def make_hits(
     blank, learned = None if has_base else groups[0].constant, bool(groups[0].corrections)
     revisions = fields.relation.revision, fields.contexts_revision
     found = Hits(hits, *revisions, blank, learned, tuple(common), whole=fields.items.whole)
-    if is_beside:
-        found.beside = next((hit.group for hit in hits if hit.group), ())
-    elif len(groups) > 1:
+    if named[0]:
         found.groups = tuple(named)
+    else:
+        found.beside = next((hit.group for hit in hits if hit.group), ())
     return found
 
 
@@ -272,30 +270,36 @@ def explain_item(fields: Fields, groups: Sequence[SeedWeights], excluded: Sequen
 
     At the same place of several lists, by the one where its score is the largest.
     """
-    if groups[-1].beside:
+    groups, named, in_turn = _lists(fields, groups)
+    if in_turn < len(groups):
         lists = [zip(*own.best(excluded, PLACES.stop, fields), strict=True) for own in groups]
         rows = [[(int(id), float(score), None, place) for id, score in own] for place, own in enumerate(lists)]
         place = {own: place for own, _, _, place in _beside(*rows)}.get(id, 0)
-        found = explanation(fields, groups[place], id)
-        return found._replace(group=_names(fields, groups[1].examples)) if place else found
+        return explanation(fields, groups[place], id)._replace(group=named[place])
     if len(groups) == 1:
         return explanation(fields, groups[0], id)
     places = []
-    for place, weights in enumerate(_by_names(fields, groups)):
+    for place, weights in enumerate(groups):
         scores = weights.scores()
         others = np.setdiff1d(np.flatnonzero(scores >= scores[id]), [*excluded, id])
         own, *ranks = fields.ranks(np.array([id, *others[scores[others] == scores[id]]])).tolist()
         before = np.count_nonzero(scores[others] > scores[id]) + sum(rank < own for rank in ranks)
-        places.append((int(before), -float(scores[id] + weights.constant), -place, weights))
-    weights = min(places, key=lambda each: each[:3])[-1]
-    return explanation(fields, weights, id)._replace(group=_names(fields, weights.examples))
+        places.append((int(before), -float(scores[id] + weights.constant), -place))
+    place = -min(places)[-1]
+    return explanation(fields, groups[place], id)._replace(group=named[place])
 
 
-def _by_names(fields: Fields, groups: Sequence[SeedWeights]) -> Sequence[SeedWeights]:
-    """Several groups in the order of the names of their examples; one that is beside all examples stays there."""
-    if len(groups) == 1 or groups[-1].beside:
-        return groups
-    return sorted(groups, key=lambda own: _names(fields, own.examples))
+def _lists(
+    fields: Fields, groups: Sequence[SeedWeights]
+) -> tuple[Sequence[SeedWeights], Sequence[tuple[str, ...]], int]:
+    """Groups in the order of the names of their examples; these, () for all examples; and how many come in turn.
+
+    One that is not heard in the list of all examples is beside that, which is the only one then.
+    """
+    is_beside, are_several = groups[-1].beside, len(groups) > 1
+    named = [(_names(fields, own.examples) if are_several and own.beside == is_beside else (), own) for own in groups]
+    named.sort(key=lambda pair: pair[0])
+    return [own for _, own in named], [names for names, _ in named], 1 if is_beside else len(groups)
 
 
 def _names(fields: Fields, examples: Examples) -> tuple[str, ...]:
