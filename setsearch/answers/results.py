@@ -80,6 +80,12 @@ class Hit(NamedTuple):
     reasons: tuple[Reason, ...] = ()
     group: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """What was asked for; eval makes the same hit of it."""
+        fields = zip(self._fields, self, strict=True)
+        given = [f"{name}={own!r}" for name, own in fields if own != self._field_defaults.get(name, ...)]
+        return f"Hit({', '.join(given)})"
+
     @property
     def rest(self) -> float:
         """What its features leave of the score, in nats, if it was explained: base and constant; 0 but for rounding."""

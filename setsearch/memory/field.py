@@ -20,7 +20,7 @@ from setsearch.memory import layout
 from setsearch.memory.content import Content
 from setsearch.memory.names import KnownNames
 from setsearch.models import Model
-from setsearch.models.model import has_tiny_weights
+from setsearch.models.model import ask_background, has_tiny_weights
 from setsearch.models.noise import noisy_fields
 from setsearch.models.values import PRESENCE, CountSource, FeatureGroups, RuleStatistics, ValueRule, rule_statistics
 from setsearch.scoring.best import Base, accumulate, is_core
@@ -368,7 +368,7 @@ class Field:
         if not getattr(model, "has_base", True):
             return Base(scores, 0.0)
         df = self.document_frequencies(model.rule)
-        background = model.background(df, self.items.size, n_seeds)
+        background = ask_background(model, df, self.items.size, n_seeds)
         if background is None:
             return Base(scores, 0.0)
         bound = len(background.weights) * float(np.abs(background.weights).max(initial=0.0))

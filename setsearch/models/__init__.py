@@ -43,9 +43,16 @@ MODELS: dict[str, Callable[..., Model]] = {
     "poisson": Poisson,
 }
 
+BUILT_IN = frozenset(MODELS)
+
 
 def register(name: str, make: Callable[..., Model]) -> None:
-    """Add a model under a name: a class or function whose parameters are the options of the model."""
+    """Add a model under a name: a class or function whose parameters are the options of the model.
+
+    Raises InvalidParameter for the name of one of ours.
+    """
+    if name in BUILT_IN:
+        raise InvalidParameter(f"{name!r} is the name of a model of setsearch; take another one")
     MODELS[name] = make
     options_of.cache_clear()
 
@@ -73,7 +80,11 @@ def make_model(name: str, **options: Any) -> Model:
         if key not in options_of(name):
             known = " and ".join(options_of(name)) or "no options"
             raise InvalidParameter(f"the model {name} has no option {key} (given: {value!r}); it has {known}")
-    return MODELS[name](**chosen)
+    model = MODELS[name](**chosen)
+    lacking = [own for own in ("rule", "background", "query") if not hasattr(model, own)]
+    if lacking:
+        raise InvalidParameter(f"the model {name} has no {' and no '.join(lacking)}, as docs/models.md shows them")
+    return model
 
 
 def _load_plugins() -> None:

@@ -13,11 +13,12 @@ the number of seeds, not on which items they are: it is computed once and cached
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from setsearch.arrays import Floats, Ints
+from setsearch.errors import InvalidParameter, SetsearchError
 from setsearch.models.values import ValueRule
 
 Table = Callable[[Ints, Floats], Floats]
@@ -88,6 +89,43 @@ class Model(Protocol):
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
         """Weights of the active features, `df` `(n_active,)`."""
         ...
+
+
+def ask_query(model: Model, seeds: Seeds, df: Ints, n_items: int) -> Query:
+    """The query of a model, which may be somebody's own; raises InvalidParameter if it fails, or gives no weights."""
+    query: Query = _ask(model, Query, "query", seeds, df, n_items)
+    constants = query.constants  # some have one number for all features
+    if not _are_weights(query.weights, len(df)) or not _are_weights(constants, np.size(constants)):
+        raise InvalidParameter(_problem(model, "query", f"gives no two arrays of {len(df)} finite numbers"))
+    return query
+
+
+def ask_background(model: Model, df: Ints, n_items: int, n_seeds: float) -> Background | None:
+    """Likewise its background."""
+    background: Background | None = _ask(model, Background | None, "background", df, n_items, n_seeds)
+    if background is not None and not _are_weights(background.weights, len(df)):
+        raise InvalidParameter(_problem(model, "background", f"gives no array of {len(df)} finite weights, nor None"))
+    return background
+
+
+def _ask(model: Model, kind: Any, method: str, *given: Any) -> Any:
+    try:
+        answer = getattr(model, method)(*given)
+    except (SetsearchError, MemoryError):
+        raise
+    except Exception as error:  # whatever somebody's code raises: the index is not damaged
+        raise InvalidParameter(_problem(model, method, f"raises {type(error).__name__}: {error}")) from error
+    if not isinstance(answer, kind):
+        raise InvalidParameter(_problem(model, method, f"gives {type(answer).__name__}, not {method.title()}"))
+    return answer
+
+
+def _are_weights(weights: Any, n: int) -> bool:
+    return isinstance(weights, np.ndarray) and weights.shape == (n,) and bool(np.isfinite(weights).all())
+
+
+def _problem(model: Model, method: str, what: str) -> str:
+    return f"the model {type(model).__name__} cannot answer: its method {method} {what}"
 
 
 def has_tiny_weights(model: Model) -> bool:

@@ -27,7 +27,7 @@ from setsearch.arrays import (
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Model, Query, Seeds
-from setsearch.models.model import has_tiny_weights
+from setsearch.models.model import ask_query, has_tiny_weights
 from setsearch.models.values import ValueRule
 from setsearch.scoring.best import Base, Best, ByIds, Names, accumulate, best, moments, sort_best
 from setsearch.scoring.postings import PostingArrays, WeightedLists
@@ -388,7 +388,7 @@ def field_weights(field: Field, seeds: Seeds, model: Model, n_items: int) -> Fie
 def _unscaled(field: Field, seeds: Seeds, model: Model, n_items: int) -> FieldWeights:
     """The weights of one field, not yet on the lattice."""
     postings = field.postings(seeds.features, model.rule)
-    query = model.query(seeds, postings.lengths, n_items)
+    query = ask_query(model, seeds, postings.lengths, n_items)
     lists = weighted_lists(postings, query)
     return FieldWeights(field, seeds, query, lists, lists, model.rule, field.coefficient)
 
