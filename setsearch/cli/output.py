@@ -10,6 +10,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from unicodedata import category, east_asian_width
 
 from setsearch.answers.results import display_name, is_informative, shortened
 from setsearch.cli.help import OUTPUT, flag
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")  # characters that would break a line
 TWO_DIGITS_BELOW = 0.01  # three decimals would show too little
 CELL_WIDTH = 60
+NO_WIDTH = ("Mn", "Me", "Cf")  # kinds of characters
 INDENT = 6  # of what stands below a hit
 FEW_REASONS, MOST_REASONS = 5, 10  # of a hit, on lines of their own
 SMALL_SHARE = 0.3  # of a score, which the other reasons add at most, unless there are most lines
@@ -141,13 +143,24 @@ def _print_cells(rows: list[Row], below: list[list[str]]) -> None:
     cells = [[*rows[0]], *([_cell(value, _rounded) for value in row.values()] for row in rows)]
     cells = [[text.translate(CONTROL) for text in line] for line in cells]
     cells = [[*(shortened(text, CELL_WIDTH) for text in line[:-1]), line[-1]] for line in cells]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
     numeric = [isinstance(value, (int, float)) for value in rows[0].values()]
     for line, own in zip(cells, [[], *below], strict=True):
         padded = (
-            text.rjust(w) if right else text.ljust(w) for text, w, right in zip(line, widths, numeric, strict=True)
+            text.rjust(w) if right else _padded(text, w) for text, w, right in zip(line, widths, numeric, strict=True)
         )
         print("  ".join(padded).rstrip(), *own, sep="\n")
+
+
+def _width(text: str) -> int:
+    """How many columns of a terminal a text takes: wide characters two, marks on others none."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if category(own) in NO_WIDTH else 1 + (east_asian_width(own) in ("W", "F")) for own in text)
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - _width(text))
 
 
 def _parts(row: Row) -> list[Row]:
@@ -236,7 +249,7 @@ def bars(rows: list[Row], width: int | None = None, numbered: bool = False) -> l
     values = [float(row[column]) for row in rows]
     if numbered:
         labels = [f"{number:>3}  {label}" for number, label in enumerate(labels, 1)]
-    label_width = max(map(len, labels))
+    label_width = max(map(_width, labels))
     width = width or min(shutil.get_terminal_size().columns, WIDEST_BARS)
     bar_width = max(8, width - label_width - 11)
     zero = min(0.0, *values) if column == "score" else 0.0
@@ -246,7 +259,7 @@ def bars(rows: list[Row], width: int | None = None, numbered: bool = False) -> l
     for place, (label, value) in enumerate(zip(labels, values, strict=True)):
         eighths = round(8 * bar_width * abs(value - zero) / top) if top else 0
         bar = EIGHTHS[8] * (eighths // 8) + EIGHTHS[eighths % 8].strip() if value >= zero else BELOW * (eighths // 8)
-        lines.append(f"{label:<{label_width}}  {bar:<{bar_width}} {value:>8.3f}")
+        lines.append(f"{_padded(label, label_width)}  {bar:<{bar_width}} {value:>8.3f}")
         if place == last and rows[place + 1].get("belongs") is False:
             lines.append(" the set ends here ".center(width, "-"))
     return lines

@@ -133,3 +133,15 @@ def test_a_file_that_is_replaced_keeps_its_rights_and_its_link(tmp_path):
     assert (tmp_path / "link.csv").is_symlink() and (tmp_path / "kept.csv").read_text("utf-8") == "né\n"
     assert (tmp_path / "kept.csv").stat().st_mode & 0o777 == 0o640
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.csv", "link.csv"]
+
+
+def test_wide_characters_and_marks_keep_columns_straight(capsys):
+    names = ["目录", "cafe\u0301", "ลู่วิ่ง", "plain"]  # 4, 4, 3 and 5 columns of a terminal
+    rows = [{"rank": n, "item": name, "score": 1.0, "belongs": True} for n, name in enumerate(names, 1)]
+    output.print_table(rows)
+    _, *lines = capsys.readouterr().out.splitlines()
+    assert [line[4:].removeprefix("  ") for line in lines] == [
+        f"{name}{' ' * blanks}  1.000      yes" for name, blanks in zip(names, (1, 1, 2, 0), strict=True)
+    ]
+    for name, line, blanks in zip(names, bars(rows, 40), (1, 1, 2, 0), strict=True):
+        assert line.startswith(f"{name}{' ' * blanks}  █")
