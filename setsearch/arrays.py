@@ -185,17 +185,15 @@ def median(values: npt.ArrayLike) -> float:
     return float(middle[half] if odd else (middle[half - 1] + middle[half]) / 2)
 
 
-def sums_of(values: Floats) -> tuple[float, int, int]:
-    """The sum and the sum of squares of values, as multiples of what comes first: 2^-20 of a power of two above them.
-
-    All are 0 if no value is another one, or one is not finite.
-    """
+def moments(values: Floats) -> tuple[float, float]:
+    """Mean and standard deviation, the same in any order: of values rounded to 2^-20 of a power of two above them."""
     largest = float(np.abs(values).max(initial=0.0))
     if not 0 < largest < math.inf:
-        return 0.0, 0, 0
-    unit = 2.0 ** (math.frexp(largest)[1] - 20)
+        return 0.0, 0.0
+    unit = 2.0 ** (math.ceil(math.log2(largest)) - 20)
     whole = np.rint(values / unit).astype(np.int64)  # sums of squares are exact for eight million values
-    return unit, int(whole.sum()), int(whole @ whole)
+    mean, square = int(whole.sum()) / len(values), int(whole @ whole) / len(values)
+    return mean * unit, math.sqrt(max(square - mean * mean, 0.0)) * unit
 
 
 def to_lattice(weights: Floats, binary: bool = True, coefficient: float = 1.0) -> Floats:

@@ -50,7 +50,6 @@ _SIGNATURES = {
     "setsearch_columns": "PSSSSPP",
     "setsearch_pieces": "PSPS PPPP",
     "setsearch_alike": "PSSP RR PPP",
-    "setsearch_moments": "PSPP",
 }
 NEAR = Struct("PPPqd")  # `neighbors_t` of core.c
 _threads = threading.local()
@@ -253,13 +252,6 @@ def alike(rows: Array, other: Array, shift: float, unit: float, lengths: Floats,
     sizes = *rows.shape, address(other), shift, unit
     check(library().setsearch_alike(address(rows), *sizes, *map(address, (lengths, factors, found))))
     return found
-
-
-def moments(values: Floats) -> tuple[float, int, int]:
-    """What the sum and the sum of squares of numbers are of, 0 for nothing, and these (arrays.py)."""
-    values, unit, sums = np.ascontiguousarray(values, np.float64), np.empty(1), np.empty(2, np.int64)
-    check(library().setsearch_moments(address(values), len(values), address(unit), address(sums)))
-    return float(unit[0]), int(sums[0]), int(sums[1])
 
 
 def require(is_so: bool, otherwise: str) -> None:

@@ -1918,36 +1918,3 @@ ENTRY int64_t setsearch_alike(const int8_t *rows, int64_t n, int64_t size, const
     }
     return 0;
 }
-
-/* The sum and the sum of squares of numbers as multiples of a unit, which is 2^-20 of a power of two above them; 0 for no unit, if all are 0, or one is
-   not finite. A block of numbers is summed up at four places, where all sums are exact. */
-ENTRY int64_t setsearch_moments(const double *values, int64_t n, double *unit, int64_t *sums) {
-    enum { LANES = 4, OF_BLOCK = 1 << 12 };
-    const double middle = 6755399441055744.0; /* 1.5 * 2^52: adding it leaves whole numbers */
-    double most[LANES] = {0}, largest_of_all = 0;
-    int exponent;
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int j = 0; j < LANES; ++j) most[j] = fabs(values[i + j]) > most[j] ? fabs(values[i + j]) : most[j];
-    for (; i < n; ++i) most[0] = fabs(values[i]) > most[0] ? fabs(values[i]) : most[0];
-    for (int j = 0; j < LANES; ++j) largest_of_all = most[j] > largest_of_all ? most[j] : largest_of_all;
-    *unit = 0, sums[0] = sums[1] = 0;
-    if (!(largest_of_all > 0 && largest_of_all < INFINITY)) return 0;
-    frexp(largest_of_all, &exponent);
-    *unit = ldexp(1, exponent - 20);
-    for (int64_t first = 0; first < n; first += OF_BLOCK) {
-        const int64_t end = first + OF_BLOCK < n ? first + OF_BLOCK : n;
-        double sum[LANES] = {0}, squares[LANES] = {0};
-        for (i = first; i + LANES <= end; i += LANES)
-            for (int j = 0; j < LANES; ++j) {
-                const double own = values[i + j] / *unit + middle - middle;
-                sum[j] += own, squares[j] += own * own;
-            }
-        for (; i < end; ++i) {
-            const double own = values[i] / *unit + middle - middle;
-            sum[0] += own, squares[0] += own * own;
-        }
-        for (int j = 0; j < LANES; ++j) sums[0] += (int64_t)sum[j], sums[1] += (int64_t)squares[j];
-    }
-    return 0;
-}

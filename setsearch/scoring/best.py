@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Floats, Ints, sums_of, to_lattice
+from setsearch.arrays import Floats, Ints, to_lattice
 from setsearch.core import binding
 from setsearch.errors import InvalidParameter
 from setsearch.scoring.postings import Parts, WeightedLists
@@ -75,13 +75,6 @@ def use_kernel(name: str | None) -> None:
 def is_core() -> bool:
     """Whether the compiled core is in use: by default if it was built."""
     return _chosen == "core" or (_chosen is None and binding.library() is not None)
-
-
-def moments(values: Floats) -> tuple[float, float]:
-    """Mean and standard deviation, the same in any order: of multiples of a power of two (arrays.sums_of)."""
-    unit, total, squares = binding.moments(values) if is_core() else sums_of(values)
-    mean = total / max(len(values), 1)
-    return mean * unit, math.sqrt(max(squares / max(len(values), 1) - mean * mean, 0.0)) * unit
 
 
 def accumulate(scores: Floats, *parts: WeightedLists) -> None:

@@ -23,10 +23,9 @@ from functools import partial
 
 import numpy as np
 
-from setsearch.arrays import Floats, places_among
+from setsearch.arrays import Floats, moments, places_among
 from setsearch.memory.fields import Fields
 from setsearch.memory.vectors import LEAST, STEPS, Vectors
-from setsearch.scoring.best import moments
 from setsearch.search.examples import Examples
 from setsearch.search.weights import SeedWeights
 from setsearch.storage.vectors import LATENT

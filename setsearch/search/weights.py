@@ -16,6 +16,7 @@ from setsearch.arrays import (
     Floats,
     Ints,
     bincount,
+    moments,
     offsets,
     repeat,
     run_lengths,
@@ -29,7 +30,7 @@ from setsearch.memory.fields import Fields
 from setsearch.models import Lift, Model, Query, Seeds
 from setsearch.models.model import ask_query, has_tiny_weights
 from setsearch.models.values import ValueRule
-from setsearch.scoring.best import Base, Best, ByIds, Names, accumulate, best, moments, sort_best
+from setsearch.scoring.best import Base, Best, ByIds, Names, accumulate, best, sort_best
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.scoring.smoothing import Neighbors, Smoothing, smooth
 from setsearch.search.examples import Examples, example_entries

@@ -12,11 +12,9 @@ from test_contexts import random_texts
 
 import setsearch
 from setsearch import errors
-from setsearch.arrays import Entries, sums_of
-from setsearch.core import binding
+from setsearch.arrays import Entries
 from setsearch.lists import Lists, transposed
 from setsearch.memory import latent
-from setsearch.scoring.best import is_core
 
 THREADS = "OPENBLAS_NUM_THREADS"
 MAKE = """
@@ -153,12 +151,6 @@ def test_kernels_find_the_same(tmp_path):
         answers = with_kernels(lambda: terms.expand({"lion": 2, "pear": 0.5}, 99, cut="mark", explain=True))
     assert len(answers) == len(KERNELS) and all(own == answers[0] for own in answers)
     assert {"like in meaning"} < {part.feature for hit in answers[0] for part in hit.features}
-
-
-@pytest.mark.parametrize("values", [[], [0.0, 0.0], [np.inf, 1.0], [1.0], [-3.5, 2.0, 1e-9], [1e-300, 3.0] * 9000])
-def test_sums_of_the_core_are_those_of_numpy(values):
-    if is_core():
-        assert binding.moments(np.array(values, float)) == sums_of(np.array(values, float))
 
 
 def test_own_vectors_of_words_count_instead(tmp_path):

@@ -13,8 +13,8 @@ from samples import random_data, with_kernels
 
 import setsearch
 from setsearch import errors
+from setsearch.arrays import moments
 from setsearch.memory.vectors import ENOUGH, inverse_spread
-from setsearch.scoring.best import moments
 from setsearch.search.passes import LEAST
 from setsearch.sqlite.integrity import add_checksum
 
