@@ -88,6 +88,11 @@ class _Valued:
         return FieldLists(self.by_feature.part, self.by_item.part, self._stored)
 
 
+def _array_of_noise(groups: FeatureGroups) -> str:
+    """How a file of arrays names the places of the fields that are noise."""
+    return f"noise among {', '.join(groups.names)}"
+
+
 class Field:
     """A content with one side as items, within one transaction, and the coefficient of its scores.
 
@@ -207,8 +212,14 @@ class Field:
             return groups
 
         def make() -> FeatureGroups:
-            noisy = noisy_fields(self.lists(False), groups.of_feature, self.items.size)
-            return groups._replace(noise=tuple(groups.names[place] for place in noisy))
+            mapped, name = self.content.mapped, _array_of_noise(groups)
+            if mapped is not None and name in mapped.arrays:
+                noisy = layout.take_array(mapped, name, "<i8").tolist()
+                if not all(0 < place < len(groups.names) for place in noisy):
+                    raise LostArrays(f"the mapped {name}")
+            else:
+                noisy = noisy_fields(self.lists(False), groups.of_feature, self.items.size)
+            return groups._replace(noise=tuple([groups.names[place] for place in noisy]))
 
         return self.made_once.get_or_make("groups", make)  # type: ignore[no-any-return]
 
@@ -222,6 +233,8 @@ class Field:
         name, statistics = self._name_of(rule), self.statistics(rule)
         if statistics.norms is not None:
             yield f"{name} norms", statistics.norms
+        if (groups := self.groups) is not None:
+            yield _array_of_noise(groups), np.array([groups.names.index(own) for own in groups.noise], np.int64)
         if rule == PRESENCE:
             return
         for forward in (False, True):

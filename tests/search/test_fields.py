@@ -204,6 +204,28 @@ def test_noise_beside_ratings_does_not_count_unless_it_is_chosen():
     assert "noise:odd" in [part.feature for part in found.features]
 
 
+def test_noise_is_known_from_the_file(tmp_path, monkeypatch):
+    """It is found when arrays are made, and after a write; a process that opens the index reads it."""
+    rng = random.Random(6)
+    films = [
+        Item(f"f{n}", [f"u{rng.randrange(30)}" for _ in range(8)], None, None, {"noise": [f"n{rng.randrange(9)}"]})
+        for n in range(200)
+    ]
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(films, ("film", "user"))
+        index.derive()
+        expected = answers(index.items("film"), ["f1", "f2"])
+    with monkeypatch.context() as patch, setsearch.open(tmp_path / "a.db") as index:
+        patch.setattr("setsearch.memory.field.noisy_fields", None)
+        assert answers(index.items("film"), ["f1", "f2"]) == expected
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert answers(index.items("film"), ["f1", "f2"], by="user,noise") != expected
+        index.add([films[0]._replace(id="new")], ("film", "user"))
+        fresh = setsearch.open(sqlite3.connect(":memory:"))
+        fresh.add([*films, films[0]._replace(id="new")], ("film", "user"))
+        assert answers(index.items("film"), ["f1", "f2"]) == answers(fresh.items("film"), ["f1", "f2"])
+
+
 WRITES = st.lists(
     st.tuples(st.sampled_from(["write", "delete", "bare", "ask", "new field", "number"]), st.integers(0, 9)), max_size=9
 )
