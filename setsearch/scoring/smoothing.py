@@ -6,8 +6,10 @@
 The j are the nearest items of i, a_ij are their similarities divided by the sum of these, h_i is the mean of these
 similarities, and h the median of all h_i. An item that is near to many is near to any seeds, so it counts less
 (Radovanovic, Nanopoulos and Ivanovic, Hubs in space, 2010). An item whose nearest ones score high belongs with them
-(Diaz, Regularizing ad hoc retrieval scores, 2005). As a neighbor a seed counts as much as the best other item. The core
-smooths, too: by the same operations on each item, in the same order, so that inexact sums have the same bits.
+(Diaz, Regularizing ad hoc retrieval scores, 2005). As a neighbor a seed counts as much as the best other item.
+
+The core smooths, too: by the same operations on each item, in the same order, so that sums that are not exact have the
+same bits.
 """
 
 from typing import NamedTuple
