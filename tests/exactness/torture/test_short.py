@@ -1,7 +1,10 @@
 """The short forms of tests/exactness/torture: each promise of docs/reliability.md, in seconds."""
 
+import random
 import shutil
 import sys
+from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,12 +13,31 @@ pytest.importorskip("resource", reason="needs a system with limits of processes:
 import concurrency
 import crash
 import damage
+import fuzz
 import power
 import serving
 import writes
 from processes import in_fresh_process
 
+from setsearch.errors import SetsearchError
+
 pytestmark = pytest.mark.long
+
+
+def chance(seed):
+    """Gives what the fuzzer would give, without looking at what comes of it."""
+    rng = random.Random(seed)
+
+    def character():
+        """A usual one, or any."""
+        return chr(rng.choice([rng.randrange(32, 127), rng.randrange(0xD800)]))
+
+    return SimpleNamespace(
+        ConsumeBytes=lambda most: rng.randbytes(rng.randrange(most)),
+        ConsumeUnicodeNoSurrogates=lambda most: "".join(character() for _ in range(rng.randrange(most))),
+        ConsumeBool=lambda: rng.random() < 0.5,
+        PickValueInList=rng.choice,
+    )
 
 
 class TestShort:
@@ -57,6 +79,12 @@ class TestShort:
         assert found["found"] > 5
         assert found["harmless"] > 0
         assert found["mended"] > 0  # some seven of them
+
+    @pytest.mark.parametrize("part", [fuzz.stored, fuzz.readers, fuzz.words])
+    def test_what_the_fuzzer_calls_ends_with_an_answer_or_an_error_of_ours(self, part):
+        for seed in range(100):
+            with suppress(SetsearchError):
+                part(chance(seed))
 
     def test_many_writes_cost_a_bounded_history(self, tmp_path):
         found = writes.torture(tmp_path, 200)
