@@ -111,8 +111,6 @@ def words(path: Path, classes: Mapping[str, list[str]], place: Path) -> dict[str
         sets = {name: members for name, members in known.items() if len(set(members)) >= LEAST_WORDS}
         found = measured(index, "terms", sets, words_rivals)
         size = (place / "words.db").stat().st_size
-        index.add_latent("terms")
-        found["latent vectors"] = measured(index, "terms", sets)
     return found | {"seconds to index": added, "seconds with contexts": built, "bytes": size}
 
 

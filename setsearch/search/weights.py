@@ -297,11 +297,14 @@ class SeedWeights:
         mean, spread = moments(values)
         if not spread:
             return self
-        sums, prior = self.sums(), np.zeros(len(self.base.items))
+        sums = self.sums()
         exists = self.base.items > -np.inf
         deviation = moments(sums if exists.all() else sums[exists])[1] / self.scale or 1.0
         factor = share * deviation / spread
-        prior[items] = to_lattice(factor * (values - mean), coefficient=self.scale)
+        prior = to_lattice(values - mean, coefficient=factor * self.scale)
+        if len(items) < len(self.base.items):
+            every = np.zeros(len(self.base.items))
+            every[items], prior = prior, every
         base = Base(self.base.items + prior, self.base.constant, self.scale)
         parts = {"priors": (*self.priors, (name, prior)), "summed": sums + prior, "left_out": self.left_out}
         if of_seeds is None or self.priors:
