@@ -368,7 +368,7 @@ class Field:
     def _values(self, forward: bool, rule: ValueRule) -> ValuedLists:
         """The values of one direction: as the file has them, or none yet."""
         mapped, lists, name = self.content.mapped, self.lists(forward), f"{self._name_of(rule)} {DIRECTIONS[forward]}"
-        stored = mapped and layout.values_from_arrays(mapped, name, lists, rule.largest)
+        stored = mapped and layout.values_from_arrays(mapped, name, lists, rule)
         return stored or ValuedLists.empty(lists, not rule.binary, rule.largest)
 
     def base(self, model: Model, n_seeds: float) -> Base:

@@ -7,6 +7,7 @@ import numpy as np
 from setsearch.arrays import Array, offsets
 from setsearch.errors import LostArrays
 from setsearch.lists import Buffer, Lists, TurnedLists, room_for
+from setsearch.models.values import ValueRule
 from setsearch.scoring.best import is_core
 from setsearch.scoring.postings import ValuedLists
 from setsearch.sqlite.mapped import Mapped, Room
@@ -77,8 +78,8 @@ def values_to_arrays(prefix: str, valued: ValuedLists, lists: Lists | None) -> N
     yield f"{prefix} largest", np.array(valued.bounds)
 
 
-def values_from_arrays(mapped: Mapped, prefix: str, lists: Lists, largest: float | None) -> ValuedLists | None:
-    """The values of the lists of a file; None if it has none."""
+def values_from_arrays(mapped: Mapped, prefix: str, lists: Lists, rule: ValueRule) -> ValuedLists | None:
+    """The values of the lists of a file; None if it has none. Raises LostArrays."""
     if f"{prefix} largest" not in mapped.arrays:
         return None
     if f"{prefix} ids" in mapped.arrays:
@@ -89,14 +90,13 @@ def values_from_arrays(mapped: Mapped, prefix: str, lists: Lists, largest: float
     else:
         buffer, starts, ends = lists.arrays
         ids = buffer.ids[: buffer.end]
-    values = None
-    if f"{prefix} values" in mapped.arrays:
-        values = take_array(mapped, f"{prefix} values", "<f4", len(ids))
+    values = None if rule.binary else take_array(mapped, f"{prefix} values", "<f4", len(ids))
     seen, square = take_array(mapped, f"{prefix} largest", "<f8", 2).tolist()
     inside = starts.min(initial=0) >= 0 and ends.max(initial=0) <= len(ids) and bool(np.all(starts <= ends))
+    inside = inside and min(seen, square) >= 0 and max(seen, square) < np.inf
     if not inside or (not is_core() and not 0 <= ids.min(initial=0) <= ids.max(initial=0) < max(lists.n_ids, 1)):
         raise LostArrays(f"the mapped {prefix}")
-    return ValuedLists.whole(lists, (ids, values, starts, ends), largest, (seen, square))
+    return ValuedLists.whole(lists, (ids, values, starts, ends), rule.largest, (seen, square))
 
 
 def take_array(mapped: Mapped, name: str, *types_and_size: str | int) -> Array:

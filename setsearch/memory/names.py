@@ -12,6 +12,7 @@ from typing import Self
 import numpy as np
 
 from setsearch.arrays import Array, Ints, bincount, offsets
+from setsearch.errors import LostArrays
 from setsearch.lists import LOCK
 from setsearch.storage.generations import json_of
 from setsearch.storage.matching import is_one_edit
@@ -181,11 +182,14 @@ class ContextVocabulary(Vocabulary):
         return {}
 
     def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
-        """(context in words, None) of each id."""
+        """(context in words, None) of each id. Raises LostArrays."""
         if not ids:
             return {}
         field, word = self.name.removeprefix(CONTEXTS_OF), self._words().__getitem__
-        return {id: (describe_context(field, int(self.keys[id]), word), None) for id in ids}
+        try:
+            return {id: (describe_context(field, int(self.keys[id]), word), None) for id in ids}
+        except IndexError as error:
+            raise LostArrays(f"the mapped {self.name}") from error
 
 
 class DocumentVocabulary(Vocabulary):

@@ -196,6 +196,19 @@ def test_hostile_arrays_end_with_a_line_at_most(path, attack, kernel):
     assert ask(path) == expected
 
 
+@pytest.mark.parametrize("ending", [" keys", " largest", " values"])
+def test_numbers_that_no_contexts_have_are_derived_again(path, ending):
+    """What a key names, and bounds of values, are looked at before they are used; values may not be left out."""
+    expected, file = ask(path), files_of(path)[0]
+    own = mapped.map_arrays(file, file)
+    changed = {name: array - 1_000_000 for name, array in own.arrays.items() if name.endswith(ending)}
+    arrays = [(name, changed.get(name, array)) for name, array in own.arrays.items()]
+    if ending == " values":
+        arrays = [(name, array) for name, array in own.arrays.items() if name not in changed]
+    assert changed and mapped.write_arrays(file, file, own.state, arrays)
+    assert ask(path) == expected
+
+
 @pytest.mark.parametrize("place", [0, 5, 70, -1, -9, -19, -40])
 @pytest.mark.parametrize("how", ["a byte", "shorter", "nothing", "longer"])
 def test_a_damaged_file_changes_no_answer(path, place, how):
