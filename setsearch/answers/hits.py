@@ -6,8 +6,9 @@ every fourth place there, from the eighth to the twentieth.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import zip_longest
+from itertools import repeat, zip_longest
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,7 +35,13 @@ PLACES = range(8, 21, 4)  # of hits of a group beside all examples
 NAMED = 40  # characters of a text that is an example
 
 
-Row = tuple[int, float, bool | None, int]  # an item that may be a hit, its score, whether it belongs, its group's place
+class Row(NamedTuple):
+    """An item that may be a hit."""
+
+    id: int
+    score: float
+    belongs: bool | None
+    place: int  # of its group
 
 
 def wanted_of(fields: Fields, request: ExpandRequest, defaults: Defaults) -> Wanted:
@@ -69,6 +76,88 @@ def _leading(fields: Fields, request: ExpandRequest) -> int:
     return request.options.get("about") or n_leading(fields)
 
 
+class _Asked(NamedTuple):
+    """What the lists of all groups are asked for; `in_turn` of them take turns."""
+
+    fields: Fields
+    request: ExpandRequest
+    excluded: Sequence[int]
+    among: Ints | None
+    defaults: Defaults
+    cannot_tell: bool
+    in_turn: int
+    waits: bool  # whether the line is drawn once the hits are known
+
+
+class _List:
+    """The items of one group, the best first, and its line. `is_told`: whether seeds tell what belongs, if asked."""
+
+    def __init__(self, asked: _Asked, weights: SeedWeights, place: int) -> None:
+        self._asked, self._weights, self._place = asked, weights, place
+        self.is_told: bool | None = None
+        self._leaders = np.zeros(0)  # the scores by which the line is drawn
+
+    def rows(self, wanted: int) -> list[Row]:
+        """The best ones that may be hits, at most so many. Raises NothingToRank."""
+        fields, request, excluded, among, *_, in_turn, waits = self._asked
+        cut = request.options.get("cut") if self._place < in_turn else None
+        ids, scores = self._weights.best(excluded, _depth(fields, request, wanted, waits), fields, among)
+        if not len(ids):
+            raise NothingToRank(nothing_left(fields.items, among))
+        scores, marks = scores + self._weights.constant, list[bool | None]()
+        if cut:
+            self._leaders = self._find_leaders(scores)
+            self.is_told = self._tells() if self.is_told is None else self.is_told
+            if cut == "mark":  # the line needs more items than are shown
+                ids, scores = ids[:wanted], scores[:wanted]
+            marks = [] if waits else self._marks(ids, scores)
+        rows = map(Row, ids.tolist(), scores.tolist(), marks or repeat(None), repeat(self._place))
+        return [row for row in rows if row.belongs or request.options.get("cut") != "keep"][:wanted]
+
+    def marked(self, rows: Sequence[Row]) -> list[Row]:
+        """Rows with what says whether they belong; those of other lists stay as they are."""
+        fields, *_ = self._asked
+        scores = np.array([row.score for row in rows])
+        marks = belonging(fields, self._weights, scores, self._leaders, lambda: self._best(n_leading(fields)))
+        return [
+            row._replace(belongs=mark) if row.place == self._place else row
+            for row, mark in zip(rows, marks.tolist(), strict=True)
+        ]
+
+    def _best(self, k: int, without: Sequence[int] = ()) -> Floats:
+        """The scores of the k best items, whatever the filter."""
+        return self._weights.best_scores([*self._asked.excluded, *without], k) + self._weights.constant
+
+    def _find_leaders(self, scores: Floats) -> Floats:
+        """The scores by which the line is drawn: neither a filter nor the seeds change what belongs."""
+        fields, request, *_ = self._asked
+        if self._asked.among is None and not request.options.get("keep_seeds"):
+            return scores
+        found = self._best(_leading(fields, request), self._weights.examples.seeds)
+        return found if len(found) else scores
+
+    def _tells(self) -> bool:
+        """Whether the seeds tell what belongs, or a person did."""
+        fields, request, excluded, _, defaults, cannot_tell, *_ = self._asked
+        if request.options.get("about"):
+            return True
+        if self._weights.decided:
+            return self._weights.decided[1]
+        return not cannot_tell and tells(fields, self._weights, self._leaders, excluded, defaults)
+
+    def _marks(self, ids: Ints, scores: Floats) -> list[bool | None]:
+        """Whether items belong, by their scores; None if that cannot be told, and hits need not belong."""
+        options = self._asked.request.options
+        about: int | None = options.get("about")
+        if about:
+            return [*(scores >= self._leaders[: -(-about // self._asked.in_turn)][-1]).tolist()]
+        if options["cut"] != "keep" and not self.is_told:
+            return []
+        if self._weights.decided is not None:
+            return [*self._weights.decided[0][ids].tolist()]
+        return [*belonging(self._asked.fields, self._weights, scores, self._leaders).tolist()]
+
+
 def best_hits(
     fields: Fields,
     groups: Sequence[SeedWeights],
@@ -81,101 +170,54 @@ def best_hits(
 
     If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
     """
-    groups, named, in_turn = _lists(fields, groups)
+    groups, named, in_turn = _in_order(fields, groups)
     waits = _waits(request) and in_turn == 1 and groups[0].known is not None  # more is soon found
     among, wanted = fields.allowed(request.among, request.filter), _shown(request)
-    told: dict[int, bool] = {}  # whether the seeds of each group tell what belongs, once they were asked
+    asked = _Asked(fields, request, excluded, among, defaults, cannot_tell, in_turn, waits)
+    lists = [_List(asked, weights, place) for place, weights in enumerate(groups)]
     while True:
-        lists = []
-        for place, weights in enumerate(groups):
-            ids, scores = weights.best(excluded, _depth(fields, request, wanted, waits), fields, among)
-            if not len(ids):
-                raise NothingToRank(nothing_left(fields.items, among))
-            scores, leaves = scores + weights.constant, request.options.get("cut") == "keep"
-            belongs: list[bool | None] = []
-            if request.options.get("cut") and place < in_turn:
-                leaders = _leaders(fields, weights, excluded, request, among, scores)
-                if place not in told:
-                    asked = fields, weights, leaders, excluded, defaults
-                    is_told = weights.decided[1] if weights.decided else not cannot_tell and tells(*asked)
-                    told[place] = bool(request.options.get("about")) or is_told
-                if not leaves:  # the line needs more items than are shown
-                    ids, scores = ids[:wanted], scores[:wanted]
-                if not waits:
-                    belongs = _marks(fields, weights, ids, scores, leaders, request, told[place], in_turn)
-            found = zip(ids.tolist(), scores.tolist(), belongs or [None] * len(ids), [place] * len(ids), strict=True)
-            lists.append([row for row in found if row[2] or not leaves][:wanted])
-        is_all = all(len(own) < wanted for own in lists)
-        ranked, of_groups = _merged(fields, lists, request, in_turn)
-        same = _hits_among(fields, [id for id, *_ in ranked[:wanted]], request)
-        if of_groups:
-            same = {id: list(dict.fromkeys([*own, *of_groups.get(id, ())])) for id, own in same.items()}
-        if len(same) >= request.k or is_all:
-            rows = [row for row in ranked if row[0] in same][: request.k]
-            if waits and told[0]:
-                rows = _marked(fields, groups[0], rows, leaders, excluded)
-            hits = make_hits(fields, groups, rows, request, same, named)
-            several = any(weights.examples.count > 1 for weights in groups)
-            if (cannot_tell or several) and told and not any(told.values()):
-                hits.untold = by_documents_note(fields) if cannot_tell else SHARE_LITTLE
-            return hits
+        found = [own.rows(wanted) for own in lists]
+        ranked, same = _merged(fields, found, request, in_turn, wanted)
+        if len(same) >= request.k or all(len(own) < wanted for own in found):
+            break
         wanted *= DEEPER
-
-
-def _marks(
-    fields: Fields,
-    weights: SeedWeights,
-    ids: Ints,
-    scores: Floats,
-    leaders: Floats,
-    request: ExpandRequest,
-    is_told: bool,
-    n_groups: int,
-) -> list[bool | None]:
-    """Whether items belong, by their scores; None if that cannot be told, and hits need not belong."""
-    about = request.options.get("about")
-    if about:
-        return [*(scores >= leaders[: -(-about // n_groups)][-1]).tolist()]
-    if request.options.get("cut") == "keep" or is_told:
-        if weights.decided is not None:
-            return [*weights.decided[0][ids].tolist()]
-        return [*belonging(fields, weights, scores, leaders).tolist()]
-    return [None] * len(scores)
-
-
-def _marked(
-    fields: Fields, weights: SeedWeights, rows: Sequence[Row], leaders: Floats, excluded: Sequence[int]
-) -> list[Row]:
-    """The rows of hits, by some of the best scores, with what says whether they belong: those of the first list."""
-
-    def more() -> Floats:
-        """The scores by which the line is drawn."""
-        return weights.best_scores(excluded, n_leading(fields)) + weights.constant
-
-    belongs = belonging(fields, weights, np.array([score for _, score, *_ in rows]), leaders, more)
-    marks = zip(rows, belongs.tolist(), strict=True)
-    return [(id, score, old if group else mark, group) for (id, score, old, group), mark in marks]
+    rows = [row for row in ranked if row.id in same][: request.k]
+    if waits and lists[0].is_told:
+        rows = lists[0].marked(rows)
+    hits = make_hits(fields, groups, rows, request, same, named)
+    told, several = [own.is_told for own in lists[:in_turn]], any(own.examples.count > 1 for own in groups)
+    if (cannot_tell or several) and request.options.get("cut") and not any(told):
+        hits.untold = by_documents_note(fields) if cannot_tell else SHARE_LITTLE
+    return hits
 
 
 def _merged(
-    fields: Fields, lists: Sequence[Sequence[Row]], request: ExpandRequest, in_turn: int
-) -> tuple[list[Row], Mapping[int, Sequence[int]]]:
-    """The rows of each group in turn, each item once, those that belong first; and what was folded in a group.
+    fields: Fields, lists: Sequence[Sequence[Row]], request: ExpandRequest, in_turn: int, wanted: int
+) -> tuple[Sequence[Row], Mapping[int, Sequence[int]]]:
+    """The rows of all lists, each item once; and those that are hits, with what was folded in all or in its list.
 
-    What a group loses by folding, it fills up from its own. The second list is beside the first if that is alone.
+    Rows come in turn, those that belong first. What a list loses by folding, it fills up from its own. The second list
+    is beside the first if that is alone.
     """
     if len(lists) == 1:
-        return [*lists[0]], {}
-    same = [_hits_among(fields, [id for id, *_ in own], request) for own in lists]
-    kept = [[row for row in own if row[0] in folded] for own, folded in zip(lists, same, strict=True)]
+        return lists[0], _hits_among(fields, [row.id for row in lists[0]], request)
+    folded = [_hits_among(fields, [row.id for row in own], request) for own in lists]
+    kept = [[row for row in own if row.id in same] for own, same in zip(lists, folded, strict=True)]
+    rows = sorted(_in_turn(kept), key=lambda row: row.belongs is False) if in_turn > 1 else _beside(*kept)
+    same = _hits_among(fields, [row.id for row in rows[:wanted]], request)
+    own = {row.id: folded[row.place].get(row.id, ()) for row in rows}
+    return rows, {id: [*dict.fromkeys([*others, *own[id]])] for id, others in same.items()}
+
+
+def _in_turn(lists: Iterable[Iterable[Row]]) -> list[Row]:
+    """The first of each list, the second of each and so on; at the same place the one whose score is larger."""
     merged: dict[int, Row] = {}
-    for own in zip_longest(*kept) if in_turn > 1 else ():
-        rows = [row for row in own if row is not None]
-        best = {row[0]: row for row in sorted(rows, key=lambda row: row[1])}
-        for id, *_ in rows:
-            merged.setdefault(id, best[id])
-    rows = sorted(merged.values(), key=lambda row: row[2] is False) if in_turn > 1 else _beside(*kept)
-    return rows, {id: same[group].get(id, ()) for id, _, _, group in rows}
+    for ranked in zip_longest(*lists):
+        rows = [row for row in ranked if row is not None]
+        best = {row.id: row for row in sorted(rows, key=lambda row: row.score)}
+        for row in rows:
+            merged.setdefault(row.id, best[row.id])
+    return [*merged.values()]
 
 
 def _beside(rows: Iterable[Row], more: Iterable[Row]) -> list[Row]:
@@ -183,27 +225,10 @@ def _beside(rows: Iterable[Row], more: Iterable[Row]) -> list[Row]:
     merged, others = dict[int, Row](), iter(more)
     for row in rows:
         if len(merged) + 1 in PLACES:
-            other = next((own for own in others if own[0] not in merged), row)
-            merged[other[0]] = other
-        merged.setdefault(row[0], row)
+            other = next((own for own in others if own.id not in merged), row)
+            merged[other.id] = other
+        merged.setdefault(row.id, row)
     return [*merged.values()]
-
-
-def _leaders(
-    fields: Fields,
-    weights: SeedWeights,
-    excluded: Sequence[int],
-    request: ExpandRequest,
-    among: Ints | None,
-    scores: Floats,
-) -> Floats:
-    """The scores by which the line is drawn: neither a filter nor the seeds change what belongs."""
-    if not request.options.get("cut"):
-        return scores
-    if among is None and not request.options.get("keep_seeds"):
-        return scores
-    found = weights.best_scores([*excluded, *weights.examples.seeds], _leading(fields, request))
-    return found + weights.constant if len(found) else scores
 
 
 def _hits_among(fields: Fields, ids: Sequence[int], request: ExpandRequest) -> Mapping[int, Sequence[int]]:
@@ -222,19 +247,19 @@ def make_hits(
     same: Mapping[int, Sequence[int]] = MappingProxyType({}),
     named: Sequence[tuple[str, ...]] = ((),),
 ) -> Hits:
-    """Hits of items in the order of their rank, with near-duplicates; `named` as _lists has it."""
-    ids = [id for id, *_ in rows]
+    """Hits of items in the order of their rank, with near-duplicates; `named` as _in_order has it."""
+    ids = [row.id for row in rows]
     explain, snippets = request.options.get("explain"), request.options.get("snippets")
     features, reasons, common = {}, {}, list[Reason]()
     for place, weights in enumerate(groups if explain or snippets else ()):
-        own = [row for row in rows if row[3] == place]
-        parts = contributions(fields, weights, [id for id, *_ in own])
+        own = [row for row in rows if row.place == place]
+        parts = contributions(fields, weights, [row.id for row in own])
         features.update(parts)
         if explain:
             how = wording(fields, parts.values(), weights.examples.ids)
-            reasons.update({id: how.reasons(parts[id], rest_of(score, parts[id])) for id, score, *_ in own})
-            belonging = [parts[id] for id, _, belongs, _ in own if belongs is not False]
-            common += how.common(belonging) if len(belonging) > 1 else ()
+            reasons.update({row.id: how.reasons(parts[row.id], rest_of(row.score, parts[row.id])) for row in own})
+            inside = [parts[row.id] for row in own if row.belongs is not False]
+            common += how.common(inside) if len(inside) > 1 else ()
     passages = make_snippets(fields, features) if snippets else {}
     columns = fields.columns_of(ids)
     names = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])
@@ -270,11 +295,11 @@ def explain_item(fields: Fields, groups: Sequence[SeedWeights], excluded: Sequen
 
     At the same place of several lists, by the one where its score is the largest.
     """
-    groups, named, in_turn = _lists(fields, groups)
+    groups, named, in_turn = _in_order(fields, groups)
     if in_turn < len(groups):
         lists = [zip(*own.best(excluded, PLACES.stop, fields), strict=True) for own in groups]
-        rows = [[(int(id), float(score), None, place) for id, score in own] for place, own in enumerate(lists)]
-        place = {own: place for own, _, _, place in _beside(*rows)}.get(id, 0)
+        rows = [[Row(int(id), float(score), None, place) for id, score in own] for place, own in enumerate(lists)]
+        place = {row.id: row.place for row in _beside(*rows)}.get(id, 0)
         return explanation(fields, groups[place], id)._replace(group=named[place])
     if len(groups) == 1:
         return explanation(fields, groups[0], id)
@@ -289,7 +314,7 @@ def explain_item(fields: Fields, groups: Sequence[SeedWeights], excluded: Sequen
     return explanation(fields, groups[place], id)._replace(group=named[place])
 
 
-def _lists(
+def _in_order(
     fields: Fields, groups: Sequence[SeedWeights]
 ) -> tuple[Sequence[SeedWeights], Sequence[tuple[str, ...]], int]:
     """Groups in the order of the names of their examples; these, () for all examples; and how many come in turn.

@@ -259,7 +259,7 @@ class SparkReading(ManySets):
             found = ranking.best(asked, depth)
         ranked = []
         for own, end in zip(found, ends, strict=True):
-            rows: list[Row] = [(id, score, None if end is None else score > end, 0) for id, score in own]
+            rows = [Row(id, score, None if end is None else score > end, 0) for id, score in own]
             ranked.append([row for row in rows if row[2] or cut != "keep"][: request.k])
         nothing = NothingToRank(nothing_left(fields.items, among))
         hits = _hits(questions, ranked, request)
