@@ -166,7 +166,7 @@ class SourceReader:
                 yield from texts
             elif (rows := self._unless_references(path, id)) is not None:
                 optional = (*self.columns.texts, self.columns.title, *self.columns.keep, *self.columns.fields)
-                yield from self._each_row(self._document, self._with_ids(path, rows), *optional)
+                yield from self._each_row(self._document, self._with_ids(path, Path(path).name, rows), *optional)
         groups = group_copies(self.files.references)[::-1]
         self.files.references.clear()
         fields = self.columns.fields or self.columns.joined
@@ -200,7 +200,7 @@ class SourceReader:
         return None if are_rows(stream.peek(LOOKED_AT)) else self.files.documents_of(stream.read(), "", name, name)
 
     def _holds_rows(self, path: Path, is_named: bool, wanted: Sequence[str] = ()) -> bool:
-        """Whether a file has rows with the columns that are wanted, of documents by default, with ids in a folder."""
+        """Whether a file has rows with the columns that are wanted, of documents by default."""
         ending = file_ending(path)
         is_table = ending in (JSON, *WORKBOOKS)
         first: Mapping[str, Any] | None = None
@@ -212,7 +212,7 @@ class SourceReader:
             first = first if first and (is_table or are_rows(begin)) else None
         if first is None or wanted:
             return first is not None and (not {*wanted} - {*first} or are_reference_columns(first))
-        id = self.columns.id if not is_named or self.columns.id != NUMBERED else None
+        id = None if self.columns.id == NUMBERED else self.columns.id
         if not is_table and self.columns.texts == Columns().texts:
             id = self.columns.id  # a text may begin with a line that looks like a header
         missing = missing_column(first, id, *self.columns.texts)
@@ -257,19 +257,19 @@ class SourceReader:
                 self.files.tell_textless(Copy(reference, path, number))
         return None
 
-    def _with_ids(self, path: str, rows: Iterator[Row]) -> Iterator[Row]:
-        """The rows of a source. Those of a file without a column of ids have their numbers as ids."""
+    def _with_ids(self, path: str, name: str, rows: Iterator[Row]) -> Iterator[Row]:
+        """The rows of a source. Those of a file without a column of ids have its name and their numbers as ids."""
         first = next(rows, None)
         if first is None:
             return
-        name, is_table = Path(path).name, self.rows.table is not None
+        is_table = self.rows.table is not None
         repeated = first[1].repeated if isinstance(first[1], Cells) else ()
         has_ids = self.columns.id != NUMBERED or NUMBERED in first[1] or NUMBERED in repeated
         if has_ids:
             yield first
             yield from rows
             return
-        self.numbered.append(f"table {self.rows.table}" if is_table else path)
+        self.numbered.append(f"table {self.rows.table}" if is_table else self.rows.shown(path))
         for position, values in chain([first], rows):
             number = values["rowid"] if is_table and "rowid" in values else position.rpartition(" ")[2]
             if NUMBERED in values:
@@ -324,20 +324,21 @@ class SourceReader:
             return
         elif file_ending(file) in JSON_LINES or holds_rows:
             self.files.empty.append(id)  # it may have been one text before
-            yield from self._row_file(file)
+            yield from self._row_file(file, id)
         elif is_array(file):
             yield from self.files.documents(file, id, is_named=False)
         else:
             self.files.leave_out(file, "tables: name them one by one")
 
-    def _row_file(self, file: Path) -> Iterator[SourceItem]:
+    def _row_file(self, file: Path, id: str) -> Iterator[SourceItem]:
         """The rows of a file of a folder, which is left out if the first one is no document."""
         with closing(self.rows_of(str(file))) as rows:
             head = [*islice(rows, 1)]
-            columns = self.columns.id, *self.columns.texts
+            columns = [own for own in (self.columns.id, *self.columns.texts) if own != NUMBERED]
             missing = next((missing_column(values, *columns) for _, values in head), None)
             if missing is None:
-                yield from self._each_row(self._document, chain(head, rows), self.columns.title)
+                numbered = self._with_ids(str(file), id, chain(head, rows))
+                yield from self._each_row(self._document, numbered, self.columns.title)
             else:
                 self.files.leave_out(file, f"rows without a column {missing}")
 

@@ -261,7 +261,7 @@ def test_rows_in_a_folder_that_are_no_documents_are_left_out(run, tmp_path):
     (tmp_path / "f" / "log.jsonl").write_text('{"ts": 1, "msg": "started"}\n')
     (tmp_path / "f" / "rows.jsonl").write_text('{"id": "r", "text": "lion cat"}\n')
     code, _, err = run("index", "f.db", "f")
-    assert code == 0 and f"left out 1 file (f{os.sep}log.jsonl): rows without a column id" in err
+    assert code == 0 and f"left out 1 file (f{os.sep}log.jsonl): rows without a column text" in err
     assert json.loads(run("expand", "f.db", "a.txt", "--items", "documents")[1])[0]["item"] == "r"
 
 

@@ -140,7 +140,7 @@ def test_rows_without_ids_are_numbered(run, failed, tmp_path):
     columns = ("--text", "abstract")
     said = run("index", "a.db", "a.csv", "b.jsonl", *columns)[2]
     assert [*documents(tmp_path / "a.db")] == ["a.csv#2", "a.csv#4", "b.jsonl#1", "b.jsonl#3"]
-    assert "a.csv, b.jsonl has no column 'id': its rows are numbered (--id names a column)" in said
+    assert "no column 'id' in a.csv, b.jsonl: rows are numbered (--id names a column)" in said
     (tmp_path / "c.jsonl").write_text('{"text": "x"}\n{"id": 1, "text": "y"}\n')
     failed(run("index", "a.db", "c.jsonl"), 1, "c.jsonl, line 2 has an --id")
     with sqlite3.connect(tmp_path / "t.db") as host:

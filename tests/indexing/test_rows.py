@@ -2,9 +2,11 @@
 
 import io
 import json
+import os
 import sqlite3
 import subprocess
 import sys
+import tarfile
 
 import pytest
 
@@ -163,6 +165,26 @@ def test_an_array_in_a_folder_is_rows_if_it_has_their_columns(run, tmp_path):
     assert run("index", "a.db", "in")[0] == 0
     with setsearch.open(tmp_path / "a.db") as index:
         assert set(index.items("documents").titles(["x", "a.json", "b.json"])) == {"x", "b.json"}
+
+
+def test_rows_without_ids_in_a_folder_are_numbered(run, tmp_path):
+    """An export of a chat has a file a day: each message is a document, with the path of its file."""
+    days = [tmp_path / "chat" / channel / "2024-01-02.json" for channel in ("general", "random")]
+    for day in days:
+        day.parent.mkdir(parents=True)
+        day.write_text('[{"user": "ann", "text": "lions"}, {"user": "bob", "text": "tigers"}]')
+    (tmp_path / "chat" / "users.json").write_text('[{"name": "ann"}]')
+    (tmp_path / "chat" / "more.jsonl").write_text('{"text": "cats"}\n')
+    with tarfile.open(tmp_path / "chat.tar", "w") as archive:
+        archive.add(tmp_path / "chat", "chat")
+    for source, folder in (("chat", ""), ("chat.tar", "chat/")):
+        code, _, told = run("index", "a.db", source, "--replace", "--keep-columns", "user")
+        assert code == 0 and f"no column 'id' in {source}{os.sep}" in told.replace("/", os.sep)
+        with setsearch.open(tmp_path / "a.db") as index:
+            names = [f"{folder}{channel}/2024-01-02.json#{n}" for channel in ("general", "random") for n in (1, 2)]
+            names += [f"{folder}more.jsonl#1", f"{folder}users.json"]
+            documents = index.items("documents")
+            assert documents.item_count() == len(names) and documents.find_all(names) == names
 
 
 def test_one_object_of_standard_input_is_a_row(run, tmp_path, monkeypatch):

@@ -326,7 +326,7 @@ def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collect
     for encoding, names in sorted(reader.rows.decided.items()):
         say(f"read {_files(names)} as {encoding}; --encoding names another one")
     if reader.numbered:
-        say(f"{first_of(reader.numbered)} has no column 'id': its rows are numbered (--id names a column)")
+        say(f"no column 'id' in {first_of(reader.numbered)}: rows are numbered (--id names a column)")
     _tell_references(reader)
     written = reader.seen
     kept = list[str]()  # files that are empty now, and had a text when they were indexed before
