@@ -121,9 +121,10 @@ class Index:
             index.add_frame(frame, id="id", text="text")
             index.add_frame(ratings, items="film", features="user")
 
-        `columns` are those of `setsearch.Columns`. With `update`, items that exist are replaced. A missing text is
-        empty; a missing id raises SourceError, and nothing is written. `titles`: of the items of a relation, by item.
-        `progress`, such as tqdm, gets and yields rows.
+        `columns` are those of `setsearch.Columns`; an index of pandas that has a name is one. Texts without a column of
+        ids are named by the index of pandas, and numbered if it is a plain range, or has a label twice. With `update`,
+        items that exist are replaced. A missing text is empty; a missing id raises SourceError, and nothing is written.
+        `titles`: of the items of a relation, by item. `progress`, such as tqdm, gets and yields rows.
         """
         from setsearch.indexing.frames import FrameItems
 

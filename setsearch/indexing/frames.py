@@ -25,7 +25,7 @@ class FrameItems:
     ) -> None:
         require_known(columns, [own.name for own in fields(Columns)])
         self.roles = Columns(**columns)
-        frame = self._frame = _collected(frame)
+        frame = self._frame = _with_index(_collected(frame))
         self._progress = progress
         if titles is not None and not (
             isinstance(titles, Mapping) and all(isinstance(own, str) for own in titles.values())
@@ -53,6 +53,17 @@ def _collected(frame: Any) -> Any:
     except Exception as error:  # polars raises many kinds
         problem = " ".join(str(error).split())
         raise SourceError(f"the lazy frame cannot be worked out: {problem:.200}; correct it, or collect it") from error
+
+
+def _with_index(frame: Any) -> Any:
+    """A frame; of pandas with its index as columns, where it has names, or tells rows apart and is no plain range."""
+    index: Any = getattr(frame, "index", None)
+    if not hasattr(index, "get_level_values") or not hasattr(frame, "assign"):
+        return frame
+    added = {name: index.get_level_values(name) for name in index.names if name is not None}
+    if (added or type(index).__name__ != "RangeIndex") and index.nlevels == 1 and index.is_unique:
+        added["id"] = index
+    return frame.assign(**{str(name): cells for name, cells in added.items() if name not in frame.columns})
 
 
 def _is_whole(frame: Any, column: str | None) -> bool:

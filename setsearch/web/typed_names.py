@@ -6,6 +6,7 @@ from typing import Any
 
 from setsearch.answers.finding import find_names
 from setsearch.answers.reading import Reading
+from setsearch.answers.saved.groups import unknown_set
 from setsearch.answers.sets import AnyReading, ItemSet
 from setsearch.errors import AmbiguousItem, UnknownItem, UnknownSet, UsageError
 from setsearch.index import Index
@@ -71,8 +72,9 @@ def _is_known(reading: AnyReading, name: str) -> bool:
 
 def saved_set(index: Index, name: str) -> ItemSet:
     """A saved set; raises UnknownSet."""
-    if name not in index.sets():
-        raise UnknownSet(f"no set {name!r}; it may have been deleted meanwhile")
+    known = index.sets()
+    if name not in known:
+        raise UnknownSet(f"no set {name!r}; it may have been deleted meanwhile") if name else unknown_set(name, known)
     return index.set(name)
 
 

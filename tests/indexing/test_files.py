@@ -384,6 +384,28 @@ def test_frames_come_in_and_go_out(tmp_path):
             index.add_frame([1])
 
 
+def test_the_index_of_pandas_names_rows(tmp_path):
+    texts = pandas.DataFrame({"text": ["lion tiger", "lion", "wheat"]}, index=["a", "b", "c"])
+    ratings = pandas.DataFrame({"film": ["x", "x", "y"], "user": ["u", "v", "u"]}).set_index(["film", "user"])
+    cases = {
+        "labels": (texts, ["a", "b", "c"]),
+        "a name": (texts.rename_axis("doi"), ["a", "b", "c"]),
+        "some rows": (texts.reset_index(drop=True)[lambda own: own["text"] != "lion"], [0, 2]),
+        "a plain range": (texts.reset_index(drop=True), [1, 2, 3]),
+        "a label twice": (texts.set_axis(["a", "a", "b"]), [1, 2, 3]),
+        "a column": (texts.assign(id=["d", "e", "f"]), ["d", "e", "f"]),
+    }
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        for what, (frame, names) in cases.items():
+            index.replace([("old", "")])
+            index.delete(["old"])
+            index.add_frame(frame, text="text")
+            assert index.items("documents").item_count() == len(names), what
+            assert index.items("documents").find_all(names) == [str(own) for own in names], what
+        assert index.add_frame(ratings, items="film", features="user") == 2
+        assert index.items("film").features_of("x") == {"u": 1, "v": 1}
+
+
 def test_ids_come_back_from_frames_as_they_came(tmp_path):
     texts = pandas.DataFrame({"id": ["1", "2", "3"], "text": ["lion tiger", "lion", "wheat"]})
     ratings = pandas.DataFrame({"film": [10, 10, 20, 30], "user": [7, 8, 7, 8]})

@@ -154,6 +154,11 @@ def test_two_people_are_told_of_one_another(serve, cats):
     assert status == 404 and "it may have been deleted meanwhile" in body
 
 
+def test_a_review_of_no_set_names_those_that_are_there(serve, cats):
+    status, _, body = serve(cats).ask("/review")
+    assert status == 404 and "no set is named; there is cats" in body
+
+
 def test_the_page_says_what_each_kind_of_file_leaves_out(serve, tmp_path, run):
     fields = "AU  - Ann\nPY  - 2020\nM1  - a\nM1  - b\nC1  - Ulm\n"
     (tmp_path / "a.ris").write_text(f"TY  - JOUR\nTI  - Big cats\nAB  - Lions.\nVL  - 3\n{fields}ER  - \n")

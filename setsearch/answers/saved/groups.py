@@ -75,7 +75,7 @@ def unknown_set(name: str, known: Iterable[str]) -> UnknownSet:
     some = f"there is {', '.join(names[:MOST_NAMED]) or 'none yet'}"
     more = f", and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     way_out = f"did you mean {' or '.join(near)}?" if near else some + more
-    return UnknownSet(f"no set {shown(name)}; {way_out}")
+    return UnknownSet(f"no set {shown(name) if name else 'is named'}; {way_out}")
 
 
 def wanted_sets(known: Mapping[str, str], names: Iterable[str] | None) -> list[str]:
