@@ -19,6 +19,7 @@ MEANT = {  # what people ask for under other names
     "weights": "seeds are weighed by a mapping such as {'lion': 2}, fields by `by`",
     "fields": "fields are chosen and weighed by `by`",
     "keep": "`filter` compares kept columns, and `cut` keeps what belongs",
+    "items": "`items(NAME)` of the index, or `question(seeds, items=NAME)`, chooses what is ranked",
     "set": "`question(seeds, set=NAME)` of the index asks a saved set",
 }
 KINDS = {

@@ -83,6 +83,8 @@ def make_app(names: Iterable[str]) -> typer.Typer:
 def run() -> None:
     """Run the command line as a process of its own."""
     gc.set_threshold(GC_THRESHOLD)
+    if {*sys.argv[1:2]} <= {*PANELS["Index"]}:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was begun goes, as by Ctrl-C
     try:
         main()
     finally:

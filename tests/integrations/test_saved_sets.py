@@ -72,6 +72,8 @@ def test_in_python(host):
         index.question("cats0")
     with pytest.raises(errors.UnknownOption, match="unknown option 'set'; `question"):
         index.items("documents").expand(["cats0"], set="cats")
+    with pytest.raises(errors.UnknownOption, match=r"unknown option 'items'; `items\(NAME\)` of the index"):
+        index.items("documents").expand(["cats0"], items="terms")
     with pytest.raises(errors.NoSeeds):
         index.question(set=index.keep_set("none", [], ["cats0"], "documents").name).expand()
     told = {part.feature for hit in sets[0].expand(61, explain=True) for part in hit.features}
