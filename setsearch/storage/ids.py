@@ -13,12 +13,17 @@ LARGEST_EXACT = 2**53  # up to here a float is a whole number exactly
 
 
 def id_text(id: Any) -> Any:
-    """An id as a text: that of a whole number, or of an object with a primary key `pk`; anything else as it is."""
+    """An id as a text: that of a whole number, or of an object with a primary key `pk`; anything else as it is.
+
+    A UUID is its 32 digits, as Django and SQLAlchemy write it into SQLite.
+    """
     if type(id) is str:  # nearly always
         return id
     id = getattr(id, "pk", id)
     if isinstance(id, Integral) and not isinstance(id, bool):
         return str(int(id))
+    if type(id).__name__ == "UUID":  # whose module takes a while to load
+        return id.hex
     return number_text(id) if isinstance(id, float) and id.is_integer() else id
 
 

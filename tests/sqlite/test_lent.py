@@ -1,6 +1,7 @@
 """What hosts give: connections of other drivers, URIs, functions, a connection for each request, integer keys."""
 
 import threading
+import uuid
 from types import SimpleNamespace
 
 import numpy as np
@@ -210,6 +211,15 @@ class Row:
 
     def __init__(self, pk):
         self.pk = pk
+
+
+def test_uuids_are_ids(tmp_path):
+    keys = [uuid.UUID(int=n) for n in range(3)]
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(zip(keys, ["lion cat", "lion tiger", "wheat"], strict=True))
+        documents = index.items("documents")
+        assert [hit.item for hit in documents.expand([Row(keys[0])], k=1)] == [keys[1].hex]
+        assert documents.find(keys[2]) == keys[2].hex and index.delete(keys[:1]) == 1
 
 
 def test_whole_numbers_and_rows_are_ids(tmp_path):
