@@ -240,8 +240,6 @@ class Readings:
     def _word_contexts(self, opened: Opened) -> WordContexts | None:
         """The contexts of a collection: those that the file holds, or those that only memory does."""
         version, relation, _ = opened
-        if relation.contexts == "off":
-            return None
         with LOCK:
             generation, known = self._generation(relation), self._memory.contexts.get(relation.id)
             if generation is None:
