@@ -82,9 +82,9 @@ def first_sets(reading: Reading, n_sets: int = 3, size: int = 3) -> list[list[st
 
 
 def describe_index(known: list[Relation], readings: Readings, database: str, collection: str) -> dict[str, Any]:
-    """Readings with counts of items, features and postings, revision, vectors, defaults, bytes, core; raises NoIndex.
+    """Readings with counts of items, features and postings, and which fields are noise; revision, vectors, ..., core.
 
-    Of the `known` relations those of a collection; without its name, all.
+    Of the `known` relations those of a collection; without its name, all. Raises NoIndex.
     """
     relations, default = _relations(known, database, collection)
     postings = {relation.id: readings.files.posting_count(relation) for relation in relations}
@@ -98,6 +98,7 @@ def describe_index(known: list[Relation], readings: Readings, database: str, col
         "readings": [
             reading
             | {"posting_count": postings[relation.id], "revision": relation.revision, "some": some[reading["items"]]}
+            | {"noise": readings.files.noise(relation) if reading["fields"] else []}
             for relation in relations
             for reading in list_readings([relation])
         ],

@@ -130,6 +130,11 @@ def array_of_fields(names: Sequence[str]) -> str:
     return f"fields of features, {', '.join(names)}"
 
 
+def array_of_noise(names: Sequence[str]) -> str:
+    """How a file of arrays names the places of the fields that are noise."""
+    return f"noise among {', '.join(names)}"
+
+
 def _changed_groups(relation: Relation, known: FeatureGroups | None, features: Ints) -> FeatureGroups | None:
     """The same after some features, ascending, may have other names: anew if there is another field."""
     if known is None or known.names != relation.field_names or len(features) > MOST_LOOKED_UP:

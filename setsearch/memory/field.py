@@ -17,7 +17,7 @@ from setsearch.core.question import FieldLists, OpenField
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists
 from setsearch.memory import layout
-from setsearch.memory.content import Content
+from setsearch.memory.content import Content, array_of_noise
 from setsearch.memory.names import KnownNames
 from setsearch.models import Model
 from setsearch.models.model import ask_background, has_tiny_weights
@@ -86,11 +86,6 @@ class _Valued:
     def in_core(self) -> FieldLists:
         """As the core takes them."""
         return FieldLists(self.by_feature.part, self.by_item.part, self._stored)
-
-
-def _array_of_noise(groups: FeatureGroups) -> str:
-    """How a file of arrays names the places of the fields that are noise."""
-    return f"noise among {', '.join(groups.names)}"
 
 
 class Field:
@@ -212,7 +207,7 @@ class Field:
             return groups
 
         def make() -> FeatureGroups:
-            mapped, name = self.content.mapped, _array_of_noise(groups)
+            mapped, name = self.content.mapped, array_of_noise(groups.names)
             if mapped is not None and name in mapped.arrays:
                 noisy = layout.take_array(mapped, name, "<i8").tolist()
                 if not all(0 < place < len(groups.names) for place in noisy):
@@ -234,7 +229,7 @@ class Field:
         if statistics.norms is not None:
             yield f"{name} norms", statistics.norms
         if (groups := self.groups) is not None:
-            yield _array_of_noise(groups), np.array([groups.names.index(own) for own in groups.noise], np.int64)
+            yield array_of_noise(groups.names), np.array([groups.names.index(own) for own in groups.noise], np.int64)
         if rule == PRESENCE:
             return
         for forward in (False, True):

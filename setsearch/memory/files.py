@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from setsearch.arrays import Ints
 from setsearch.errors import LostArrays, SetsearchError
-from setsearch.memory.content import state_of
+from setsearch.memory.content import array_of_noise, state_of
 from setsearch.memory.layout import Named, take_array
 from setsearch.memory.shared import Memory
 from setsearch.sqlite.database import Database
@@ -108,6 +108,15 @@ class ArrayFiles:
         if mapped is not None and mapped.state == [*relation.state] and "items ids" in mapped.used:
             return mapped.used["items ids"]
         return relation.frequencies.sums()[0]
+
+    def noise(self, relation: Relation) -> list[str]:
+        """The fields that are noise (models/noise.py), as it was found when the lists were derived; else empty."""
+        mapped, name = self.map(relation, LISTS), array_of_noise(relation.field_names)
+        if mapped is None or name not in mapped.arrays or mapped.state != [*relation.state]:
+            return []
+        with suppress(LostArrays, IndexError):
+            return [relation.field_names[place] for place in take_array(mapped, name, "<i8").tolist()]
+        return []
 
     def _all(self, relation: Relation) -> list[Mapped]:
         return [own for own in (self.map(relation, kind) for kind in (LISTS, CONTEXTS)) if own is not None]

@@ -215,6 +215,7 @@ def test_noise_is_known_from_the_file(tmp_path, monkeypatch):
         index.add(films, ("film", "user"))
         index.derive()
         expected = answers(index.items("film"), ["f1", "f2"])
+        assert [own["noise"] for own in index.info()["readings"]] == [["noise"], []]
     with monkeypatch.context() as patch, setsearch.open(tmp_path / "a.db") as index:
         patch.setattr("setsearch.memory.field.noisy_fields", None)
         assert answers(index.items("film"), ["f1", "f2"]) == expected

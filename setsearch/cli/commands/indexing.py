@@ -243,7 +243,8 @@ def info(
         if shown != count:
             print(f"{shown:,} of the {count:,} {reading['items']} are words, not numbers; the page counts these")
         if reading["fields"]:
-            print(f"fields of {reading['items']}: {', '.join(reading['fields'])}")
+            told = f"; noise, left out without --by: {', '.join(reading['noise'])}" if reading["noise"] else ""
+            print(f"fields of {reading['items']}: {', '.join(reading['fields'])}{told}")
         if reading["columns"]:
             print(f"kept columns of {reading['items']}: {', '.join(reading['columns'])}")
         if reading["some"]:
