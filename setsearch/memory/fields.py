@@ -44,6 +44,7 @@ class Fields(NamedTuple):
     vectors: Callable[[], Vectors] | None = None  # None if items have none
     nearest: Callable[[], Neighbors] | None = None  # None if items have no neighbors
     uses: WordUses | None = None  # of words with contexts
+    phrases: Vocabulary | None = None  # of contexts, among which is what somebody may have meant by no word
 
     @property
     def first(self) -> Field:
@@ -118,7 +119,7 @@ class Fields(NamedTuple):
         if id is not None:
             return id
         name = id_text(name)
-        way_out = self._way_out(name) if hint and isinstance(name, str) else ""
+        way_out = self._phrases_like(name) or self._way_out(name) if hint and isinstance(name, str) else ""
         try:
             return self.items.resolve(name, hint and not way_out, self.first.total)
         except UnknownItem:
@@ -127,6 +128,14 @@ class Fields(NamedTuple):
             raise UnknownItem(
                 f"no {shown(name)} among the {self.items.own_size():,} {self.items.name}{way_out}"
             ) from None
+
+    def _phrases_like(self, name: str) -> str:
+        """A question that offers phrases that are one edit from a name; empty if there are none."""
+        if self.phrases is None:
+            return ""
+        near = self.phrases.describe(self.phrases.one_edit_away(name))
+        names = [own for own, _ in near.values() if " " in own]
+        return f"; did you mean {' or '.join(map(shown, names[:HINTS]))}?" if names else ""
 
     def _way_out(self, name: str) -> str:
         """What to do about the name of no item, if it is known otherwise; else empty."""
@@ -146,7 +155,7 @@ class Fields(NamedTuple):
                 ways[:0] = [f"name {' or '.join(names)}"] if names else []
             return f", but it is one of the {other.name}; {'; or '.join(ways)}"
         has_terms = self.analyzer is not None and self.analyzer.is_available
-        words = name.split()
+        words = name.split() if "," not in name else []  # several names in one text
         if self.analyzer is not None and has_terms and len(words) == 1:
             words = [*self.analyzer.terms(name)]  # pairs of characters
         if has_terms and self.first.transposed and not self.relation.has_phrases and len(words) > 1:
@@ -154,7 +163,7 @@ class Fields(NamedTuple):
         are_terms = self.relation.has_phrases and not self.have_columns
         if are_terms and len(words) > 1 and self.relation.may_be_given_contexts:
             return "; phrases are among them where texts were indexed with `contexts`"
-        if are_terms and 1 < len(words) <= LONGEST_PHRASE and "," not in name and all(map(self.knows, words)):
+        if are_terms and 1 < len(words) <= LONGEST_PHRASE and all(map(self.knows, words)):
             return f": its words are, but not as a phrase; give each by itself: {' '.join(words)}"
         return ""
 
@@ -166,7 +175,10 @@ class Fields(NamedTuple):
     def without_contexts(self, names: Sequence[str]) -> dict[str, int]:
         """The words that have no contexts, with their stored ids; raises UnknownItem, AmbiguousItem."""
         stored = self.stored
-        return {} if stored is None else {name: stored.resolve(name) for name in names if not self.knows(name)}
+        if stored is None:
+            return {}
+        stored = stored._replace(phrases=self.items)
+        return {name: stored.resolve(name) for name in names if not self.knows(name)}
 
     def counted_documents(self, id: int) -> dict[str, int]:
         """The documents of a word without contexts, by its stored id, with their counts."""

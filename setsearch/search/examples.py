@@ -61,7 +61,7 @@ class FieldChoice:
         fields = fields_by(last)
         if fields is None:
             raise InvalidParameter("the index has no contexts; index it with `contexts`, or expand by documents")
-        return fields
+        return fields if best is None else fields._replace(phrases=best.items)
 
     def cannot_tell(self, fields: Fields, options: ModelOptions) -> bool:
         """Whether no seed has the contexts that it should have: what belongs by documents is another question."""

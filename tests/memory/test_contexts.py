@@ -353,6 +353,11 @@ def test_phrases(tmp_path, monkeypatch):
         assert not {"new", "york", "san juan"} & every
         with pytest.raises(errors.UnknownItem, match="'york'"):
             reading.expand(["york"], by="contexts")
+        for seeds in (["newyork"], ["new york", "newyork"]):
+            with pytest.raises(errors.UnknownItem, match=r"no 'newyork' among .*; did you mean 'new york'"):
+                reading.expand(seeds)
+        with pytest.raises(errors.UnknownItem, match="did you mean 'new york'"):
+            reading.expand(["new york"], exclude=["newyork"])
         for by in ("contexts", "documents", None):
             with pytest.raises(errors.UnknownItem) as told:
                 reading.expand([f"{WORDS[0].title()} {WORDS[1]}"], by=by)
