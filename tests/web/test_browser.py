@@ -362,6 +362,25 @@ def test_a_hostile_collection_shows_as_text(serve, tmp_path, browse):
     examples(page, 2)
 
 
+ENDS = """text => [0, text.firstChild.length - 1].map(place => {
+    const range = document.createRange();
+    range.setStart(text.firstChild, place);
+    range.setEnd(text.firstChild, place + 1);
+    return range.getBoundingClientRect().left;
+})"""
+
+
+def test_a_text_has_the_direction_of_its_letters(serve, tmp_path, browse):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([("arabic", "الأسد كبير!", "الأسد!"), ("english", "The lion is large!", "Lion!")])
+    server = serve(tmp_path / "a.db")
+    for name, is_to_the_left in (("arabic", True), ("english", False)):
+        page = browse(f"{server.url}item?items=documents&open={name}")
+        for place in (".text", "h1"):
+            first, last = page.locator(place).evaluate(ENDS)
+            assert (last < first) is is_to_the_left, (name, place)
+
+
 def test_one_box_takes_names_words_and_texts(serve, animals, browse):
     page = browse(serve(animals).url + "?items=documents&seed=lion+tiger")
     settled(page, ["lion", "tiger"])
