@@ -128,7 +128,7 @@ def vectors_alone(fields: Fields) -> Score:
         scores = np.zeros(size)
         centroid = centroid_of(vectors, Examples(seeds.tolist()))
         if centroid is not None:
-            scores[vectors.ids] = vectors.cosines(centroid)
+            scores[vectors.ids] = vectors.cosines(centroid)[0]
         return scores
 
     return score

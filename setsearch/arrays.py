@@ -190,9 +190,10 @@ def moments(values: Floats) -> tuple[float, float]:
     largest = float(np.abs(values).max(initial=0.0))
     if not 0 < largest < math.inf:
         return 0.0, 0.0
-    unit = 2.0 ** (math.ceil(math.log2(largest)) - 20)
+    mantissa, exponent = math.frexp(largest)
+    unit = 2.0 ** (exponent - (mantissa == 0.5) - 20)
     whole = np.rint(values / unit).astype(np.int64)  # sums of squares are exact for eight million values
-    mean, square = int(whole.sum()) / len(values), int(whole @ whole) / len(values)
+    mean, square = float(whole.sum()) / len(values), float(whole @ whole) / len(values)
     return mean * unit, math.sqrt(max(square - mean * mean, 0.0)) * unit
 
 

@@ -46,11 +46,11 @@ class Row(NamedTuple):
 
 def wanted_of(fields: Fields, request: ExpandRequest, defaults: Defaults) -> Wanted:
     """What a request wants of its question: the best items, unless more is to be added, or other items are left out."""
-    given, has_more = request.options, uses_vectors(fields, defaults, request.model)
-    has_more = has_more or defaults.wants_likes(request.model) or bool(request.exclude)
+    given, has_more = request.options, defaults.wants_likes(request.model) or bool(request.exclude)
     chooses = request.among is not None or request.filter or given.get("keep_seeds")
     weighs = bool(given.get("explain") or given.get("snippets") or request.exclude)
-    has_more = has_more or (fields.nearest is not None and bool(weighs or given.get("cut")))
+    is_added_to = fields.nearest is not None or uses_vectors(fields, defaults, request.model)
+    has_more = has_more or (is_added_to and bool(weighs or given.get("cut")))
     asks = given.get("cut") and not given.get("about")
     depth = 0 if has_more or chooses else max(_depth(fields, request, _shown(request), _waits(request)), LEADERS)
     return Wanted(depth, weighs, few(defaults) if asks else (0.0, 0.0))
@@ -279,7 +279,7 @@ def make_hits(
         )
         for rank, (id, score, belongs, group) in enumerate(rows, 1)
     ]
-    has_base = any(getattr(weights.model, "has_base", True) or weights.priors for weights in groups)
+    has_base = any(getattr(weights.model, "has_base", True) or weights.has_priors for weights in groups)
     blank, learned = None if has_base else groups[0].constant, bool(groups[0].corrections)
     revisions = fields.relation.revision, fields.contexts_revision
     found = Hits(hits, *revisions, blank, learned, tuple(common), whole=fields.items.whole)

@@ -344,7 +344,7 @@ class Reading(ReadingTable, ManySets):
         weights = with_priors(fields, weights, self.defaults, request.model)
         if excluded and rejection is None:
             weights = with_correction(fields, weights, excluded, self.defaults.feedback_of(request.model) > 0)
-        if not examples.ids and not any(own.df.any() for own in weights.positive) and not weights.priors:
+        if not examples.ids and not any(own.df.any() for own in weights.positive) and not weights.has_priors:
             raise NoSeeds(
                 "the example has no feature more often than the collection; try `binarize=presence`, or others"
             )

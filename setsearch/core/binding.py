@@ -17,7 +17,7 @@ import numpy as np
 from setsearch.arrays import Array, Floats, Ids, Ints, ListArrays, ListValues
 from setsearch.errors import LostArrays
 
-VERSION, UNKNOWN = 13, -2  # as in core.c
+VERSION, UNKNOWN = 14, -2  # as in core.c
 BLOCK = 1 << 15  # sums
 LEAST_ROOM = 1 << 14  # candidates
 LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
@@ -49,9 +49,10 @@ _SIGNATURES = {
     "setsearch_unpack": "PSSSSISP",
     "setsearch_columns": "PSSSSPP",
     "setsearch_pieces": "PSPS PPPP",
-    "setsearch_alike": "PSSP RR PPP",
+    "setsearch_alike": "PSSP RR PPPP",
 }
 NEAR = Struct("PPPqd")  # `neighbors_t` of core.c
+PRIOR = Struct("PPqddd")  # `prior_t`
 _threads = threading.local()
 _Start = c.c_char * 0
 
@@ -245,13 +246,13 @@ def _scratch(name: str, size: int, dtype: Any = np.float64) -> Array:
     return array
 
 
-def alike(rows: Array, other: Array, shift: float, unit: float, lengths: Floats, factors: Floats) -> Floats:
-    """(rows @ other / lengths - shift) * factors * unit, of int8 with int16; the products stay below 2^31."""
-    rows, found = np.ascontiguousarray(rows, np.int8), np.empty(len(rows))
+def alike(rows: Array, other: Array, shift: float, unit: float, lengths: Floats, factors: Floats) -> tuple[Any, ...]:
+    """(rows @ other / lengths - shift) * factors * unit, of int8 with int16, products below 2^31; and the moments."""
+    rows, found, of_all = np.ascontiguousarray(rows, np.int8), np.empty(len(rows)), np.empty(2)
     require(other.dtype == np.int16 and other.shape == rows.shape[1:], "a row that the core cannot multiply with")
     sizes = *rows.shape, address(other), shift, unit
-    check(library().setsearch_alike(address(rows), *sizes, *map(address, (lengths, factors, found))))
-    return found
+    check(library().setsearch_alike(address(rows), *sizes, *map(address, (lengths, factors, found, of_all))))
+    return found, *of_all.tolist()
 
 
 def require(is_so: bool, otherwise: str) -> None:

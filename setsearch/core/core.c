@@ -30,7 +30,7 @@
 
 enum {
     FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, LEAST_PART = 3, SOME = 256, FEW = 50, /* search/groups.py */
-    VERSION = 13,   /* of the entries; binding.py asks for it */
+    VERSION = 14,   /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
@@ -384,21 +384,99 @@ static int smooth(const double *scores, int64_t n, const neighbors_t *near, cons
     return 0;
 }
 
-/* The best of all items by scores that are smoothed, as setsearch_best has them. `sums`: BLOCK. */
-static int64_t find_smoothed(const double *scores, int64_t n, const neighbors_t *near, const ids_t *seeds,
-                             const ids_t *excluded, double *levels, double *sums, best_t *best) {
-    if (find_levels(scores, n, near, seeds, levels) < 0) return DAMAGED;
-    for (int64_t first = 0, without = 0; first < n; first += SMOOTHED) {
-        const int64_t size = n - first < SMOOTHED ? n - first : SMOOTHED, last = first + size;
+/* ---- A prior, such as how alike items are to the seeds in meaning (search/weights.py, Prior) ----
+
+       score_i = s_i + w sd(s) (v_i - mean) / spread         what is added is rounded to the lattice */
+
+typedef struct {
+    double mean, deviation;
+} moments_t;
+
+/* The ids, NULL for all, and values v_i of some items; not all of these are equal; and the share w. */
+typedef struct {
+    const int64_t *ids;
+    const double *values;
+    int64_t count;
+    moments_t of_values;
+    double share;
+} prior_t;
+
+/* The sum of some numbers: four at once, as `largest`. */
+static double total(const double *numbers, int64_t size) {
+    double sums[] = {0, 0, 0, 0};
+    int64_t i = 0;
+    for (; i + 4 <= size; i += 4)
+        for (int lane = 0; lane < 4; lane++) sums[lane] += numbers[i + lane];
+    for (; i < size; i++) sums[0] += numbers[i];
+    return sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+/* Mean and standard deviation of the scores above -INFINITY, as `moments` of arrays.py has them: sums of whole numbers,
+   which are exact in each block. */
+static moments_t moments(const double *scores, int64_t n) {
+    const double middle = 6755399441055744.0; /* 1.5 * 2^52: beside it is no room for fractions */
+    double block[SMOOTHED], most = 0;
+    int64_t count = 0, sum = 0, squares = 0;
+    int exponent;
+    for (int64_t first = 0; first < n; first += SMOOTHED) {
+        const int64_t size = n - first < SMOOTHED ? n - first : SMOOTHED;
+        for (int64_t i = 0; i < size; i++) {
+            block[i] = scores[first + i] > -INFINITY ? fabs(scores[first + i]) : 0.0;
+            count += scores[first + i] > -INFINITY;
+        }
+        const double own = largest(block, size);
+        most = own > most ? own : most;
+    }
+    if (!(most > 0 && most < INFINITY)) return (moments_t){0, 0};
+    const double units = ldexp(1, 20 - (frexp(most, &exponent) == 0.5 ? exponent - 1 : exponent));
+    for (int64_t first = 0; first < n; first += SMOOTHED) {
+        const int64_t size = n - first < SMOOTHED ? n - first : SMOOTHED;
+        for (int64_t i = 0; i < size; i++) {
+            const double number = scores[first + i] * units + middle - middle;
+            block[i] = scores[first + i] > -INFINITY ? number : 0.0;
+        }
+        sum += (int64_t)total(block, size);
+        for (int64_t i = 0; i < size; i++) block[i] *= block[i];
+        squares += (int64_t)total(block, size); /* up to 2^50 */
+    }
+    const double mean = (double)sum / (double)count, variance = (double)squares / (double)count - mean * mean;
+    return (moments_t){mean / units, sqrt(variance > 0 ? variance : 0) / units};
+}
+
+/* Add a prior to the scores of items. */
+static int add_prior(double *scores, int64_t n, const prior_t *prior) {
+    const double own = moments(scores, n).deviation, spread = prior->of_values.deviation, mean = prior->of_values.mean;
+    const double factor = prior->share * (own > 0 ? own : 1) / spread;
+    double added[SMOOTHED];
+    for (int64_t first = 0; first < prior->count; first += SMOOTHED) {
+        const int64_t size = prior->count - first < SMOOTHED ? prior->count - first : SMOOTHED;
+        for (int64_t i = 0; i < size; i++) added[i] = to_lattice(factor * (prior->values[first + i] - mean));
+        for (int64_t i = 0; i < size; i++) {
+            const int64_t id = prior->ids ? prior->ids[first + i] : first + i;
+            if (id < 0 || id >= n) return DAMAGED;
+            scores[id] += added[i];
+        }
+    }
+    return 0;
+}
+
+/* The best of all items, as setsearch_best has them, by scores that are smoothed if neighbors count, with a prior if there
+   is one: they are changed. `levels`: n. `sums`: BLOCK. */
+static int64_t find_smoothed(double *scores, int64_t n, const neighbors_t *near, const prior_t *prior,
+                             const ids_t *seeds, const ids_t *excluded, double *levels, double *sums, best_t *best) {
+    if (near->rows && find_levels(scores, n, near, seeds, levels) < 0) return DAMAGED;
+    for (int64_t first = 0; near->rows && first < n; first += SMOOTHED) {
+        const int64_t size = n - first < SMOOTHED ? n - first : SMOOTHED;
         double *others = sums + SMOOTHED;
         if (smooth(scores, n, near, levels, first, size, sums, others) < 0) return DAMAGED;
-        for (int64_t i = 0; i < size; i++) sums[i] = scores[first + i] + sums[i] + others[i];
-        for (; without < excluded->count && excluded->ids[without] < last; without++) {
-            if (excluded->ids[without] < first) return DAMAGED;
-            sums[excluded->ids[without] - first] = -INFINITY;
-        }
-        offer_all(best, sums, first, size);
+        for (int64_t i = 0; i < size; i++) scores[first + i] = scores[first + i] + sums[i] + others[i];
     }
+    if (prior->count && add_prior(scores, n, prior) < 0) return DAMAGED;
+    for (int64_t e = 0; e < excluded->count; e++) {
+        if (excluded->ids[e] < 0 || excluded->ids[e] >= n) return DAMAGED;
+        scores[excluded->ids[e]] = -INFINITY;
+    }
+    offer_all(best, scores, 0, n);
     compact(best);
     return best->count;
 }
@@ -702,6 +780,7 @@ typedef struct {
     const double *base, *choosing; /* the second one where it is chosen which items join */
     double *sums; /* of all items, if these are wanted instead of the best ones */
     neighbors_t near; /* without rows none count */
+    prior_t prior;    /* of the best items, as neighbors are; without items there is none */
     const part_t *texts; /* NULL, or for each field the examples that are no items: lists of features with float32 values; their weights */
     int64_t n_seeds, n_excluded, once, weighs; /* whether seeds that are nearly the same count once; and how they weigh is told */
 } asked_t;
@@ -723,7 +802,7 @@ typedef struct {
     part_t *parts;           /* one a field */
     int64_t *examples;       /* the seeds, and room for what joins */
     double *shares;          /* their weights */
-    double *smoothed;        /* 2 n, where neighbors count */
+    double *smoothed;        /* 2 n, where neighbors count, or a prior */
     const part_t *texts;     /* of the question */
     double least;            /* no item has a smaller score */
     int64_t n_examples, together; /* as are_together; -1 if they surely do not share little; 0: unknown */
@@ -1260,7 +1339,8 @@ static int join(const field_t *fields, int64_t n_fields, const question_t *quest
 
    `memory` has the seeds and their weights; what joined follows them. It says whether they are one set. `weighed`:
    the features of each field, and their weights. With sums the sums of all items are there, and no best ones. `without`:
-   those who do not join, and are none of the best. Where neighbors count, scores are smoothed, but for the sums. `limits` has room for a number a field. `left_out` gets the score of
+   those who do not join, and are none of the best. Where neighbors count, scores are smoothed, but for the sums; and
+   with a prior it is added last. `limits` has room for a number a field. `left_out` gets the score of
    each seed if the others, and what joined them, are the set: but for the last bits of its logarithms, and NAN where
    nobody will ask for it; and `above` how many others are above the middle one of these, as middle_t has it. */
 static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, const ids_t *without,
@@ -1299,7 +1379,8 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     const int may_be_groups = !asked->sums && !asked->texts && n_fields == 1 && question->alike && are_few;
     const int leaves_out = !asked->texts && (question->unlike > 0 || may_be_groups);
     for (int64_t e = 0; e < n_seeds; e++) left_out[e] = NAN;
-    double *const smoothed = asked->near.rows ? memory->smoothed : NULL, *const sums = asked->sums ? asked->sums : smoothed;
+    double *const smoothed = asked->near.rows || asked->prior.count ? memory->smoothed : NULL;
+    double *const sums = asked->sums ? asked->sums : smoothed;
     const int64_t found = pass(fields, n_fields, base, 0.0, n, question, limits, without, memory, weighed, &best,
                                sums, n_seeds, leaves_out ? left_out : NULL, above);
     if (found < 0 || (!asked->sums && is_crowded(&best))) return found < 0 ? found : UNSURE;
@@ -1308,7 +1389,8 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     if (asked->sums) return found;
     if (sums) {
         const ids_t seeds = {memory->examples, n_seeds};
-        const int64_t count = find_smoothed(sums, n, &asked->near, &seeds, without, smoothed + n, memory->block, &best);
+        const int64_t count = find_smoothed(sums, n, &asked->near, &asked->prior, &seeds, without, smoothed + n,
+                                            memory->block, &best);
         memory->least = -INFINITY; /* nobody asks */
         if (count < 0 || is_crowded(&best)) return count < 0 ? count : UNSURE;
         sort_down(scores, ids, count);
@@ -1908,13 +1990,21 @@ ENTRY int64_t setsearch_pieces(const uint8_t *data, int64_t size, const uint8_t 
     return next - numbers;
 }
 
-/* How alike rows of `size` small numbers are to one more, `(n,)`: (product / length - shift) * factor * unit. Products stay below 2^31. */
+/* How alike rows of `size` small numbers are to one more, `(n,)`: (product / length - shift) * factor * unit; and the mean
+   and deviation of this. Products stay below 2^31. */
 ENTRY int64_t setsearch_alike(const int8_t *rows, int64_t n, int64_t size, const int16_t *other, double shift, double unit,
-                              const double *lengths, const double *factors, double *alike) {
-    for (int64_t i = 0; i < n; ++i, rows += size) {
-        int32_t product = 0;
-        for (int64_t k = 0; k < size; ++k) product += rows[k] * other[k];
-        alike[i] = (product / lengths[i] - shift) * factors[i] * unit;
+                              const double *lengths, const double *factors, double *restrict alike, moments_t *of_all) {
+    for (int64_t first = 0; first < n; first += SMOOTHED) {
+        const int64_t end = n - first < SMOOTHED ? n : first + SMOOTHED;
+        int32_t products[SMOOTHED]; /* first: then several are divided at once */
+        for (int64_t i = first; i < end; ++i, rows += size) {
+            int32_t product = 0;
+            for (int64_t k = 0; k < size; ++k) product += rows[k] * other[k];
+            products[i - first] = product;
+        }
+        for (int64_t i = first; i < end; ++i)
+            alike[i] = (products[i - first] / lengths[i] - shift) * factors[i] * unit;
     }
+    *of_all = moments(alike, n);
     return 0;
 }

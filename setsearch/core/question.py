@@ -17,6 +17,7 @@ from setsearch.core.binding import (
     BLOCK,
     LEAST_ROOM,
     NEAR,
+    PRIOR,
     Near,
     Part,
     PartStructure,
@@ -30,11 +31,11 @@ from setsearch.errors import LostArrays
 COPIES, SHORT = -4, (1 << 16) - 1  # as in core.c
 ROOM = 1 << 18  # numbers of answers, beside those of the largest one
 MOST_EXAMPLES = LEAST_ROOM
-NO_NEAR = 0, 0, 0, 0, 0.0
+NO_NEAR, NO_PRIOR = (0, 0, 0, 0, 0.0), (0, 0, 0, 0.0, 0.0, 0.0)
 
 _SIZE, _POINTER = c.c_int64, c.c_void_p
 # `field_t` and `asked_t` of core.c.
-_FIELD, _ASKED = Struct(2 * "qqPPqPPP0q" + "PPdd"), Struct("11d8qPPP" + NEAR.format + "P4q")
+_FIELD, _ASKED = Struct(2 * "qqPPqPPP0q" + "PPdd"), Struct("11d8qPPP" + NEAR.format + PRIOR.format + "P4q")
 
 
 class _Pruning(c.Structure):
@@ -121,8 +122,10 @@ class Question(NamedTuple):
     `excluded` ascend. `sums`, `(n_items,)`, are filled instead of finding the best items. `weighs`: whether it is of
     interest how the examples were weighed. `once`: whether seeds that are nearly the same count once, so that the core
     may not answer as it is asked. `choosing`: the base where it is chosen which items join, if that is another one.
-    `near`: the nearest items, if these smooth the scores of the best items; sums are not smoothed. `texts`: for each
-    field the examples that are no items: their features, ascending, and values, and how much each counts.
+    `near`: the nearest items, if these smooth the scores of the best items; sums are not smoothed. `prior`: what is
+    added to these scores then: ids, values, their mean and deviation, which is not 0, and the share, as
+    search/weights.py has it. `texts`: for each field the examples that are no items: their features, ascending, and
+    values, and how much each counts.
     """
 
     fields: Sequence[OpenField]
@@ -136,6 +139,7 @@ class Question(NamedTuple):
     once: bool = False
     choosing: Floats | None = None
     near: Near | None = None
+    prior: tuple[Ints, Floats, float, float, float] | None = None
     texts: Sequence[Part] | None = None
 
 
@@ -277,7 +281,7 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
     ids, weights = np.array(ids_of_all, np.int64), np.array(shares)
     n_features = [field.lists.n_features for field in first.fields]
     k = max(max(own.numbers.k, own.numbers.joining * own.numbers.deepest) for own in questions)
-    n_smoothed = 0 if all(own.near is None for own in questions) else len(first.base)
+    n_smoothed = 0 if all(own.near is None and own.prior is None for own in questions) else len(first.base)
     place = place_of_share = 0
     while len(found) < len(questions):
         scratch, left = _Scratch.take(len(first.base), n_features, k, n_smoothed), len(questions) - len(found)
@@ -329,9 +333,17 @@ def _packed(own: Question, texts: Any) -> bytes:
     choosing = address(own.base if own.choosing is None else own.choosing)
     n_seeds, n_excluded = len(own.seeds), len(own.excluded)
     near = NO_NEAR if own.near is None else near_numbers(own.near, len(own.base))
+    prior = NO_PRIOR if own.prior is None else _prior_numbers(*own.prior, len(own.base))
     at = 0 if texts is None else c.addressof(texts[1])
     given = at, n_seeds, n_excluded, own.once, own.weighs
-    return _ASKED.pack(*own.numbers, address(own.base), choosing, sums, *near, *given)
+    return _ASKED.pack(*own.numbers, address(own.base), choosing, sums, *near, *prior, *given)
+
+
+def _prior_numbers(ids: Ints, values: Floats, mean: float, spread: float, share: float, n: int) -> tuple[Any, ...]:
+    """A `prior_t`."""
+    are_flat = ids.flags.c_contiguous and values.flags.c_contiguous and len(ids) == len(values) <= n
+    require(are_flat and ids.dtype == np.int64 and values.dtype == np.float64, "a prior that the core cannot take")
+    return 0 if len(ids) == n else address(ids), address(values), len(ids), mean, spread, share
 
 
 def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterator[Answered]:

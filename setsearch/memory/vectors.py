@@ -16,7 +16,7 @@ from math import fsum
 
 import numpy as np
 
-from setsearch.arrays import HASH, Floats, Floats32, Ints
+from setsearch.arrays import HASH, Floats, Floats32, Ints, moments
 from setsearch.core.binding import alike
 from setsearch.errors import InvalidParameter
 from setsearch.scoring.best import is_core
@@ -153,15 +153,17 @@ class Vectors:
         centred: Floats = (at_unit - self.mean) * self._factors[places, None]
         return centred
 
-    def cosines(self, centroid: Floats) -> Floats:
-        """The cosine of each row with a centroid, or a direction, times the length of this, `(n,)`."""
+    def cosines(self, centroid: Floats) -> tuple[Floats, float, float]:
+        """The cosine of each row with a centroid, or a direction, times the length of this, `(n,)`; their moments."""
         bound = float(np.abs(centroid).sum())
         unit = 2.0 ** math.ceil(math.log2(bound / WIDEST)) if bound else 1.0
         whole = np.rint(centroid / unit)
         shift = fsum((self.mean * whole).tolist())
         if is_core():
             return alike(self.rows, whole.astype(np.int16), shift, unit, self.lengths, self._factors)
-        return (_products(self.rows, whole.astype(np.float32)) / self.lengths - shift) * self._factors * unit
+        products = _products(self.rows, whole.astype(np.float32))
+        found = (products / self.lengths - shift) * self._factors * unit
+        return found, *moments(found)
 
     @cached_property
     def _factors(self) -> Floats:

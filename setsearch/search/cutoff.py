@@ -151,7 +151,7 @@ def _finds_seeds(weights: SeedWeights) -> bool:
 
 
 def _can_leave_out(weights: SeedWeights) -> bool:
-    is_known = not weights.priors or weights.of_seeds is not None
+    is_known = not weights.has_priors or weights.of_seeds is not None
     return isinstance(weights.model, Lift) and is_known and not weights.corrections
 
 

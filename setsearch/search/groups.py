@@ -109,7 +109,7 @@ def _unheard(heard: Floats, counts: Ints) -> int | None:
 
 def _share_little(fields: Fields, weights: SeedWeights, excluded: Sequence[int]) -> bool:
     """Whether more of SOME items than a quarter, or FEW of all, score above the middle seed that is left out."""
-    if weights.priors or weights.corrections:  # which the scores of seeds that are left out do not have
+    if weights.has_priors or weights.corrections:  # which the scores of seeds that are left out do not have
         return False
     n = len(weights.base.items)
     ids = np.arange(min(n, SOME)) * n // min(n, SOME)

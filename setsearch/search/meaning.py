@@ -23,11 +23,11 @@ from functools import partial
 
 import numpy as np
 
-from setsearch.arrays import Floats, moments, places_among
+from setsearch.arrays import Floats, places_among
 from setsearch.memory.fields import Fields
 from setsearch.memory.vectors import LEAST, STEPS, Vectors
 from setsearch.search.examples import Examples
-from setsearch.search.weights import SeedWeights
+from setsearch.search.weights import Prior
 from setsearch.storage.vectors import LATENT
 
 NAME = "like in meaning"
@@ -45,27 +45,28 @@ def centroid_of(vectors: Vectors, examples: Examples) -> Floats | None:
         parts.append((shares[len(ids) : len(ids) + len(texts)], texts))
     total = sum(np.rint(rows * share[:, None] * STEPS).sum(axis=0) for share, rows in parts)
     rounding = NOISE * sum(len(rows) for _, rows in parts)
-    return total / STEPS if np.any(np.abs(total) > rounding) else None
+    return total / STEPS if (np.abs(total) > rounding).any() else None
 
 
-def with_meaning(fields: Fields, weights: SeedWeights, share: float) -> SeedWeights:
-    """Weights with the field of vectors as a part of the base, if one of the examples has a vector.
+def in_meaning(fields: Fields, examples: Examples, every: Examples, share: float) -> Prior | None:
+    """The field of vectors as a part of the base, if one of the examples has a vector.
 
-    Items that joined the examples (search/passes.py) are part of the centroid.
+    Items that joined the examples (search/passes.py), which are in `every`, are part of the centroid.
     """
     vectors = fields.vectors() if share and fields.vectors is not None else None
-    centroid = None if vectors is None else centroid_of(vectors, weights.joined or weights.examples)
+    centroid = None if vectors is None else centroid_of(vectors, every)
     if vectors is None or centroid is None:
-        return weights
-    cosines, of_seeds = vectors.cosines(vectors.direction(centroid)), None
+        return None
+    cosines, mean, spread = vectors.cosines(vectors.direction(centroid))
+    of_seeds = None
     if fields.contexts_revision is not None and vectors.source == LATENT:
-        of_seeds = partial(_left_out, vectors, weights, centroid)
-    return weights.with_prior(NAME, vectors.ids, cosines, share, of_seeds)
+        of_seeds = partial(_left_out, vectors, examples, every, centroid)
+    return Prior(NAME, vectors.ids, cosines, mean, spread, share, of_seeds) if spread else None
 
 
-def _left_out(vectors: Vectors, weights: SeedWeights, centroid: Floats) -> Floats:
+def _left_out(vectors: Vectors, examples: Examples, every: Examples, centroid: Floats) -> Floats:
     """c_i of the examples, by id, with the centroid of the others at the length of that of all; NaN for none."""
-    ids, every = np.array(sorted(weights.examples.ids), np.int64), weights.joined or weights.examples
+    ids = np.array(sorted(examples.ids), np.int64)
     shares = dict(zip(every.ids, every.weight().tolist(), strict=False))
     places, known = places_among(vectors.ids, ids)
     rows = vectors.units(np.where(known, places, 0))
@@ -90,4 +91,4 @@ def are_alike(vectors: Vectors, examples: Examples) -> bool:
     if n < 2 or not length:
         return examples.count == 1
     mean = (length**2 - float((rows * rows).sum())) / 2 / n_pairs
-    return mean > LEAST_ALIKE * moments(vectors.cosines(centroid))[1] / length / math.sqrt(n_pairs)
+    return mean > LEAST_ALIKE * vectors.cosines(centroid)[2] / length / math.sqrt(n_pairs)

@@ -10,7 +10,7 @@ without lists that are longer by themselves; and in any case the 20 strongest fe
 list counts as long as it costs. Strength is estimated with the document frequencies of the stored counts, so that only
 the lists that count get values.
 
-The core does what seed_weights, second_pass, smooth and best do one after another, to the bit.
+The core does what seed_weights, second_pass, smooth, with_prior and best do one after another, to the bit.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Floats, Ints, to_lattice
+from setsearch.arrays import Floats, Ints, moments, to_lattice
 from setsearch.core import question
-from setsearch.core.binding import Near, Part
+from setsearch.core.binding import Part
 from setsearch.core.question import Answer, Asking, Copies, Numbers, Question, Weighed
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
@@ -38,6 +38,7 @@ from setsearch.search.weights import (
     FieldWeights,
     Known,
     Limit,
+    Prior,
     Rounded,
     SeedWeights,
     field_weights,
@@ -155,12 +156,13 @@ def weights_at_once(
     wanted: Wanted,
     once: bool,
     smoothing: Smoothing | None = None,
+    prior: Prior | None = None,
 ) -> Asking[SeedWeights | Copies | None]:
     """The weights of examples, if as many others joined as `second` says, and what a second pass may read.
 
     None where the other modules must be asked: without a core, for other models, for lists without values, and where
     the core is not sure. `once`: whether examples that are nearly the same count once; if some are, Copies.
-    The best items, if these are wanted, are those by scores with `smoothing`; of sums it is not a part.
+    The best items, if these are wanted, are those by scores with `smoothing` and `prior`; of sums they are no part.
     """
     all_count = examples.weights is None or examples.weights.all()
     if not all_count or not isinstance(model, Lift) or not is_core() or model.strength > model.usual_strength:
@@ -169,7 +171,8 @@ def weights_at_once(
         return None
     base, without = fields.base(model, examples.total), sorted({*excluded, *examples.seeds})
     near = None if smoothing is None or not wanted.k else (*smoothing.neighbors, smoothing.share)
-    asked = _question(fields, examples, model, second, base.items, without, wanted, once, near)
+    asked = _question(fields, examples, model, second, base.items, without, wanted, once)
+    asked = asked._replace(near=near, prior=prior[1:6] if prior is not None and wanted.k else None)
     answer = yield asked
     if answer is None or isinstance(answer, Copies):
         return answer
@@ -198,7 +201,9 @@ def weights_at_once(
         found["rounded"] = tuple([Rounded(field, own.features, own.weights, model.rule) for field, own in told])
     joined = join if len(answer.joined) else None
     known = Known(without, wanted.k, (answer.ids, answer.scores), deeper, answer.least) if wanted.k else None
-    found |= {"join": joined, "summed": asked.sums, "known": known, "smoothing": smoothing if wanted.k else None}
+    found |= {"join": joined, "summed": asked.sums, "known": known}
+    if wanted.k:
+        found |= {"smoothing": smoothing, "waiting": prior}
     return SeedWeights(model, examples, weigh, base, 0.0, **found)
 
 
@@ -211,7 +216,6 @@ def _question(
     without: Sequence[int],
     wanted: Wanted,
     once: bool,
-    near: Near | None,
 ) -> Question:
     """What the core is asked for the weights of examples, if each of them counts."""
     n_items, total, alike, joins = fields.items.size, examples.total, ALIKE if fields.are_documents else 0.0, second[0]
@@ -226,7 +230,7 @@ def _question(
     if examples.texts or examples.rare:
         texts = [_texts(field, examples.within(field), model.rule) for field in fields.all]
     sums = None if wanted.k else np.empty(len(base))
-    return Question(lists, base, numbers, *of_seeds, sums, wanted.weights, once and alike > 0, choosing, near, texts)
+    return Question(lists, base, numbers, *of_seeds, sums, wanted.weights, once and alike > 0, choosing, texts=texts)
 
 
 def _texts(field: Field, examples: Examples, rule: ValueRule) -> Part:
@@ -254,7 +258,9 @@ def with_popularity(fields: Fields, weights: SeedWeights) -> SeedWeights:
     """
     items = np.flatnonzero(weights.base.items > -np.inf)
     logs = np.log(np.maximum(fields.first.lists(True).lengths[items], 1))
-    return weights.with_prior("popular", items, logs, POPULARITY / max(weights.examples.total, 1.0))
+    mean, spread = moments(logs)
+    prior = Prior("popular", items, logs, mean, spread, POPULARITY / max(weights.examples.total, 1.0))
+    return weights.with_prior(prior if spread else None)
 
 
 def smoothing(fields: Fields, defaults: Defaults, options: ModelOptions, total: float) -> Smoothing | None:
@@ -277,7 +283,7 @@ def with_priors(fields: Fields, weights: SeedWeights, defaults: Defaults, option
     smooth = smoothing(fields, defaults, options, weights.examples.total) if weights.smoothing is None else None
     if smooth is not None:
         weights = weights.smoothed(*smooth)
-    return with_vectors(fields, weights, defaults, options)
+    return weights if weights.waiting is not None else with_vectors(fields, weights, defaults, options)
 
 
 def one_pass(fields: Fields, examples: Examples, defaults: Defaults, options: ModelOptions) -> SeedWeights:
@@ -322,7 +328,9 @@ def two_passes(
     once = once and isinstance(model, Lift) and len(examples.ids) > 1 and examples.weights is None
     if not count or not (takes_away or uses_vectors(fields, defaults, options)):
         smooth = smoothing(fields, defaults, options, examples.total)
-        found = yield from weights_at_once(fields, examples, model, (count, share), excluded, wanted, once, smooth)
+        prior = of_vectors(fields, examples, examples, defaults, options) if wanted.k and not count else None
+        asked = (count, share), excluded, wanted, once, smooth, prior
+        found = yield from weights_at_once(fields, examples, model, *asked)
         if isinstance(found, SeedWeights):
             return subtract(found)
     kept = once_each(fields, examples, model.rule) if once else examples
@@ -361,8 +369,16 @@ def uses_vectors(fields: Fields, defaults: Defaults, options: ModelOptions) -> b
 
 def with_vectors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:
     """Weights with the field of vectors, if there are some; raises InvalidParameter."""
-    if fields.vectors is None or not uses_vectors(fields, defaults, options):
-        return weights
-    from setsearch.search.meaning import with_meaning
+    every = weights.joined or weights.examples
+    return weights.with_prior(of_vectors(fields, weights.examples, every, defaults, options))
 
-    return with_meaning(fields, weights, defaults.vectors_of(options, fields.vectors().source))
+
+def of_vectors(
+    fields: Fields, examples: Examples, every: Examples, defaults: Defaults, options: ModelOptions
+) -> Prior | None:
+    """What vectors add for examples, and for `every` one with those that joined; raises InvalidParameter."""
+    if fields.vectors is None or not uses_vectors(fields, defaults, options):
+        return None
+    from setsearch.search.meaning import in_meaning
+
+    return in_meaning(fields, examples, every, defaults.vectors_of(options, fields.vectors().source))

@@ -129,6 +129,22 @@ class Neighborhood(NamedTuple):
         return {other: part for other, part in zip(ids.tolist(), added.tolist(), strict=True) if part}
 
 
+class Prior(NamedTuple):
+    """A named part of the base for some items: share sd(scores) z(values), where z is in standard deviations.
+
+    If all scores are equal, sd(scores) is taken as 1. `mean` and `spread`: those of the values, which are not all
+    equal. `of_seeds`: the values of the examples, in the order of ids, each if it is left out of the set; NaN for none.
+    """
+
+    name: str
+    items: Ints
+    values: Floats
+    mean: float
+    spread: float
+    share: float
+    of_seeds: Callable[[], Floats] | None = None
+
+
 class Known(NamedTuple):
     """What was found with weights: the k best items of all but the `excluded`, which ascend, and all that equal one.
 
@@ -148,7 +164,7 @@ class SeedWeights:
     """Everything that scores an item, for one set of examples. Lists have the scale of the base.
 
     `weigh` makes the weights of the examples, and `join` the examples with the items that joined, when they are needed.
-    `priors` are parts of the base with names, `(n_ids,)` each; `corrections`: what rejected items teach
+    `named` are parts of the base with names, `(n_ids,)` each; `corrections`: what rejected items teach
     (search/separation.py).
     """
 
@@ -158,10 +174,11 @@ class SeedWeights:
     own_base: Base  # without what `smoothing` adds
     constant: float
     negative: tuple[FieldWeights, ...] = ()  # of negative examples
-    priors: tuple[tuple[str, Floats], ...] = ()
-    of_seeds: Callable[[], Floats] | None = None  # what priors give each example, by id, that is left out, if known
+    named: tuple[tuple[str, Floats], ...] = ()
+    of_named: Callable[[], Floats] | None = None  # what these give each example, by id, that is left out, if known
     smoothing: Smoothing | None = None  # that is worked out when its parts are needed
     worked_out: Neighborhood | None = None  # whose parts are in the base
+    waiting: Prior | None = None  # that is worked out, after `smoothing`, when its part is needed
     join: Callable[[], Examples] | None = None
     corrections: tuple[FieldWeights, ...] = ()
     summed: Floats | None = None  # base and lists, if they were added already, without what `smoothing` adds
@@ -187,6 +204,8 @@ class SeedWeights:
 
     def having(self, **parts: Any) -> "SeedWeights":
         """These weights with other parts; nothing that was found with the old ones stays."""
+        if self.waiting is not None:
+            return self.whole.having(**parts)
         if "positive" in parts:
             own = parts.pop("positive")
             parts |= {"weigh": lambda: own, "rounded": None}
@@ -199,6 +218,27 @@ class SeedWeights:
     def scale(self) -> float:
         """How many times as large as scores base and lists are."""
         return self.own_base.scale
+
+    @cached_property
+    def whole(self) -> "SeedWeights":
+        """The same with a prior that has been worked out."""
+        prior = self.waiting
+        return self if prior is None else replace(self, waiting=None, known=None).with_prior(prior)
+
+    @property
+    def has_priors(self) -> bool:
+        """Whether parts of the base have names, but for those because of neighbors."""
+        return self.waiting is not None or bool(self.named)
+
+    @property
+    def priors(self) -> tuple[tuple[str, Floats], ...]:
+        """These parts, `(n_ids,)` each."""
+        return self.whole.named
+
+    @property
+    def of_seeds(self) -> Callable[[], Floats] | None:
+        """What these parts give each example, by id, that is left out, if it is known."""
+        return self.whole.of_named
 
     @cached_property
     def neighborhood(self) -> Neighborhood | None:
@@ -214,6 +254,8 @@ class SeedWeights:
     @cached_property
     def base(self) -> Base:
         """What every item scores before the seeds are known, with all parts that have names."""
+        if self.waiting is not None:
+            return self.whole.base
         own, parts = self.own_base, self.neighborhood if self.smoothing is not None else None
         return own if parts is None else Base(own.items + parts.own + parts.near, own.constant, own.scale)
 
@@ -254,6 +296,8 @@ class SeedWeights:
 
     def sums(self) -> Floats:
         """The sums of base and lists of all items, `(n_ids,)`."""
+        if self.waiting is not None:
+            return self.whole.sums()
         parts = self.neighborhood if self.smoothing is not None else None
         return self._plain_sums() if parts is None else parts.sums + parts.own + parts.near
 
@@ -277,7 +321,7 @@ class SeedWeights:
             if found is not None:
                 ids, sums = sort_best(*found, k, names)
                 return ids, sums / self.scale
-        has_sums = self.summed is not None or self.smoothing is not None
+        has_sums = self.summed is not None or self.smoothing is not None or self.waiting is not None
         summed, lists = (self.sums(), ()) if has_sums else (self.base.items, self.lists)
         ids, sums = best(summed, lists, excluded, k, names, among)
         return ids, sums / self.scale
@@ -286,37 +330,28 @@ class SeedWeights:
         """The scores of the k best items, without the constant; names of equal ones are not read."""
         return self.best(excluded, k, ByIds(len(self.base.items)))[1]
 
-    def with_prior(
-        self, name: str, items: Ints, values: Floats, share: float, of_seeds: Callable[[], Floats] | None = None
-    ) -> "SeedWeights":
-        """A named part of the base for some items: share sd(scores) z(values), where z is in standard deviations.
-
-        If all scores are equal, sd(scores) is taken as 1. `of_seeds`: the values of the examples, in the order of ids,
-        each if it is left out of the set; NaN for none.
-        """
-        mean, spread = moments(values)
-        if not spread:
+    def with_prior(self, given: Prior | None) -> "SeedWeights":
+        """These weights with one more part of the base."""
+        if given is None:
             return self
-        sums = self.sums()
+        name, items, values, mean, spread, share, of_seeds = given
+        sums, prior = self.sums(), np.zeros(len(self.base.items))
         exists = self.base.items > -np.inf
         deviation = moments(sums if exists.all() else sums[exists])[1] / self.scale or 1.0
         factor = share * deviation / spread
-        prior = to_lattice(values - mean, coefficient=factor * self.scale)
-        if len(items) < len(self.base.items):
-            every = np.zeros(len(self.base.items))
-            every[items], prior = prior, every
+        prior[items] = to_lattice(factor * (values - mean), coefficient=self.scale)
         base = Base(self.base.items + prior, self.base.constant, self.scale)
-        parts = {"priors": (*self.priors, (name, prior)), "summed": sums + prior, "left_out": self.left_out}
+        parts = {"named": (*self.priors, (name, prior)), "summed": sums + prior, "left_out": self.left_out}
         if of_seeds is None or self.priors:
-            return self.having(base=base, **parts, of_seeds=None)
+            return self.having(base=base, **parts, of_named=None)
         find = of_seeds
-        return self.having(base=base, **parts, of_seeds=cache(lambda: np.nan_to_num(factor * (find() - mean))))
+        return self.having(base=base, **parts, of_named=cache(lambda: np.nan_to_num(factor * (find() - mean))))
 
     def less(self, name: str, taken: Floats) -> "SeedWeights":
         """These weights with a named part of the base that takes something from the scores, `(n_ids,)`, in nats."""
         part = to_lattice(-taken, coefficient=self.scale)
         base = Base(self.base.items + part, self.base.constant, self.scale)
-        return self.having(base=base, priors=(*self.priors, (name, part)), summed=self.sums() + part, of_seeds=None)
+        return self.having(base=base, named=(*self.priors, (name, part)), summed=self.sums() + part, of_named=None)
 
     def smoothed(self, neighbors: Neighbors, share: float) -> "SeedWeights":
         """These weights with parts of the base that smooth the scores of all items (scoring/smoothing.py)."""
@@ -348,7 +383,7 @@ class SeedWeights:
             positive=positive,
             corrections=learned,
             base=base,
-            priors=priors,
+            named=priors,
             constant=constant,
             summed=None,
         )

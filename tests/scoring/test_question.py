@@ -5,12 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from setsearch.arrays import VALUE_LATTICE, to_lattice
+from setsearch.arrays import VALUE_LATTICE, moments, to_lattice
 from setsearch.core import binding, question
 from setsearch.core.question import FieldLists, Numbers, OpenField, Question
 from setsearch.errors import LostArrays
 from setsearch.models import Lift, Seeds
 from setsearch.scoring import smoothing
+from setsearch.scoring.best import Base
+from setsearch.search.examples import Examples
+from setsearch.search.weights import Prior, SeedWeights
 
 pytestmark = pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")
 
@@ -153,6 +156,52 @@ def test_fields_together_are_smoothed_over_neighbors(seed, monkeypatch):
         assert np.array_equal(found.scores, smoothed[found.ids]) and not np.isin(found.ids, seeds).any()
         answered += 1
     assert answered or n_items == 5
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_prior_is_added_last(seed):
+    """To scores that are smoothed or not, of all items that exist or some: the bits of with_prior."""
+    rng, n_items = np.random.default_rng(seed), [9, 1024, 3000][seed % 3]
+    base, matrix, near = np.zeros(n_items), random_matrix(rng, n_items, 20, 1), None
+    base[rng.random(n_items) < rng.choice([0, 0.1])] = -np.inf
+    matrix[base == -np.inf], matrix[:2], base[:2] = 0, 0.5, 0
+    lists = FieldLists(tuple(lists_of(matrix.T)), tuple(lists_of(matrix)), (matrix > 0).sum(axis=0))
+    if not np.isinf(base).any() and rng.random() < 0.7:
+        rows = rng.integers(0, n_items, (n_items, 3)), rng.integers(0, 1 << 16, (n_items, 3))
+        near = (*smoothing.neighbors_of(*rows), 1.5)
+    own = numbers(n_items, 1.0, n_items, rarity=Lift().rarity)
+    asked = Question([OpenField(lists, 0.0, 1.0)], base, own, [0], None, [0])
+    sums = base + matrix @ weights_of(matrix, [0], np.ones(1), Lift())
+    own = SeedWeights(Lift(), Examples([0]), tuple, Base(base, 0.0), 0.0, summed=sums)
+    own = own if near is None else own.smoothed(smoothing.Neighbors(*near[:3]), near[3])
+    for size in (n_items, n_items // 2, 2):
+        ids, values = np.sort(rng.choice(n_items, size, replace=False)), rng.normal(size=size)
+        prior = Prior("like", ids, values, *moments(values), float(rng.choice([0.5, 100.0])))
+        expected = own.with_prior(prior).sums()
+        (found,) = question.ask_all([asked._replace(near=near, prior=prior[1:6])])
+        assert np.array_equal(np.sort(found.ids), np.flatnonzero(expected[1:] > -np.inf) + 1)
+        assert np.array_equal(found.scores, expected[found.ids])
+
+
+@pytest.mark.parametrize("largest", [0, 1, 63, 64, 65, 127])
+@pytest.mark.parametrize("n", [1, 3, 1024, 5000])
+def test_moments_are_those_of_numpy(n, largest):
+    """Also where the largest number is a power of two, and all are 0."""
+    rows, ones = np.random.default_rng(n).integers(-largest, largest + 1, (n, 2)).astype(np.int8), np.ones(n)
+    rows[0, 1] = -largest
+    found, *own = binding.alike(rows, np.array([0, 1], np.int16), 0.0, 0.25, ones, ones)
+    assert np.array_equal(found, rows[:, 1] / 4)
+    assert tuple(own) == moments(found)
+
+
+def test_a_prior_of_what_is_no_item_is_refused():
+    matrix = np.full((9, 3), 0.5)
+    matrix[3:, 1] = 0
+    lists = FieldLists(tuple(lists_of(matrix.T)), tuple(lists_of(matrix)), np.array([9, 3, 9]))
+    asked = Question([OpenField(lists, 0.0, 1.0)], np.zeros(9), numbers(9, 1.0, 2), [0], None, [0])
+    for ids, wrong in (([0, -1], LostArrays), ([1, 9], LostArrays), ([1 << 40, 1], LostArrays), ([1], TypeError)):
+        with pytest.raises(wrong):
+            question.ask_all([asked._replace(prior=(np.array(ids), np.arange(2.0), 0.5, 0.5, 1.0))])
 
 
 def test_neighbors_that_are_no_items_are_refused():

@@ -228,7 +228,8 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     near = rng.integers(0, n, (3, n)).astype(np.int32), rng.random((3, n)), rng.random(n), 1.5
     own = [array[:2].copy() for array in items[2:4]]
     texts = items[0].copy(), items[1], *own, np.ones(len(own[0]))
-    every = lists[0], *lists[2:4], items[0], *items[2:4], source[1], near[0].reshape(-1), texts[0], *own
+    prior = among if among is not None else np.arange(n), rng.random(n // 2 if among is not None else n), 0.5, 0.2, 1.5
+    every = lists[0], *lists[2:4], items[0], *items[2:4], source[1], near[0].reshape(-1), texts[0], *own, prior[0]
     arrays = [array for array in every if len(array)]
     for _ in range(rng.integers(0, 3)):
         array = arrays[rng.integers(len(arrays))]
@@ -241,7 +242,9 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
         lambda: binding.best(np.zeros(n), [lists], excluded, among, k),
         lambda: question.ask_all([asked, asked._replace(once=True), asked._replace(choosing=np.linspace(-1, 0, n))]),
         lambda: question.ask_all([asked._replace(fields=asked.fields * 2, sums=np.empty(n))]),
-        lambda: question.ask_all([asked._replace(fields=asked.fields * 3, near=near)]),
+        lambda: question.ask_all([asked._replace(fields=asked.fields * 3, near=near, prior=prior)]),
+        lambda: question.ask_all([asked._replace(prior=prior)]),
+        lambda: binding.alike(near[0].T.astype(np.int8), np.arange(3, dtype=np.int16), 0.5, 2.0, near[2], near[2]),
         lambda: question.ask_all([asked._replace(texts=[texts])]),
         lambda: binding.smooth(np.arange(float(n)), near, seeds),
         lambda: binding.fold(np.arange(n), (items[0], None, *items[2:4]), 0.9, 2, 5),
