@@ -326,6 +326,19 @@ DOCX = {
 }
 
 
+EPUB = {
+    "mimetype": "application/epub+zip",
+    "META-INF/container.xml": """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
+        <rootfile full-path="a.opf" media-type="application/oebps-package+xml"/></rootfiles></container>""",
+    "a.opf": """<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata>
+        <dc:title>Big cats</dc:title><dc:creator>Ann Ray</dc:creator><dc:language>en</dc:language>
+        <dc:identifier>isbn 1</dc:identifier><dc:publisher>Ulm</dc:publisher><dc:date>2001</dc:date></metadata>
+        <manifest><item id="c" href="c.xhtml" media-type="application/xhtml+xml"/></manifest>
+        <spine><itemref idref="c"/></spine></package>""",
+    "c.xhtml": "<html xmlns='http://www.w3.org/1999/xhtml'><body><p>Lions hunt zebras.</p></body></html>",
+}
+
+
 def office_files(folder):
     pptx, openpyxl, odfdo = (pytest.importorskip(name) for name in ("pptx", "openpyxl", "odfdo"))
     with zipfile.ZipFile(folder / "a.docx", "w") as archive:
@@ -370,6 +383,38 @@ def test_documents_of_office_programs_are_read(run, tmp_path, other):
             found = documents.features_of(name)
             assert {"big", "cats", "lions", "hunt", "zebras"} <= set(found), name
             assert not {"nan", "unnamed"} & set(found), name
+
+
+def test_marks_within_words_of_word_are_none_of_them(tmp_path):
+    pytest.importorskip("markitdown")
+    runs = "".join(
+        f"<w:r><w:rPr>{style}</w:rPr><w:t>{text}</w:t></w:r>"
+        for text, style in [
+            ("snake_case un", ""),
+            ("der", '<w:u w:val="single"/>'),
+            ("line ", ""),
+            ("ti", "<w:b/>"),
+            ("ger it", ""),
+            ("alic", "<w:i/>"),
+        ]
+    )
+    paragraph = "<w:p><w:r><w:t>Big cats</w:t></w:r></w:p>"
+    with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
+        for name, content in DOCX.items():
+            archive.writestr(name, content.replace(paragraph, f"<w:p>{runs}</w:p>"))
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add((id, text) for id, text, _ in FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True))
+        words = {"snake_case", "underline", "tiger", "italic", "lions", "hunt", "zebras"}
+        assert set(index.items("documents").features_of("a")) == words
+
+
+def test_a_book_is_not_told_by_its_language_and_number(tmp_path):
+    pytest.importorskip("markitdown")
+    with zipfile.ZipFile(tmp_path / "a.epub", "w") as archive:
+        for name, content in EPUB.items():
+            archive.writestr(name, content)
+    ((_, text, title),) = FileReader(RowReader()).documents(tmp_path / "a.epub", "a", True)
+    assert (title, text.split()) == ("Big cats", ["Big", "cats", "Ann", "Ray", "Lions", "hunt", "zebras."])
 
 
 def test_files_without_their_library_say_what_to_install(tmp_path, monkeypatch):

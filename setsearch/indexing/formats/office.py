@@ -15,6 +15,13 @@ ZIP, RTF = b"PK\x03\x04", b"{\\rtf"  # how archives and texts of RTF begin
 _footnote = re.compile(r"\\footnote\b")  # what hides a footnote
 _picture = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 _link = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
+_marks = re.compile(
+    r"\\([^a-zA-Z0-9\s])|\*+|</?u>"
+)  # of Markdown, also within words; and what escapes a sign that is none
+# What stands first of a book, and its labels beside what tells of it.
+_of_book = re.compile(
+    r"^\*\*(?:(?:Language|Publisher|Date|Identifier):\*\* .*\n?|(?:Title|Authors|Description):)", re.MULTILINE
+)
 _blank_cells = re.compile(r"(?:\bNa[NT]\b|\bUnnamed: \d+\b|\|[\s:|-]*\|)")
 
 
@@ -25,6 +32,8 @@ def office(data: bytes, decode: Decode, ending: str) -> Parts:
     told = markitdown.StreamInfo(extension=ending)
     found = markitdown.MarkItDown(enable_plugins=False).convert_stream(io.BytesIO(data), stream_info=told)
     text = _link.sub(r"\1", _picture.sub("", found.markdown))
+    text = _of_book.sub("", text) if ending == ".epub" else text
+    text = _marks.sub(r"\1", text) if ending != ".pptx" else text  # whose text is no Markdown
     text = _blank_cells.sub(" ", text) if ending.startswith(".xls") else text
     yield Part(text, found.title or headline(text))
 
