@@ -408,6 +408,26 @@ def test_marks_within_words_of_word_are_none_of_them(tmp_path):
         assert set(index.items("documents").features_of("a")) == words
 
 
+def test_notes_and_cells_of_open_document(tmp_path):
+    """A note stands behind its paragraph, not within a word; a cell needs no type; what was deleted is no text."""
+    odfdo = pytest.importorskip("odfdo")
+    document = odfdo.Document("text")
+    document.body.clear()
+    for part in (
+        "<text:tracked-changes><text:changed-region><text:deletion><text:p>gone</text:p></text:deletion>"
+        "</text:changed-region></text:tracked-changes>",
+        "<text:p>lion<text:note text:note-class='footnote'><text:note-citation>1</text:note-citation><text:note-body>"
+        "<text:p>hunts</text:p></text:note-body></text:note>ess ti<text:span>ger</text:span>"
+        "<office:annotation><text:p>really</text:p></office:annotation></text:p>",
+        "<table:table><table:table-row><table:table-cell><text:p>zebra</text:p></table:table-cell></table:table-row>"
+        "</table:table>",
+    ):
+        document.body.append(odfdo.Element.from_tag(part))
+    document.save(tmp_path / "a.odt")
+    ((_, text, _),) = FileReader(RowReader()).documents(tmp_path / "a.odt", "a", True)
+    assert text.split() == ["lioness", "tiger", "hunts", "really", "zebra"]
+
+
 def test_a_book_is_not_told_by_its_language_and_number(tmp_path):
     pytest.importorskip("markitdown")
     with zipfile.ZipFile(tmp_path / "a.epub", "w") as archive:

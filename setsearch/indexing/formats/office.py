@@ -15,9 +15,8 @@ ZIP, RTF = b"PK\x03\x04", b"{\\rtf"  # how archives and texts of RTF begin
 _footnote = re.compile(r"\\footnote\b")  # what hides a footnote
 _picture = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 _link = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
-_marks = re.compile(
-    r"\\([^a-zA-Z0-9\s])|\*+|</?u>"
-)  # of Markdown, also within words; and what escapes a sign that is none
+# Of Markdown, within words too; and what escapes a sign that is none.
+_marks = re.compile(r"\\([^a-zA-Z0-9\s])|\*+|</?u>")
 # What stands first of a book, and its labels beside what tells of it.
 _of_book = re.compile(
     r"^\*\*(?:(?:Language|Publisher|Date|Identifier):\*\* .*\n?|(?:Title|Authors|Description):)", re.MULTILINE
@@ -43,7 +42,11 @@ def open_document(data: bytes, decode: Decode) -> Parts:
     odfdo = load_library("odfdo", "OpenDocument files", "office")
     _require_whole(data)
     document = odfdo.Document(io.BytesIO(data))
-    text = str(document.body.inner_text).strip()
+    body = document.body
+    paragraphs = body.get_elements("(descendant::text:p | descendant::text:h)[not(ancestor::text:tracked-changes)]")
+    for own in body.get_elements("descendant::text:note | descendant::office:annotation"):
+        own.delete()  # it stands within a word, and its paragraphs are among the others
+    text = "\n".join(str(own.inner_text) for own in paragraphs).strip()
     title = document.meta.title
     yield Part(text, title or headline(text))
 
