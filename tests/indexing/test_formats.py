@@ -408,6 +408,24 @@ def test_marks_within_words_of_word_are_none_of_them(tmp_path):
         assert set(index.items("documents").features_of("a")) == words
 
 
+def test_a_footnote_of_word_is_no_part_of_a_word(tmp_path):
+    pytest.importorskip("markitdown")
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
+    link = f'<Relationship Id="n" Type="{kind}" Target="footnotes.xml"/>'
+    note = "<w:p><w:r><w:t>Lions</w:t></w:r><w:r><w:footnoteReference w:id='2'/></w:r><w:r><w:t>!</w:t></w:r></w:p>"
+    others = {
+        "word/_rels/document.xml.rels": DOCX["_rels/.rels"].partition("<Relationship ")[0] + f"{link}</Relationships>",
+        "word/footnotes.xml": f"<w:footnotes xmlns:w='{OPEN_XML}/wordprocessingml/2006/main'><w:footnote w:id='2'>"
+        "<w:p><w:r><w:t>zebras</w:t></w:r></w:p></w:footnote></w:footnotes>",
+        "word/document.xml": DOCX["word/document.xml"].replace("<w:p><w:r><w:t>Big", f"{note}<w:p><w:r><w:t>Big"),
+    }
+    with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
+        for name, content in (DOCX | others).items():
+            archive.writestr(name, content)
+    ((_, text, _),) = FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True)
+    assert text.startswith("Lions!\n") and "zebras" in text.splitlines()[-1]
+
+
 def test_notes_and_cells_of_open_document(tmp_path):
     """A note stands behind its paragraph, not within a word; a cell needs no type; what was deleted is no text."""
     odfdo = pytest.importorskip("odfdo")

@@ -13,7 +13,7 @@ from setsearch.text.headline import headline
 OFFICE, OPEN_DOCUMENT = (".docx", ".pptx", ".xlsx", ".xls", ".epub"), (".odt", ".ods", ".odp")
 ZIP, RTF = b"PK\x03\x04", b"{\\rtf"  # how archives and texts of RTF begin
 _footnote = re.compile(r"\\footnote\b")  # what hides a footnote
-_picture = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+_picture = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[\[\d+\]\]\(#(?:foot|end)note-[^)]*\)")  # or the number of a note
 _link = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
 # Of Markdown, within words too; and what escapes a sign that is none.
 _marks = re.compile(r"\\([^a-zA-Z0-9\s])|\*+|</?u>")
