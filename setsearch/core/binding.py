@@ -89,7 +89,7 @@ def library() -> Any:
 def add(scores: Floats, parts: Sequence[Part]) -> None:
     """Add to `scores`, `(n_items,)`, each list's weight times its values, list by list. Raises LostArrays."""
     require(scores.dtype == np.float64 and scores.flags.c_contiguous, "scores that the core cannot write")
-    kept, structures, n_lists = _parts(parts)
+    kept, structures, n_lists = part_structures(parts)
     places = _scratch("places", n_lists, np.int64)
     check(library().setsearch_add(address(scores), len(scores), structures, len(kept), address(places)))
 
@@ -102,7 +102,7 @@ def best(
     `excluded` and `among` ascend. If too many equal the k-th, none of these are there, and the last is their score.
     Raises LostArrays.
     """
-    kept, structures, n_lists = _parts(parts)
+    kept, structures, n_lists = part_structures(parts)
     base, crowd = np.ascontiguousarray(base, np.float64), np.empty(1)
     k = min(k, len(base))
     room = max(LEAST_ROOM, 2 * k)
@@ -193,7 +193,7 @@ def nearest(
     rows of the others that are `kept`, a mask; with `once`, each is compared with those behind it alone. Raises
     LostArrays.
     """
-    structures_of, structures, n_lists = _parts(parts)
+    structures_of, structures, n_lists = part_structures(parts)
     (n, k), lengths = rows[0].shape, np.ascontiguousarray(lengths, np.int64)
     require(all(own.flags.c_contiguous and own.dtype == np.int64 for own in rows), "rows that the core cannot write")
     require(kept is None or (kept.dtype == bool and len(kept) == n), "a mask that the core cannot read")
@@ -220,7 +220,7 @@ def squares(
     return None if answer == UNKNOWN or check(answer) else found
 
 
-def _parts(parts: Sequence[Part]) -> tuple[list[Any], Any, int]:
+def part_structures(parts: Sequence[Part]) -> tuple[list[Any], Any, int]:
     """The arrays of parts, which must live as long as a call; their structures; and how many lists there are."""
     kept, structures, n_lists = [], (PartStructure * len(parts))(), 0
     for place, (ids, values, starts, ends, weights) in enumerate(parts):

@@ -21,9 +21,9 @@ from setsearch.core.binding import (
     Near,
     Part,
     PartStructure,
-    _parts,
     address,
     near_numbers,
+    part_structures,
     require,
 )
 from setsearch.errors import LostArrays
@@ -276,7 +276,8 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
         ids_of_all.extend(own.seeds)
         ids_of_all.extend(own.excluded)
     fields = b"".join([own.lists.packed(*own[1:]) for own in first.fields])
-    texts = [None if own.texts is None else _parts(own.texts) for own in questions]  # they must live as long as a call
+    # They must live as long as a call.
+    texts = [None if own.texts is None else part_structures(own.texts) for own in questions]
     asked = b"".join(map(_packed, questions, texts))
     ids, weights = np.array(ids_of_all, np.int64), np.array(shares)
     n_features = [field.lists.n_features for field in first.fields]

@@ -135,6 +135,17 @@ def array_of_noise(names: Sequence[str]) -> str:
     return f"noise among {', '.join(names)}"
 
 
+def mapped_noise(mapped: Mapped | None, names: Sequence[str]) -> list[int] | None:
+    """The places of the fields that are noise, as a file has them; None if it does not. Raises LostArrays."""
+    name = array_of_noise(names)
+    if mapped is None or name not in mapped.arrays:
+        return None
+    places: list[int] = layout.take_array(mapped, name, "<i8").tolist()
+    if not all(0 < place < len(names) for place in places):
+        raise LostArrays(f"the mapped {name}")
+    return places
+
+
 def _changed_groups(relation: Relation, known: FeatureGroups | None, features: Ints) -> FeatureGroups | None:
     """The same after some features, ascending, may have other names: anew if there is another field."""
     if known is None or known.names != relation.field_names or len(features) > MOST_LOOKED_UP:

@@ -17,7 +17,7 @@ from setsearch.core.question import FieldLists, OpenField
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists
 from setsearch.memory import layout
-from setsearch.memory.content import Content, array_of_noise
+from setsearch.memory.content import Content, array_of_noise, mapped_noise
 from setsearch.memory.names import KnownNames
 from setsearch.models import Model
 from setsearch.models.model import ask_background, has_tiny_weights
@@ -207,12 +207,8 @@ class Field:
             return groups
 
         def make() -> FeatureGroups:
-            mapped, name = self.content.mapped, array_of_noise(groups.names)
-            if mapped is not None and name in mapped.arrays:
-                noisy = layout.take_array(mapped, name, "<i8").tolist()
-                if not all(0 < place < len(groups.names) for place in noisy):
-                    raise LostArrays(f"the mapped {name}")
-            else:
+            noisy = mapped_noise(self.content.mapped, groups.names)
+            if noisy is None:
                 noisy = noisy_fields(self.lists(False), groups.of_feature, self.items.size)
             return groups._replace(noise=tuple([groups.names[place] for place in noisy]))
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from setsearch.arrays import Ints
 from setsearch.errors import LostArrays, SetsearchError
-from setsearch.memory.content import array_of_noise, state_of
+from setsearch.memory.content import mapped_noise, state_of
 from setsearch.memory.layout import Named, take_array
 from setsearch.memory.shared import Memory
 from setsearch.sqlite.database import Database
@@ -111,11 +111,10 @@ class ArrayFiles:
 
     def noise(self, relation: Relation) -> list[str]:
         """The fields that are noise (models/noise.py), as it was found when the lists were derived; else empty."""
-        mapped, name = self.map(relation, LISTS), array_of_noise(relation.field_names)
-        if mapped is None or name not in mapped.arrays or mapped.state != [*relation.state]:
-            return []
-        with suppress(LostArrays, IndexError):
-            return [relation.field_names[place] for place in take_array(mapped, name, "<i8").tolist()]
+        mapped, names = self.map(relation, LISTS), relation.field_names
+        if mapped is not None and mapped.state == [*relation.state]:
+            with suppress(LostArrays):
+                return [names[place] for place in mapped_noise(mapped, names) or ()]
         return []
 
     def _all(self, relation: Relation) -> list[Mapped]:

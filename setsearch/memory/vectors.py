@@ -139,16 +139,12 @@ class Vectors:
                 f"the encoder gives {rows.shape[1]} numbers, but the index holds vectors of {self.rows.shape[1]}; "
                 "open it with the encoder that made them"
             )
-        return self.centred(rows)
-
-    def centred(self, rows: Bytes) -> Floats:
-        """Rows at unit length, minus the mean, at unit length again; 0 for those at the mean."""
         lengths = lengths_of(rows)
         centred, norms = rows / lengths[:, None] - self.mean, self._centred_lengths(rows, lengths)[:, None]
         return np.divide(centred, norms, out=np.zeros_like(centred), where=norms > LEAST)
 
     def units(self, places: Ints) -> Floats:
-        """Centred unit vectors of some rows, by their places, `(n_places, size)`."""
+        """Rows at unit length, minus the mean, at unit length again, by their places; 0 for those at the mean."""
         at_unit = self.rows[places] / self.lengths[places, None]
         centred: Floats = (at_unit - self.mean) * self._factors[places, None]
         return centred
