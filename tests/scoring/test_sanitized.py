@@ -76,9 +76,9 @@ import numpy as np
 from setsearch.core import binding
 binding.LIBRARY = Path(sys.argv[1])
 lists = np.zeros(3000, np.int32), None, np.zeros(1, np.int64), np.full(1, 3001), np.ones(1)
-made = binding._parts([lists])
+made = binding.part_structures([lists])
 made[1][0].size = 3001  # more than there is
-binding._parts = lambda parts: made
+binding.part_structures = lambda parts: made
 binding.add(np.zeros(9), [lists])
 """
     done = run(code=code)
