@@ -226,6 +226,14 @@ class Connections:
                     return path, (found.st_dev, found.st_ino)
         return None
 
+    def has_cipher(self) -> bool:
+        """Whether the SQLite of a lent connection can encrypt: SQLCipher and SEE, or SQLite3 Multiple Ciphers."""
+        assert self.lent is not None
+        cursor = self.lent.cursor()
+        cursor.row_factory = None
+        can_encrypt = cursor.execute("select sqlite_compileoption_used('HAS_CODEC')").fetchone()[0]
+        return bool(can_encrypt) or cursor.execute("pragma cipher").fetchone() is not None
+
     def _connect(self) -> OwnConnection:
         self.require_file()  # SQLite would create an empty file
         if is_barred(self._look()):

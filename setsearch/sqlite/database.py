@@ -41,7 +41,6 @@ from setsearch.sqlite.schema import LOG, MIGRATIONS, WITH_CHECKSUM, WITH_SUM, cr
 from setsearch.sqlite.turns import turns_of
 
 Checked = tuple[object, int]  # a file, and SQLite's schema version of its tables
-PLAIN = b"SQLite format 3\0"  # how a file that is not encrypted begins
 MOST_CHECKED = 64  # one more, and all are checked again
 _checked: set[Checked] = set()  # files of lent connections: a host may open one for each request
 READERS = (
@@ -241,13 +240,13 @@ class Database:
 
     @cached_property
     def file(self) -> Path | None:
-        """Where files of what is derived belong; None in memory, and beside what SQLite alone cannot read: secrets."""
+        """Where files of what is derived belong; None in memory, and where SQLite has a cipher: secrets.
+
+        The file itself tells nothing: whoever opens and closes it ends all locks that this process has on it.
+        """
         if self.path is not None or self.lent_file is None:
             return self.path
-        lent = Path(self.lent_file[0])
-        with suppress(OSError), lent.open("rb") as file:
-            return lent if file.read(len(PLAIN)) == PLAIN else None
-        return None
+        return None if self._connections.has_cipher() else Path(self.lent_file[0])
 
     def close(self) -> None:
         """Close our own connections; the next call opens new ones. A lent connection stays open."""

@@ -1,7 +1,11 @@
 """What hosts give: connections of other drivers, URIs, functions, a connection for each request, integer keys."""
 
+import sqlite3
+import subprocess
+import sys
 import threading
 import uuid
+from contextlib import closing
 from types import SimpleNamespace
 
 import numpy as np
@@ -35,6 +39,20 @@ def host(request, tmp_path):
     connection.commit()
     yield SimpleNamespace(driver=request.param, path=tmp_path / "a.db", connection=connection)
     connection.close()
+
+
+def test_a_question_keeps_the_locks_that_the_process_has_on_the_file(tmp_path):
+    """Closing a file ends them, whoever opened it: the file of a lent connection is SQLite's alone."""
+    path = str(tmp_path / "a.db")
+    with closing(sqlite3.connect(path)) as writer, closing(sqlite3.connect(path)) as asker:
+        setsearch.open(writer, create=True).add([("a", "lion cat"), ("b", "tiger cat"), ("c", "wheat")])
+        writer.commit()
+        writer.execute("begin immediate")
+        assert setsearch.open(asker).items("documents").expand(["a"], 1)
+        other = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('begin immediate')"
+        told = subprocess.run([sys.executable, "-c", other, path], capture_output=True, text=True, check=False)
+        assert "database is locked" in told.stderr
+        writer.commit()
 
 
 def test_any_driver_may_lend_a_connection(host):
