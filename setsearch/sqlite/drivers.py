@@ -27,11 +27,11 @@ def driver_connection(place: Any) -> sqlite3.Connection | None:
         return place
     if all(hasattr(place, name) for name in NEEDED):
         return DriverConnection(place)  # type: ignore[return-value]
-    if hasattr(place, "cursor"):
+    if hasattr(place, "cursor"):  # and an SQLite of its own: two in a process end one another's locks on a file
         kind = f"{type(place).__module__}.{type(place).__qualname__}"
         raise InvalidParameter(
             f"a connection of {kind} has another interface than sqlite3; "
-            "give the path of its file, or a connection of sqlite3, pysqlite3 or sqlcipher3"
+            "give one of sqlite3, pysqlite3 or sqlcipher3, or in another process the path of its file"
         )
     return None
 

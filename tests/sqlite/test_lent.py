@@ -152,7 +152,7 @@ def test_wrappers_of_connections_are_opened(host):
 
 def test_an_interface_of_its_own_is_refused():
     apsw = pytest.importorskip("apsw", reason="needs apsw")
-    with pytest.raises(errors.InvalidParameter, match=r"apsw\.Connection .*give the path"):
+    with pytest.raises(errors.InvalidParameter, match=r"apsw\.Connection .*in another process the path"):
         setsearch.open(apsw.Connection(":memory:"))
 
 
