@@ -19,6 +19,7 @@ from setsearch.answers.sets import (
     fill_set,
     load_set,
     new_set,
+    rename_set,
 )
 from setsearch.answers.tables import html_table
 from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownSet, UsageError
@@ -470,6 +471,10 @@ class Index:
     def delete_set(self, name: str) -> list[str]:
         """Delete a saved set; returns the sets that lay within it, and lie within none now. Raises UnknownSet."""
         return delete_set(self._database, name)
+
+    def rename_set(self, name: str, new: str) -> ItemSet:
+        """Give a saved set another name; the rest stays. Raises UnknownSet, InvalidParameter, ChangedSet if taken."""
+        return self.set(rename_set(self._database, name, new))
 
     def refresh(self, fresh: str | float | None = None, progress: Progress | None = None) -> "Changes":
         """Apply the changes of synced tables; with `fresh`, also derive contexts of words, arrays and vectors.

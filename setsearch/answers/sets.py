@@ -255,10 +255,15 @@ def _check_new_name(name: str) -> None:
 
 def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:
     """An empty set; blanks around its name are left out. Raises InvalidParameter for an unusable name."""
+    return ItemSet(usable_name(name), reading, database)
+
+
+def usable_name(name: str) -> str:
+    """What a set may be named, without blanks around it. Raises InvalidParameter."""
     name = name.strip() if isinstance(name, str) else name
     check_name(name)
     _check_new_name(name)
-    return ItemSet(name, reading, database)
+    return name
 
 
 def gone_note(place: object, name: str, gone: Sequence[str]) -> str:
@@ -336,6 +341,20 @@ def delete_set(database: Database, name: str) -> list[str]:
         if not is_storable(name) or not stored.delete(name):
             raise unknown_set(name, stored.all())
     return sorted(part for part, whole in under.items() if whole == name)
+
+
+def rename_set(database: Database, name: str, new: str) -> str:
+    """Give a saved set another name, and return it. Raises UnknownSet, InvalidParameter, ChangedSet for a taken one."""
+    new = usable_name(new)
+    with database.write() as cursor:
+        stored = StoredSets(cursor)
+        known = stored.all()
+        if name not in known:
+            raise unknown_set(name, known)
+        if new in known:
+            raise ChangedSet(f"there is a set {new!r} already; take another name")
+        stored.rename(name, new)
+    return new
 
 
 def _version(marks: dict[str, int]) -> str:

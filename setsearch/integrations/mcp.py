@@ -147,6 +147,11 @@ def _add_sets(server: MCPServer[Any], index: setsearch.Index) -> None:
         kept = index.keep_set(name, _texts(accepted), _texts(rejected or ()), items, None if replace else "")
         return {"name": name, "items": kept.items, "accepted": kept.accepted, "rejected": kept.rejected}
 
+    @server.tool()
+    def rename_set(name: str, new: str) -> dict[str, Any]:
+        """Give a saved set another name; all that is known of it stays."""
+        return {"name": index.rename_set(name, new).name}
+
 
 def _question(
     index: setsearch.Index, seeds: Iterable[Id] | None, items: str | None, options: dict[str, Any]

@@ -164,6 +164,11 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
 
         return await pool.ask(lambda index: _kept(lambda: _put(index)))
 
+    @router.patch("/sets/{name:path}", dependencies=writing)
+    async def rename_set(name: SetNamed, given: schemas.SetNewName) -> schemas.SavedSet:
+        """Give a saved set another name."""
+        return await pool.ask(lambda index: _whole(index.rename_set(name, given.name)))
+
     @router.delete("/sets/{name:path}", dependencies=writing)
     async def delete_set(name: SetNamed) -> schemas.DeletedSet:
         """Delete a saved set."""

@@ -314,6 +314,12 @@ class Members(Given):
     under: Annotated[str, StringConstraints(max_length=200)] | None = None
 
 
+class SetNewName(Given):
+    """The new name of a set."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
 class NamedMembers(Members):
     """A set to save, with its name.
 

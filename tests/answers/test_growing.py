@@ -205,6 +205,31 @@ def test_what_joined_is_accepted_at_once():
         assert index.check() == []
 
 
+@pytest.mark.parametrize("new", ["music, all", "zebra's"])
+def test_a_set_with_another_name_goes_on(new):
+    """What is stored, the inbox and what joins next are those of a set that had the name before."""
+    found = []
+    for is_early in (True, False):
+        with made() as index:
+            index.add([("late", vague("music", 30)), ("later", vague("grain", 30))])
+            name = index.rename_set("music", new).name if is_early else "music"
+            index.keep_set("part", ["music5"], items="documents", under=name)
+            index.grow(group="kinds", rounds=1, each=4, precision=0.6)
+            index.set("grain").save()
+            if not is_early:
+                index.rename_set(name, new)
+            with index._database.read() as cursor:
+                tables = (
+                    'name, items, revision, "group", exclusive, under from setsearch_set',
+                    "* from setsearch_member",
+                )
+                stored = [cursor.execute(f"select {table} order by 1, 2").fetchall() for table in tables]
+            found.append((stored, [*index.inbox()], index.grow(group="kinds", rounds=2, each=4, precision=0.6)))
+            assert index.check() == []
+    assert found[0] == found[1] and found[0][1] and found[0][2]
+    assert new in {row[10] for row in found[0][0][1]}, "what joined over it tells its name"
+
+
 def test_somebody_changes_a_set_while_it_grows():
     with made() as index:
         changes = []

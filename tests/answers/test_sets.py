@@ -121,7 +121,14 @@ def test_the_command(index, run, failed, tmp_path):
     failed(run("set", "save", "a.db", "cats", "zzz", "--items", "terms"), 1, "'zzz'")
     assert run("set", "show", "a.db", "cats") == before, "a set that cannot be saved leaves the old one"
     assert run("set", "save", "a.db", "part", "a", "--items", "documents", "--under", "cats")[0] == 0
-    assert run("set", "delete", "a.db", "cats")[2] == "deleted the set cats; within no set now: part\n"
+    assert run("set", "rename", "a.db", "cats", "big cats") == (0, "", "the set cats is big cats now\n")
+    failed(run("set", "rename", "a.db", "cats", "x"), 1, "no set 'cats'; did you mean 'big cats'?")
+    failed(
+        run("set", "rename", "a.db", "part", " big cats "), 1, "there is a set 'big cats' already; take another name"
+    )
+    failed(run("set", "rename", "a.db", "part", "a\tb"), 2, "printable characters")
+    assert json.loads(run("set", "list", "a.db", "--json")[1])[1]["under"] == "big cats"
+    assert run("set", "delete", "a.db", "big cats")[2] == "deleted the set big cats; within no set now: part\n"
     assert run("set", "delete", "a.db", "part")[2] == "deleted the set part\n"
     failed(run("set", "delete", "a.db", "cats"), 1, "'cats'")
 

@@ -111,6 +111,8 @@ def test_an_assistant_can_find_read_and_save(database):
         ("save_set", {"name": "mine", "accepted": ["d2"], "items": "documents"}),
         ("save_set", {"name": "mine", "accepted": ["d2"], "items": "documents", "replace": True}),
         ("read", {"item": "nobody", "items": "documents"}),
+        ("rename_set", {"name": "mine", "new": "ours"}),
+        ("rename_set", {"name": "mine", "new": "theirs"}),
     )
     assert [found["item"] for found in answers[0]] == ["d1", "d2"]
     assert answers[1] == {"item": "d1", "title": None, "text": None, "features": {"cat": 1, "lion": 1, "tiger": 1}} | {
@@ -121,8 +123,9 @@ def test_an_assistant_can_find_read_and_save(database):
     assert "there is a set 'mine' already" in answers[4] and "`replace`" in answers[4]
     assert answers[5]["accepted"] == ["d2"]
     assert "no 'nobody'" in answers[6]
+    assert answers[7] == {"name": "ours"} and "no set 'mine'" in answers[8]
     with setsearch.open(database) as index:
-        assert index.set("mine").rejected == []
+        assert (index.set("ours").accepted, index.set("ours").rejected) == (["d2"], [])
 
 
 def test_an_assistant_sees_the_sets_of_an_item_and_what_is_new(database):

@@ -60,6 +60,12 @@ def delete(index, decisions, name, some):
     index.delete_set(name)
 
 
+def rename(index, decisions, name, some):
+    index.rename_set(name, "for now")
+    assert index.check() == []
+    index.rename_set("for now", name)
+
+
 def regroup(index, decisions, name, some):
     own = index.set(name, "documents")
     own.group = None if own.group else "kinds"
@@ -99,7 +105,7 @@ def bring(index, decisions, name, some):
     index.import_sets([{"name": name, "accepted": some}], items="documents", replace=True)
 
 
-STEPS = [keep, accept, reject, forget, delete, regroup, grow, see, decide, know, undo, undo_one, restore, bring]
+STEPS = [keep, accept, reject, forget, delete, rename, regroup, grow, see, decide, know, undo, undo_one, restore, bring]
 steps = st.tuples(
     st.sampled_from(STEPS),
     st.sampled_from(SETS),
@@ -165,6 +171,7 @@ LATER = {
     "a replaced set": lambda index: keep(index, {}, "a", ["d3", "d4", "d5"]),
     "a decision": lambda index: index.decisions("a", "documents").write({"d9": "yes"}),
     "a deleted set": lambda index: index.delete_set("a"),
+    "a renamed set": lambda index: index.rename_set("a", "c"),
     "documents": lambda index: index.add([("new", "lion")]),
 }
 

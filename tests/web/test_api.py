@@ -82,7 +82,7 @@ def test_true_is_no_number(asked):
 
 def test_a_method_that_is_not_there(asked):
     status, headers, _ = asked.ask("/api/sets/grain", method="POST")
-    assert (status, headers["allow"]) == (405, "DELETE, GET, PUT")
+    assert (status, headers["allow"]) == (405, "DELETE, GET, PATCH, PUT")
 
 
 def test_sets_and_classes(serve, animals):
@@ -124,6 +124,12 @@ def test_a_set_is_put_into_a_group_and_within_another_set(serve, animals):
     del back["under"], back["group"]
     kept = server.json("/api/sets/big", method="PUT", body=back | {"version": "*"})
     assert (kept["group"], kept["under"]) == (None, "cats"), "what is not given stays"
+    named = server.json("/api/sets/cats", method="PATCH", body={"name": " cats, all/some "})
+    assert (named["name"], named["accepted"], named["group"]) == ("cats, all/some", ["d0", "d1"], "kinds")
+    assert server.json("/api/sets/big")["under"] == "cats, all/some"
+    for name, new, status in (("cats", "dogs", 404), ("big", "cats, all/some", 409), ("big", " ", 422)):
+        assert "\n" not in server.json(f"/api/sets/{name}", status, method="PATCH", body={"name": new})["error"]
+    server.json("/api/sets/cats%2C%20all%2Fsome", method="PATCH", body={"name": "cats"})
     assert server.json("/api/sets/cats", method="DELETE") == {"name": "cats", "parts": ["big"]}
     assert server.json("/api/sets/big")["under"] is None
     server.json("/api/sets/big", 404, method="PUT", body=back | {"version": "*", "under": "cats"})

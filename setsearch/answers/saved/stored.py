@@ -114,6 +114,20 @@ class StoredSets(NamedTuple):
         self.cursor.execute("update setsearch_set set under = null where under = ?", (name,))
         return self.cursor.execute("delete from setsearch_set where name = ?", (name,)).rowcount > 0
 
+    def rename(self, name: str, new: str) -> None:
+        """Give a set another name; all that is known of it stays, and others tell of it by that name."""
+        row = 'items, revision, stamp, "group", exclusive, under'
+        self.cursor.execute(f"insert into setsearch_set select ?, {row} from setsearch_set where name = ?", (new, name))
+        members = self.cursor.execute("select * from setsearch_member where name = ?", (name,)).fetchall()
+        self.insert([(new, *own[1:]) for own in members])
+        self.cursor.execute("update setsearch_set set under = ? where under = ?", (new, name))
+        self.delete(name)
+        over = "from setsearch_member where over = ? and chance is not null"  # what joined over it (growing.py)
+        for other, item in self.cursor.execute(f"select name, item {over}", (name,)).fetchall():
+            with self.changing(other, [item]):
+                named = "update setsearch_member set over = ? where name = ? and item = ?"
+                self.cursor.execute(named, (new, other, item))
+
     def delete_of(self, items: Sequence[str]) -> None:
         """Delete all sets of these items."""
         for name, own in self.all().items():

@@ -232,6 +232,16 @@ def of_command(
     show(_informative([claim._asdict() for claim in found], "said", "better"))
 
 
+@_command("rename")
+def rename(db: Collection, name: Name, new: Annotated[str, argument("NEW", "Its new name.")]) -> None:
+    """Give a set another name; its group, its parts, how it grew and its inbox stay.
+
+    Example: setsearch set rename notes.db dances "ballroom dances"
+    """
+    with db.open() as index:
+        say(f"the set {name} is {index.rename_set(name, new).name} now")
+
+
 @_command("delete")
 def delete(db: Collection, name: Name) -> None:
     """Delete a set; its items stay in the index.
