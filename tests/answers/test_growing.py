@@ -277,6 +277,26 @@ def test_the_doubtful_come_to_the_inbox():
         assert first.item in index.set(first.set).accepted
 
 
+def test_what_was_in_doubt_is_in_doubt_again_when_a_decision_is_taken_back():
+    with made() as index:
+        index.grow(group="kinds", rounds=1, each=4, precision=0.9)
+        rows = index.inbox()
+        for decide in (rows.accept, rows.reject):
+            row = rows[0]
+            decide(row)
+            assert row.item not in {other.item for other in index.inbox()}
+            own = index.set(row.set)
+            own.forget(row.item)
+            own.save()
+            assert row[1:] in [other[1:] for other in index.inbox()]
+        (joined,) = index.set("sea").grown()[:1]
+        own = index.set("sea")
+        own.forget(joined.item)
+        own.save()
+        assert joined.item not in {other.item for other in index.inbox(["sea"])}, "nobody had decided that"
+        assert index.check() == []
+
+
 def test_without_enough_certainty_a_set_stops():
     with made() as index:
         before = members(index)

@@ -109,6 +109,28 @@ def test_rows_are_accepted_rejected_and_done(index):
     assert index.check() == []
 
 
+def test_decisions_that_cannot_be_saved_change_nothing(index):
+    for name in ("cats", "grain"):
+        own = index.set(name)
+        own.group = "kinds"
+        own.save()
+    index.group("kinds", exclusive=True)
+    index.add(texts([10, 11], ["cats", "grain"]))
+    rows = index.inbox()
+    somebody = index.set("grain")
+    somebody.accept("cats10")
+    somebody.save()
+    with pytest.raises(errors.InvalidParameter, match="'cats10' is in 'cats' and 'grain', which exclude one another"):
+        rows.accept("grain10", "cats10")
+    assert len(rows) == 4 and "grain10" not in index.set("grain").accepted, "all of them are saved, or none"
+    rows.accept("cats11")
+    assert {*index.set("cats").accepted} == {"cats0", "cats1", "cats2", "cats11"}, "what was refused is not tried again"
+    index.delete_set("grain")
+    with pytest.raises(errors.ChangedSet, match="somebody has deleted the set 'grain' meanwhile"):
+        rows.decide(["grain10"], ["cats10"])
+    assert index.set("cats").rejected == ["sea0"]
+
+
 def test_a_row_is_named_as_items_are_at_all_doors(index, tmp_path, run):
     (name, words), (other, more) = ("cats10", text("cats", 10)), ("grain10", text("grain", 10))
     for number, typed in enumerate(("The Cat (felid)", "the cat (felid)", "THE CAT", "CATS10", "=the cat")):

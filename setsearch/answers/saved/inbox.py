@@ -89,21 +89,29 @@ class Inbox(list[InboxRow]):
     def decide(self, accept: Iterable[Any] = (), reject: Iterable[Any] = ()) -> list[InboxRow]:
         """Accept and reject rows, by row, number or item, into their sets at once; returns those that were decided.
 
-        Raises InvalidParameter, UnknownItem; then nothing has changed.
+        Raises InvalidParameter, UnknownItem, ChangedSet; then nothing has changed.
         """
         said = [(self.find(one), True) for one in accept] + [(self.find(one), False) for one in reject]
         for row in {row for row, is_in in said if is_in}.intersection(row for row, is_in in said if not is_in):
             raise InvalidParameter(f"row {row.number}, {row.item!r}, is accepted and rejected; leave one of them out")
-        for row, _ in said:
-            self._asked[row.set].own.reading.find(row.item)
+        drafts = {name: self._draft(name) for name in dict.fromkeys(row.set for row, _ in said)}
         for row, is_in in said:
-            own = self._asked[row.set].own
-            (own.accept if is_in else own.reject)(row.item)
-        for name in dict.fromkeys(row.set for row, _ in said):
-            self._asked[name].own.save()
+            (drafts[row.set].accept if is_in else drafts[row.set].reject)(row.item)
+        with self._database.write() as cursor:
+            for draft in drafts.values():
+                draft.store(StoredSets(cursor), replace=False, version=None)
+        for name, draft in drafts.items():
+            draft.settle()
+            self._asked[name] = self._asked[name]._replace(own=draft)
         decided = [row for row, _ in said]
         self[:] = [row for row in self if row not in decided]
         return decided
+
+    def _draft(self, name: str) -> ItemSet:
+        """A set to change: if it cannot be saved, the set that was asked is as it was."""
+        own = self._asked[name].own
+        marks = tuple(own.accepted), tuple(own.rejected)
+        return loaded_set(name, own.reading, self._database, marks, (own.group, own.under))
 
     def accept(self, *rows: Any) -> list[InboxRow]:
         """Accept rows into their sets, as `decide`."""

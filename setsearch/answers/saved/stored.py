@@ -92,12 +92,13 @@ class StoredSets(NamedTuple):
                 (name, json.dumps([*changes])),
             )
         for item, mark in changes.items():
-            if mark is None:
-                of_item = "where name = ? and item = ? and note is"
-                self.cursor.execute(f"delete from setsearch_member {of_item} null", (name, item))
-                self.cursor.execute(  # what a reviewer noted stays: a note without an answer is one that is put off
-                    f"update setsearch_member set accepted = 2, reason = null {of_item} not null", (name, item)
-                )
+            if mark is None:  # a note stays: without an answer it is put off; what was found by growing is in doubt
+                of_item = "where name = ? and item = ?"
+                found = f"{of_item} and note is null and (chance is null or round is not null)"
+                self.cursor.execute(f"delete from setsearch_member {found}", (name, item))
+                again = "case when chance is not null then"
+                kept = f"accepted = 2, reason = {again} reason end, round = {again} 0 end"
+                self.cursor.execute(f"update setsearch_member set {kept} {of_item}", (name, item))
             else:
                 self.cursor.execute(  # what was decided before keeps its place in a review, and in growth
                     "insert into setsearch_member (name, item, accepted) values (?1, ?2, ?3) "
