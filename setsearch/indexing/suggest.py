@@ -3,9 +3,10 @@
 A column of JSON arrays has tags, and so has one of short texts that come again, perhaps several in a cell, and a
 foreign key, which may also be told by its name, author_id for a table authors. Numbers of many values that are no ids,
 and dates, are a field. Short texts are the text of a table that has no longer ones, and names that of a table that has
-nothing else. A table that refers to another one, and has one more column, has tags of it; or links, if that column
-refers to the same table. So has a column of ids of its own table, or of lists of such. Ids of a table whose rows have
-different names count by these. A table whose rows are two ids, and perhaps numbers, is a relation.
+nothing else. A table that refers to another one, and has one more column, has tags of it, unless these are longer; or
+links, both ways, if that column refers to the same table. So has a column of ids of its own table, or of lists of such.
+Ids of a table whose rows have different names count by these. A table whose rows are two ids, and perhaps numbers, is a
+relation.
 """
 
 import json
@@ -90,7 +91,9 @@ class _Host:
     def commands(self) -> dict[str, list[str]]:
         """The options of each table that has some."""
         found = {table: options for table in self.tables if (options := self.options(table)) is not None}
-        fields = {name.partition(".")[0] for options in found.values() for name in options if joined(name) is not None}
+        given = {(table, own.rows.table) for table, options in found.items() for own in map(joined, options) if own}
+        fields = {other for table, other in given if other != table}
+        found = {table: options for table, options in found.items() if table not in fields or self._primary(table)}
         for table in self.tables:
             if table not in found and table not in fields:
                 options = self._relation(table) or self.options(table, of_names=True)
@@ -186,9 +189,10 @@ class _Host:
         values = {name: own for name in columns if name != key and (own := self._values(link.table, name))}
         texts = [name for name, own in values.items() if all(isinstance(value, str) for value in own)]
         titled = [name for name in texts if name.lower() in TITLES]
-        if not titled and len(texts) != 1:
+        named = titled[:1] or [name for name in texts if _kind(name, values[name], None) != "--text"]
+        if len(named) != 1:
             return None
-        name = (titled or texts)[0]
+        (name,) = named
         step = f"{link.table}.{key}={name}"
         are_different = len({*values[name]}) == len(values[name])
         return step if are_different and _are_names(values[name]) and joined(step) is not None else None
@@ -210,11 +214,12 @@ class _Host:
             primary, links = self._primary(other), {own.column: own for own in self._links(other)}
             names = [name for name in self._columns(other) if len(primary) > 1 or name not in primary]
             keys = [name for name in names if name in links and links[name].table == table]
-            if len(names) == 2 and keys and other != table:
-                (name,) = [name for name in names if name != keys[0]]
+            for key in keys if len(names) == 2 and other != table else ():
+                (name,) = [name for name in names if name != key]
                 step = self._names_of(links[name], other) if name in links and name not in keys else None
-                yield "--links" if name in keys else "--tags"
-                yield f"{other}.{keys[0]}={name}" + (f",{step}" if step else "")
+                if name in links or _kind(name, self._values(other, name), None) != "--text":
+                    yield "--links" if name in keys else "--tags"
+                    yield f"{other}.{key}={name}" + (f",{step}" if step else "")
 
     def _some_values(self, table: str, column: str) -> list[Any]:
         """Some values of a column that are there, in the order of the rows: the first ones, and others all over it."""

@@ -46,6 +46,7 @@ def test_tables_with_texts_are_suggested_with_all_that_describes_their_rows(tmp_
     articles, authors = (
         "setsearch index app.db --table articles --id id --title title --text body --tags kind "
         "--tags words --numbers year --tags articles.id=author,authors.id=name --links cites.citing=cited "
+        "--links cites.cited=citing "
         "--tags tagged.article=tag --track --collection articles",
         "setsearch index app.db --table authors --id id --title name --text name --track --collection authors",
     )
@@ -56,10 +57,35 @@ def test_tables_with_texts_are_suggested_with_all_that_describes_their_rows(tmp_
         assert code == 0, said
     with setsearch.open(tmp_path / "app.db", collection="articles") as index:
         reading = index.items("articles/documents")
-        assert {*reading.defaults.fields} == {"text", "cited", "tag", "kind", "words", "author", "year"}
+        assert {*reading.defaults.fields} == {"text", "cited", "citing", "tag", "kind", "words", "author", "year"}
         assert reading.expand(["3"], 1, by="cited")[0].item in ("2", "4")
         assert "author:Author 3" in reading.features_of("3")
         assert index.check() == []
+
+
+def test_texts_of_another_table_are_no_tags_and_names_there_no_documents(tmp_path, run):
+    with sqlite3.connect(tmp_path / "a.db") as connection:
+        connection.executescript(
+            """
+            create table articles (id integer primary key, body text);
+            create table comments (id integer primary key, article integer references articles, body text);
+            create table keywords (article integer references articles, word text);
+            """
+        )
+        for n in range(40):
+            connection.execute("insert into articles values (?, ?)", (n, f"a text of some words {n}"))
+            connection.execute("insert into comments values (?, ?, ?)", (n, n % 9, f"somebody said this of it {n}"))
+            connection.execute("insert into keywords values (?, ?)", (n, f"word{n}"))
+    connection.close()
+    code, out, _ = run("index", "a.db", "--suggest")
+    assert (code, out.splitlines()) == (
+        0,
+        [
+            "setsearch index a.db --table articles --id id --text body --tags keywords.article=word --track "
+            "--collection articles",
+            "setsearch index a.db --table comments --id id --tags article --text body --track --collection comments",
+        ],
+    )
 
 
 def test_ids_of_the_same_table_are_links(tmp_path, run):
