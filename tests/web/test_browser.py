@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import random
 import re
 import sqlite3
@@ -622,3 +623,13 @@ def test_a_review_of_references_shows_where_they_are_from(serve, browse, run, tm
     for kind in ("csv", "ris", "bib", "nbib", "ciw", "enw"):
         status, _, body = server.ask(f"/review.{kind}", set="cats")
         assert status == 200 and "Songs of birds" in body
+
+
+def test_switches_of_many_fields_do_not_lie_on_each_other(serve, browse, tmp_path):
+    fields = {f"a longer name {n}": [f"x{n}"] for n in range(12)}
+    with setsearch.open(tmp_path / "f.db", create=True) as index:
+        index.add([setsearch.Item(f"i{n}", "lion tiger", None, None, fields) for n in range(4)])
+    page = browse(serve(tmp_path / "f.db").url + "?items=documents&seed=i1")
+    boxes = [own.bounding_box() for own in page.locator("nav[aria-label='What counts'] a").all()]
+    rows = sorted({(box["y"], box["y"] + box["height"]) for box in boxes})
+    assert len(rows) > 1 and all(end <= start for (_, end), (start, _) in itertools.pairwise(rows))
