@@ -9,7 +9,7 @@ others then get these.
 """
 
 import datetime
-import math
+import sys
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from numbers import Real
@@ -61,8 +61,10 @@ def checked_fields(item: str, given: Any, first: str) -> dict[str, float | Names
         days = as_days(value) if isinstance(value, (str, datetime.date)) else None
         number = value if days is None else days
         if isinstance(number, (Real, np.number)) and not isinstance(number, bool):
-            if not math.isfinite(number):
-                raise InvalidItem(f"item {item!r} has the number {value!r} in the field {name!r}; numbers are finite")
+            if not abs(number) <= sys.float_info.max:  # which whole numbers of any size can be compared with
+                raise InvalidItem(
+                    f"item {item!r} has the number {value!r:.60} in the field {name!r}; numbers are finite"
+                )
             exact = number if isinstance(number, Days) else float(number)
             checked[name] = _WrittenDate(exact, value) if isinstance(value, str) else exact
         else:

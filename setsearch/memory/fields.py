@@ -228,9 +228,10 @@ class Fields(NamedTuple):
         """Features as an example that has just these; raises UnknownItem."""
         vocabulary = self.first.features
         is_text = self.analyzer is not None and self.analyzer.is_available and not self.first.transposed
-        counts = {}
+        others, counts = tuple(own.prefix for own in self.relation.fields), {}
         for name in names:
-            forms = [name, *(self.analyzer.terms(name) if self.analyzer and is_text else ())]
+            is_term = is_text and not name.startswith(others)
+            forms = [name, *(self.analyzer.terms(name) if self.analyzer and is_term else ())]
             known = [form for form in forms if vocabulary.find_one(form) is not None]
             if not known:
                 every = replace(vocabulary, others=()).within(self.cursor) if vocabulary.others else vocabulary
