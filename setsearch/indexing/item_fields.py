@@ -31,6 +31,7 @@ from setsearch.storage.feature_fields import (
 )
 from setsearch.storage.relation import Relation
 
+MOST = sys.float_info.max
 SAMPLE = 20_000  # items that tell the ends of ranges, at most twice as many
 
 Names = Mapping[str, int]  # with counts
@@ -61,7 +62,7 @@ def checked_fields(item: str, given: Any, first: str) -> dict[str, float | Names
         days = as_days(value) if isinstance(value, (str, datetime.date)) else None
         number = value if days is None else days
         if isinstance(number, (Real, np.number)) and not isinstance(number, bool):
-            if not abs(number) <= sys.float_info.max:  # which whole numbers of any size can be compared with
+            if not (number <= MOST and number >= -MOST):  # also of whole numbers of any size
                 raise InvalidItem(
                     f"item {item!r} has the number {value!r:.60} in the field {name!r}; numbers are finite"
                 )
