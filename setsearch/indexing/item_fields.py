@@ -9,7 +9,7 @@ others then get these.
 """
 
 import datetime
-import sys
+import math
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from numbers import Real
@@ -31,7 +31,6 @@ from setsearch.storage.feature_fields import (
 )
 from setsearch.storage.relation import Relation
 
-MOST = sys.float_info.max
 SAMPLE = 20_000  # items that tell the ends of ranges, at most twice as many
 
 Names = Mapping[str, int]  # with counts
@@ -62,11 +61,13 @@ def checked_fields(item: str, given: Any, first: str) -> dict[str, float | Names
         days = as_days(value) if isinstance(value, (str, datetime.date)) else None
         number = value if days is None else days
         if isinstance(number, (Real, np.number)) and not isinstance(number, bool):
-            if not (number <= MOST and number >= -MOST):  # also of whole numbers of any size
-                raise InvalidItem(
-                    f"item {item!r} has the number {value!r:.60} in the field {name!r}; numbers are finite"
-                )
-            exact = number if isinstance(number, Days) else float(number)
+            try:
+                exact = number if isinstance(number, Days) else float(number)
+            except OverflowError:  # of a whole number
+                exact = math.inf
+            if not math.isfinite(exact):
+                told = f"item {item!r} has the number {value!r:.60} in the field {name!r}"
+                raise InvalidItem(f"{told}; numbers are finite")
             checked[name] = _WrittenDate(exact, value) if isinstance(value, str) else exact
         else:
             names = [] if value is None else [value] if isinstance(value, str) else value
