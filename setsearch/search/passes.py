@@ -369,6 +369,8 @@ def uses_vectors(fields: Fields, defaults: Defaults, options: ModelOptions) -> b
 
 def with_vectors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:
     """Weights with the field of vectors, if there are some; raises InvalidParameter."""
+    if not uses_vectors(fields, defaults, options):
+        return weights
     every = weights.joined or weights.examples
     return weights.with_prior(of_vectors(fields, weights.examples, every, defaults, options))
 
