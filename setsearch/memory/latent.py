@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from setsearch.arrays import Array, Floats, offsets, repeat
+from setsearch.arrays import Array, Floats, bincount, offsets, repeat, take
 from setsearch.core.threads import side_by_side
 from setsearch.lists import Lists
 from setsearch.memory.neighbors import identities
@@ -35,11 +35,11 @@ DIGITS = 52  # of a sum that is exact
 NOTHING = 1e-6  # of the largest of the squares of Y' Y: what is left by rounding
 
 
-def latent_array(by_word: Lists, by_feature: Lists) -> Array:
-    """The array of the vectors of words, given their lists of features and the lists of words of each."""
-    rows = np.zeros((len(by_word), SIZE))
-    if min(len(by_word), len(by_feature)) >= FEWEST:
-        rows = _vectors(_information(by_word, by_feature))
+def latent_array(by_feature: Lists) -> Array:
+    """The array of the vectors of words, given the lists of words of features."""
+    rows = np.zeros((by_feature.n_ids, SIZE))
+    if min(len(rows), len(by_feature)) >= FEWEST:
+        rows = _vectors(_information(by_feature))
     vectors: Array = _quantized(rows).view("<i8").ravel()
     return vectors
 
@@ -51,24 +51,25 @@ def word_vectors(stored: Array) -> Vectors:
     return Vectors(ids, rows if len(ids) == len(rows) else rows[ids], LATENT)
 
 
-def _information(by_word: Lists, by_feature: Lists) -> Any:
-    """x, `(n_words, n_features)`, times FINEST."""
+def _information(by_feature: Lists) -> Any:
+    """x', `(n_features, n_words)`, times FINEST."""
     from scipy.sparse import csr_array
 
-    ids, counts = by_word.flat()
-    expected = repeat(by_word.totals / max(int(by_word.totals.sum()), 1), by_word.lengths)
-    expected *= by_feature.totals[ids]
+    words, counts = by_feature.flat()
+    shares = bincount(words, counts, by_feature.n_ids) / max(int(by_feature.totals.sum()), 1)
+    expected = take(shares, words)
+    expected *= repeat(by_feature.totals, by_feature.lengths)
     values = np.maximum(np.rint(np.log(counts / expected) * FINEST), 0.0)
-    shape = len(by_word), len(by_feature)
-    x = csr_array((values, ids, offsets(by_word.lengths)), shape=shape, copy=True)  # the ids are those of the lists
-    x.eliminate_zeros()
-    return x
+    is_some = values > 0
+    bounds = offsets(is_some)[offsets(by_feature.lengths)]
+    return csr_array((values[is_some], words[is_some], bounds), (len(by_feature), len(shares)))
 
 
-def _vectors(x: Any) -> Floats:
+def _vectors(turned: Any) -> Floats:
     """The rows of Y, `(n_words, SIZE)`."""
-    turned, found = x.T.tocsr(), _signs(x.shape[0])
-    digits = [DIGITS - _digits(x.max()) - _digits(np.diff(own.indptr).max()) for own in (turned, x)]
+    x, found = turned.T, _signs(turned.shape[1])  # of the same arrays
+    most = bincount(turned.indices).max(initial=0), np.diff(turned.indptr).max()
+    digits = [DIGITS - _digits(x.max()) - _digits(own) for own in reversed(most)]
 
     def multiply(first: int) -> Floats:
         """X X' Y for some columns."""

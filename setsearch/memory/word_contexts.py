@@ -192,7 +192,7 @@ def derived_contexts(
         arrays[f"{name} keys"] = field.keys
         del field  # not two at once
     lists[DOCUMENTS] = _both_ways(document_field(stream, items.of), n_words, texts.n_ids)
-    arrays[LATENT_NAME] = latent_array(*lists[LATENT_FIELD])
+    arrays[LATENT_NAME] = latent_array(lists[LATENT_FIELD][1])
     uses = pairs.uses, items.occurrences, np.array([least_count(len(stream.tokens))])
     arrays |= zip(USES_NAMES, uses, strict=True)
     return _made(generation, items.names, lists, arrays, None)

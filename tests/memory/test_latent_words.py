@@ -13,7 +13,7 @@ from test_contexts import random_texts
 import setsearch
 from setsearch import errors
 from setsearch.arrays import Entries
-from setsearch.lists import Lists, transposed
+from setsearch.lists import Lists
 from setsearch.memory import latent
 
 THREADS = "OPENBLAS_NUM_THREADS"
@@ -22,25 +22,23 @@ import random, sys, zlib
 import numpy as np
 from setsearch.arrays import Entries
 from setsearch.memory.latent import latent_array
-from setsearch.lists import Lists, transposed
+from setsearch.lists import Lists
 rng = np.random.default_rng(1)
 cells = np.unique(rng.integers(0, 900 * 500, 30_000))
 entries = Entries(cells // 500, cells % 500, rng.integers(1, 9, len(cells)))
-both = Lists.of(transposed(entries), 500, 900), Lists.of(entries, 900, 500)
-print(zlib.crc32(latent_array(*both)))
+print(zlib.crc32(latent_array(Lists.of(entries, 900, 500))))
 """
 
 
 def counts_of(table):
-    """A table of words x features as lists of both ways."""
+    """A table of words x features as lists of the words of each feature."""
     features, words = np.nonzero(table.T)
-    cells, (n_words, n_features) = Entries(features, words, table[words, features]), table.shape
-    return Lists.of(transposed(cells), n_words, n_features), Lists.of(cells, n_features, n_words)
+    return Lists.of(Entries(features, words, table[words, features]), *reversed(table.shape))
 
 
 def stored(table):
     """The vectors of a table, as stored."""
-    return latent.latent_array(*counts_of(table)).view(np.int8).reshape(-1, latent.SIZE)
+    return latent.latent_array(counts_of(table)).view(np.int8).reshape(-1, latent.SIZE)
 
 
 def grouped(n_words=60, n_features=240, n_groups=6, seed=0):
@@ -98,9 +96,9 @@ def test_the_order_of_features_changes_no_byte():
 def test_lists_stay_as_they_are():
     table = np.random.default_rng(4).poisson(0.4, (30, 50))
     lists = counts_of(table)
-    before = [own.copy() for way in lists for own in way.flat()]
-    latent.latent_array(*lists)
-    assert all(map(np.array_equal, before, (own for way in lists for own in way.flat())))
+    before = [own.copy() for own in lists.flat()]
+    latent.latent_array(lists)
+    assert all(map(np.array_equal, before, lists.flat()))
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (9, 40), (40, 9)])
