@@ -23,7 +23,7 @@ from setsearch.text.contexts import LISTED, OWN_TEXT
 from setsearch.text.function_words import function_words, likely_language, stemmer
 from setsearch.text.words import MARKS
 
-REMEMBERED, KINDS = 1 << 16, 16  # features of a kind, and kinds
+REMEMBERED, KINDS = 1 << 15, 16  # features of a kind, and kinds
 MOST = 10  # reasons; what is left of the parts follows as one more
 SMALL_SHARE = 0.3  # of a score: what is left is told by its kinds if it is more
 NEAREST_NAMED, NAMED = 4, 3  # of the nearest words: reasons of their own, and names in that of the others
@@ -63,13 +63,12 @@ LISTS: dict[Key, str] = {
 }  # what stands before the words of a reason
 
 
-# What a feature tells of every item that has it: the key of its reason, a label, itself, and a sentence. Garbage
-# collection passes over plain tuples of texts, of which many are remembered.
-Told = tuple[Key, str, tuple[str, ...], str]
-Row = tuple[Key, str, tuple[str, ...], str, float]  # the same of several that tell the same, and their weight
+# A label, features, and a sentence. Garbage collection passes over plain tuples of texts, of which many are remembered.
+Said = tuple[str, tuple[str, ...], str]
+Told = tuple[Key, Said]  # what a feature tells of every item that has it: the key of its reason, and what it says
+Row = tuple[Key, float, Said]  # the same of several that tell the same, and their weight
 
-
-Known = dict[tuple[str, str, str], Told]  # what features tell, by language, name and label
+Known = dict[tuple[str, str, str | None], Told]  # what features tell, by language, name and title
 
 
 @dataclass(frozen=True)
@@ -97,14 +96,16 @@ class Wording:
 
     def reasons(self, parts: Sequence[Contribution], rest: float = 0.0) -> tuple[Reason, ...]:
         """The MOST reasons of largest weight, what is left of the parts, and the rest of the score."""
-        ranked = self._ranked(parts)
-        shown: list[Row] = []
-        left: list[Row] = []
-        for own in ranked:
-            (shown if own[0][0] != EMPTY and len(shown) < MOST else left).append(own)
+        shown, left = self._ranked(parts), list[Row]()
+        total = abs(sum([weight for _, weight, _ in shown]))
+        small = [own for own in shown if own[0][0] == EMPTY]
+        if small or len(shown) > MOST:
+            telling = [own for own in shown if own[0][0] != EMPTY]
+            shown, left = telling[:MOST], telling[MOST:]
+            left = _sorted([*small, *left]) if small and left else left or small
         reasons = _shown(shown)
         if left:
-            reasons.append(_left(left, abs(sum([own[-1] for own in ranked]))))
+            reasons.append(_left(left, total))
         return (*reasons, Reason(BASE, rest)) if rest else tuple(reasons)
 
     def common(self, hits: Sequence[Sequence[Contribution]]) -> tuple[Reason, ...]:
@@ -113,53 +114,53 @@ class Wording:
         for feature, weight, title in chain.from_iterable(hits):
             sums.setdefault((feature, title), []).append(weight)
         least = min(len(hits), max(2, len(hits) // LEAST_SHARE))
-        mean = [
-            Contribution(feature, sum(own) / len(hits), title)
-            for (feature, title), own in sums.items()
-            if len(own) >= least
-        ]
-        ranked = [own for own in self._ranked(mean) if own[-1] > 0 and own[0][0] not in (EMPTY, PRIOR, LIKE)]
+        of_several = [(*feature, sum(own) / len(hits)) for feature, own in sums.items() if len(own) >= least]
+        mean = named(Contribution, [(feature, weight, title) for feature, title, weight in of_several])
+        ranked = [own for own in self._ranked(mean) if own[1] > 0 and own[0][0] not in (EMPTY, PRIOR, LIKE)]
         return tuple(_shown(ranked[:MOST_COMMON]))
 
     def _ranked(self, parts: Sequence[Contribution]) -> list[Row]:
         """What is told of the parts, those that tell the same together, the largest first."""
         weights, told = [weight for _, weight, _ in parts], self._tell_all(parts)
-        groups: dict[Key, list[int]] = {}
+        firsts: dict[Key, int] = {}
+        several: dict[Key, list[int]] = {}
         for place, key in enumerate(_keys(told, weights)):
-            groups.setdefault(key, []).append(place)
+            if (first := firsts.setdefault(key, place)) != place:
+                several.setdefault(key, [first]).append(place)
         may_be_shared = self.are_people
         ranked = _sorted(
             [
-                _joined(key, own, told, weights)
-                if len(own) > 1 or may_be_shared
-                else (key, *told[own[0]][1:], weights[own[0]])
-                for key, own in groups.items()
+                _joined(key, several.get(key, [first]), told, weights)
+                if key in several or may_be_shared
+                else (key, weights[first], told[first][1])
+                for key, first in firsts.items()
             ]
         )
-        return _scaled(ranked, sum(weights)) if (PRIOR, OWN) in groups else ranked
+        return _scaled(ranked, sum(weights)) if (PRIOR, OWN) in firsts else ranked
 
     def _tell_all(self, parts: Sequence[Contribution]) -> list[Told]:
         """What the features of parts tell, in the language of most of their words."""
-        labels = [feature if title is None else display_name(feature, title) for feature, _, title in parts]
-        forms, language = self.forms, self.language
-        if self.has_text and forms:  # stems of a pair by their surface forms
-            labels = [" ".join([forms.get(word, word) for word in label.split(" ")]) for label in labels]
+        language, known = self.language, self.known
         if language is None:
-            language = likely_language(" ".join(labels).split(" "))
-        # A word is told in less time than it takes to find what was told of it.
-        empty, stem, has_text = function_words(language), stemmer(language), self.has_text
+            labels = [feature if title is None else display_name(feature, title) for feature, _, title in parts]
+            text = " ".join(labels)
+            language = likely_language(labels if text.count(" ") < len(labels) else text.split(" "))
         return [
-            _word(feature, label, empty, stem)
-            if has_text and label.isalpha() and feature.isalpha()
-            else self.known.get((language, feature, label)) or self._tell(feature, label, language)
-            for (feature, _, _), label in zip(parts, labels, strict=True)
+            known.get((language, feature, title)) or self._tell(feature, title, language) for feature, _, title in parts
         ]
 
-    def _tell(self, feature: str, label: str, language: str) -> Told:
-        """What a feature tells in a language."""
+    def _tell(self, feature: str, title: str | None, language: str) -> Told:
+        """What a feature tells in a language; once for each."""
         if len(self.known) >= REMEMBERED:
             self.known.clear()
-        told = self.known[language, feature, label] = self._told(feature, label, language)
+        label = feature if title is None else display_name(feature, title)
+        if self.has_text and self.forms:  # stems of a pair by their surface forms
+            label = " ".join([self.forms.get(word, word) for word in label.split(" ")])
+        if self.has_text and label.isalpha() and feature.isalpha():
+            told = _word(feature, label, function_words(language), stemmer(language))
+        else:
+            told = self._told(feature, label, language)
+        self.known[language, feature, title] = told
         return told
 
     def _prior(self, feature: str) -> tuple[str, str]:
@@ -184,28 +185,29 @@ class Wording:
         own, (name, mark, rest) = (feature,), feature.partition(MARK)
         has_numbers = dict(self.fields).get(name) if mark else None
         if has_numbers is not None:
-            return (NUMBER if has_numbers else FIELD, name), f"{name}: {rest}", own, NEAR_NUMBERS * has_numbers
+            kind = NUMBER if has_numbers else FIELD
+            return (kind, name), (f"{name}: {rest}", own, NEAR_NUMBERS * has_numbers)
         is_popular = feature == POPULAR and not self.has_text  # "popular" is a term of texts
         if feature in (OWN, MEANING, RIVAL) or is_popular:
             label, said = self._prior(feature)
-            return (PRIOR, label), label, own, said
+            return (PRIOR, label), (label, own, said)
         if feature.startswith(NEAR):
-            return (LIKE, feature), label, own, "It is used like this word."
+            return (LIKE, feature), (label, own, "It is used like this word.")
         if self.are_words or self.has_text:
             key, label, said = (_context if self.are_words else _term)(label, language)
-            return key, label, own, said
+            return key, (label, own, said)
         if self.are_people:
             kind = f"{SHARED_BY} {_without_id(self.features.removesuffix('s'))}s"
             names = (self.examples or {}).get(feature, ())
             who = [f"{len(names)} of the examples"] if len(names) > MOST_SHARING else names
-            return (kind, *who), label, own, ""
-        return (self.features, feature), label, own, ""
+            return (kind, *who), (label, own, "")
+        return (self.features, feature), (label, own, "")
 
 
 def _word(feature: str, label: str, empty: Container[str], stem: Callable[[str], str]) -> Told:
     """What a term tells that is a word: as `_term`, but faster."""
     word = label.lower()
-    return (EMPTY,) if len(label) == 1 or word in empty else (WORDS, stem(word)), label, (feature,), ""
+    return (EMPTY,) if len(label) == 1 or word in empty else (WORDS, stem(word)), (label, (feature,), "")
 
 
 def _term(label: str, language: str) -> tuple[Key, str, str]:
@@ -259,23 +261,21 @@ def _has_content(key: Key) -> bool:
 
 def _joined(key: Key, places: list[int], told: Sequence[Told], weights: Sequence[float]) -> Row:
     """What parts that tell the same tell together, named by the one that weighs most."""
-    is_shared = key[0].startswith(SHARED_BY)
-    if len(places) == 1 and not is_shared:
-        return key, *told[places[0]][1:], weights[places[0]]
     weight, places = sum([weights[place] for place in places]), sorted(places, key=lambda place: -abs(weights[place]))
-    (_, label, _, said), features = told[places[0]], tuple([told[place][2][0] for place in places])
-    if is_shared:
+    label, _, said = told[places[0]][1]
+    features = tuple([told[place][1][1][0] for place in places])
+    if key[0].startswith(SHARED_BY):
         who = label if len(places) == 1 else f"{len(places):,} {key[0].removeprefix(SHARED_BY).strip()}"
         shared = f"shared with {' and '.join(key[1:])}" if key[1:] else "shared"
-        return key, f"{shared} by {who}", features, "", weight
-    return key, _label_of_several(key, label, features), features, said, weight
+        return key, weight, (f"{shared} by {who}", features, "")
+    return key, weight, (_label_of_several(key, label, features) if len(places) > 1 else label, features, said)
 
 
 def _shown(rows: Iterable[Row]) -> list[Reason]:
     """Rows as reasons; what a context says is told of these alone."""
     told = [
         (label, weight, sentence(label) if key[0] == BESIDE else said, features)
-        for key, label, features, said, weight in rows
+        for key, weight, (label, features, said) in rows
     ]
     return named(Reason, told)
 
@@ -299,22 +299,22 @@ def _scaled(ranked: list[Row], total: float) -> list[Row]:
 
     The part of this factor, OWN, is distributed in proportion; rounding goes to the largest one.
     """
-    added = sum(own[-1] for own in ranked if own[0] == (PRIOR, OWN))
-    shared = sum(own[-1] for own in ranked if own[0][0] not in (PRIOR, LIKE))
+    added = sum(weight for key, weight, _ in ranked if key == (PRIOR, OWN))
+    shared = sum(weight for key, weight, _ in ranked if key[0] not in (PRIOR, LIKE))
     if not added or not shared:
         return ranked
     scaled = [
-        own if own[0][0] in (PRIOR, LIKE) else (*own[:-1], _rounded(own[-1], added / shared))
-        for own in ranked
-        if own[0] != (PRIOR, OWN)
+        (key, weight if key[0] in (PRIOR, LIKE) else _rounded(weight, added / shared), said)
+        for key, weight, said in ranked
+        if key != (PRIOR, OWN)
     ]
-    missing = total - sum(own[-1] for own in scaled)
-    scaled[0] = (*scaled[0][:-1], scaled[0][-1] + missing)
+    missing = total - sum(weight for _, weight, _ in scaled)
+    scaled[0] = (scaled[0][0], scaled[0][1] + missing, scaled[0][2])
     return _sorted(scaled)
 
 
 def _sorted(rows: Iterable[Row]) -> list[Row]:
-    return sorted(rows, key=lambda own: (-abs(own[4]), own[1]))
+    return sorted(rows, key=lambda own: (-abs(own[1]), own[2][0]))
 
 
 def _rounded(weight: float, share: float) -> float:
@@ -324,13 +324,13 @@ def _rounded(weight: float, share: float) -> float:
 
 def _left(left: Sequence[Row], total: float) -> Reason:
     """What is left of the parts: how many there are, and of which kinds if they are much of the score."""
-    weight = sum([own[-1] for own in left])
-    features = tuple([feature for own in left for feature in own[2]])
+    weight = sum([weight for _, weight, _ in left])
+    features = tuple([feature for _, _, (_, own, _) in left for feature in own])
     counts: dict[str, int] = {}
-    for key, _, own, _, _ in left:
+    for key, _, (_, own, _) in left:
         counts[key[0]] = counts.get(key[0], 0) + (len(own) if key[0] in (EMPTY, TEXTS) else 1)
     if abs(weight) <= SMALL_SHARE * total:
-        return Reason(f"{sum(counts.values()):,} more", weight, features=features)
+        return Reason(f"{sum(counts.values()):,} more", weight, "", features)
     kinds = (
         kind if kind == SMALL else f"{count:,} {ONE.get(kind, kind) if count == 1 else kind}"
         for kind, count in sorted(counts.items(), key=lambda own: -own[1])

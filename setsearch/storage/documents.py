@@ -28,6 +28,7 @@ LONGEST_TEXT = 1 << 27  # bytes; a small compressed blob in a hostile file must 
 # four fit a page of SQLite. Four times as large ones would take a sixth less room, and three times as long.
 FULL_BLOCK, OLD_BLOCK = 1 << 11, 1 << 15  # that of migrations
 AT_ONCE = 16  # documents whose blocks are read together
+HEAD = 8  # bytes of the lengths of both columns of a block
 
 
 def encode_text(text: str) -> bytes:
@@ -57,7 +58,7 @@ class Texts(Blocks):
         rows = self.cursor.execute(
             "select first, items from setsearch_text where relation = ? order by first", (self.relation,)
         )
-        return np.concatenate([np.zeros(0, np.int64), *(self._head(*row)[0] for row in rows)])
+        return np.concatenate([np.zeros(0, np.int64), *(self._heads([row])[0][0] for row in rows)])
 
     def read(self, documents: Ints | None = None) -> Iterator[tuple[int, bytes]]:
         """(id, text) of those of some documents, ascending, that have one; of all without `documents`."""
@@ -72,8 +73,8 @@ class Texts(Blocks):
                 "from setsearch_text where relation = ?1 and first <= value order by first desc limit 1)",
                 (self.relation, json.dumps(wanted)),
             ).fetchall()
-            for first, head, stored in {row[0]: row for row in rows}.values():  # documents of a block find it again
-                yield from self._texts(first, head, stored, {*wanted})
+            blocks = [*{row[0]: row for row in rows}.values()]  # documents of a block find it again
+            yield from self._texts(blocks, {*wanted})
 
     def write(self, texts: Mapping[int, bytes | None]) -> None:
         """Give documents other texts, or None."""
@@ -106,37 +107,41 @@ class Texts(Blocks):
             (self.relation, min(texts), items, data),
         )
 
-    def _head(self, first: int, stored: bytes) -> tuple[list[int], list[int]]:
-        """The documents of a block, and the lengths of their texts in bytes."""
-        columns = None
-        if (body := strip_checksum(stored, f"{self.relation} {first}")) is not None:
-            columns = unpack_columns(body, 2)
-        if columns is None or len(columns[0]) != len(columns[1]) or not len(columns[0]):
+    def _heads(self, rows: Sequence[tuple[Any, ...]]) -> list[tuple[list[int], list[int]]]:
+        """The documents of blocks, and the lengths of their texts in bytes, which are unpacked together."""
+        bodies = [strip_checksum(stored, f"{self.relation} {first}") or b"" for first, stored, *_ in rows]
+        joined = b"".join([*(body[:HEAD] for body in bodies), *(body[HEAD:] for body in bodies)])
+        columns = unpack_columns(joined, 2 * len(bodies)) if min(map(len, bodies), default=HEAD) >= HEAD else None
+        if columns is None:
             raise _damaged_text("its head")
-        items, lengths = (column.tolist() for column in columns)
-        if items[0] != first or not all(map(lt, items, items[1:])) or min(lengths) < 0:
-            raise _damaged_text("its head")
-        if max(lengths) > LONGEST_TEXT or sum(lengths) > LONGEST_TEXT + OLD_BLOCK:
-            raise _damaged_text("its head")
-        return items, lengths
+        lists = [column.tolist() for column in columns]
+        heads = [*zip(lists[::2], lists[1::2], strict=True)]
+        for (first, *_), (items, lengths) in zip(rows, heads, strict=True):
+            if len(items) != len(lengths) or not items or items[0] != first or not all(map(lt, items, items[1:])):
+                raise _damaged_text("its head")
+            if min(lengths) < 0 or max(lengths) > LONGEST_TEXT or sum(lengths) > LONGEST_TEXT + OLD_BLOCK:
+                raise _damaged_text("its head")
+        return heads
 
     def _read_block(self, first: int) -> dict[int, bytes]:
         """The texts of the block that begins with a document."""
-        row = self.cursor.execute(
-            "select items, data from setsearch_text where relation = ? and first = ?", (self.relation, first)
-        ).fetchone()
-        return dict(self._texts(first, *row))
+        rows = self.cursor.execute(
+            "select first, items, data from setsearch_text where relation = ? and first = ?", (self.relation, first)
+        )
+        return dict(self._texts(rows.fetchall()))
 
-    def _texts(self, first: int, head: bytes, stored: bytes, wanted: set[int] | None = None) -> list[tuple[int, bytes]]:
-        """(id, text) of the documents of a block, or of those that are wanted."""
-        items, lengths = self._head(first, head)
-        data = strip_checksum(stored, f"{self.relation} {first} {zlib.crc32(head)}")
-        if data is None:
-            raise _damaged_text("its checksum")
-        places = [place for place, id in enumerate(items) if wanted is None or id in wanted]
-        ends = [*accumulate(lengths[: places[-1] + 1] if places else (), initial=0)]
-        text = _inflated(data, ends[-1], len(ends) > len(items))
-        return [(items[place], text[ends[place] : ends[place + 1]]) for place in places]
+    def _texts(self, blocks: Sequence[tuple[Any, ...]], wanted: set[int] | None = None) -> list[tuple[int, bytes]]:
+        """(id, text) of the documents of blocks, or of those that are wanted."""
+        found = []
+        for (first, head, stored), (items, lengths) in zip(blocks, self._heads(blocks), strict=True):
+            data = strip_checksum(stored, f"{self.relation} {first} {zlib.crc32(head)}")
+            if data is None:
+                raise _damaged_text("its checksum")
+            places = [place for place, id in enumerate(items) if wanted is None or id in wanted]
+            ends = [*accumulate(lengths[: places[-1] + 1] if places else (), initial=0)]
+            text = _inflated(data, ends[-1], len(ends) > len(items))
+            found += [(items[place], text[ends[place] : ends[place + 1]]) for place in places]
+        return found
 
 
 def _inflated(data: bytes, size: int, is_all: bool = True) -> bytes:
