@@ -36,6 +36,10 @@ _KEYWORD = {RIS: "KW", PUBMED: "OT", WOS: "DE", REFER: "K"}
 _REMARK = {RIS: "RN", PUBMED: "GN", REFER: "Z"}
 BIBTEX_FIELDS = ("decision", "decisionreason", "decisionnote")
 _our_keyword = re.compile(rf"[,;]?\s*{OURS}[^,;]*")
+# Notes of Rayyan and Covidence; what they write of reasons, and Rayyan of notes, beside who wrote them.
+_of_others = re.compile(r"\s*exclusion reason|.*RAYYAN-INCLUSION", re.IGNORECASE | re.DOTALL)
+_reasons = re.compile(r"exclusion[- ]reasons?:\s*([^|;\n}]*[^|;\s}])", re.IGNORECASE)
+_notes = re.compile(r"USER-NOTES:\s*\{(.*\])\s*\}")
 
 
 class Row(NamedTuple):
@@ -161,7 +165,8 @@ def texts_beside(reference: Reference) -> tuple[str, str]:
     """The reason and the note that an export, or a table of answers, has beside a decision; empty if there is none."""
     form, found = reference.form, {"reason": "", "note": ""}
     if form == TABLE:
-        found |= {name: value for tag, value in reference.fields if (name := plain_column(tag)) in found}
+        columns = {plain_column(tag).removeprefix("asreview"): value for tag, value in reference.fields}
+        found |= {name: columns.get(name, "") for name in found}
     elif form == BIBTEX:
         fields = {tag.lower(): bibtex_plain(value) for tag, value in reference.fields}
         found |= {name: fields.get(f"decision{name}", "") for name in found}
@@ -174,7 +179,9 @@ def texts_beside(reference: Reference) -> tuple[str, str]:
         place = tags.index((_NOTE[form], True)) if (_NOTE.get(form, ""), True) in tags else len(tags)
         notes = [value for tag, value in reference.fields[place + 1 :] if tag == _REMARK.get(form)]
         found["note"] = found["note"] or next(iter(notes), "")
-    return found["reason"].strip(), found["note"].strip()
+    elsewhere = "\n".join(value for _, value in reference.fields if _of_others.match(value))
+    noted = "; ".join(re.sub(r"[\"\[\]]", "", own.replace('"=>[', ": ")) for own in _notes.findall(elsewhere))
+    return found["reason"].strip() or ", ".join(_reasons.findall(elsewhere)), found["note"].strip() or noted
 
 
 def _bibtex_with(reference: Reference, keywords: list[str], decision: Decision | None) -> Reference:

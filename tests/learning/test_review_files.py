@@ -180,6 +180,31 @@ def test_reasons_and_notes_come_with_known_answers(index, run, tmp_path, kind):
     }
 
 
+OF_OTHERS = {
+    "rayyan.csv": 'title,notes\nSongs of birds in cities,"RAYYAN-INCLUSION: {""Ann""=>""Excluded""} | RAYYAN-LABELS: x'
+    ' | RAYYAN-EXCLUSION-REASONS: wrong outcome,no trial | USER-NOTES: {""Ann""=>[""look again"", ""twice""]}"\n',
+    "rayyan.ris": "TY  - JOUR\nDO  - 10.1000/birds\nAB  - No exclusion reason: none.\nN1  - RAYYAN-INCLUSION: "
+    '{"Ann"=>"Excluded"} | RAYYAN-EXCLUSION-REASONS: wrong outcome,no trial | USER-NOTES: {"Ann"=>["look again", '
+    '"twice"]}\nER  - \n',
+    "covidence.csv": "Title,DOI,Notes,note\nSongs,10.1000/birds,Exclusion reason: wrong outcome; Exclusion reason: no "
+    'trial;,"Ann: look again, twice"\n',
+    "asreview.csv": "doi,asreview_label,asreview_note,reason\n"
+    '10.1000/birds,0,"Ann: look again, twice","wrong outcome, no trial"\n',
+}
+
+
+@pytest.mark.parametrize("name", OF_OTHERS)
+def test_reasons_and_notes_of_other_programs_come_along(index, run, tmp_path, name):
+    index(*EXPORTERS).close()
+    (tmp_path / name).write_text(OF_OTHERS[name])
+    code, _, said = run("review", "r.db", "r", "--known", name, "--export", "o.csv")
+    assert code == 0, said
+    rows = csv.DictReader((tmp_path / "o.csv").read_text().splitlines())
+    (birds,) = (row for row in rows if row["decision"] == "no")
+    assert birds["reason"].replace(",no", ", no") == "wrong outcome, no trial"
+    assert birds["note"] == "Ann: look again, twice"
+
+
 def test_equal_answers_take_the_reason_that_they_lack(index, run, tmp_path):
     with index(*EXPORTERS) as opened:
         review = Review(opened, "cats", "documents")
