@@ -344,6 +344,29 @@ def test_a_unique_key_replaces_no_other(declared, notes_replaced_rows):
     assert index.check() == []
 
 
+@pytest.mark.parametrize("track", [False, True])
+def test_a_table_without_a_column_id_is_known_by_rowid(track):
+    connection = sqlite3.connect(":memory:")
+    connection.executescript("create table t (text); insert into t values ('lion cat'), ('lion cub'), ('wheat')")
+    index = setsearch.open(connection)
+    index.add_table("t", Columns(), track=track)
+    assert [hit.item for hit in index.items("documents").expand([1], 9, among=Where("text > 'm'"))] == ["3"]
+    connection.execute("update t set text = 'lion oat' where rowid = 2")
+    connection.execute("delete from t where rowid = 3")
+    assert index.refresh() == Changes(1, 1)
+    assert contents(index) == fresh(connection, Columns(), "t")
+
+
+@pytest.mark.parametrize("roles", [Columns(), Columns(id="key"), Columns(items="key", features="text")])
+def test_a_table_whose_rows_have_no_such_key_is_not_tracked(roles):
+    """Its triggers would refuse each write of the host."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table t (name text primary key, text text) without rowid")
+    with pytest.raises(InvalidParameter, match=r"rows of t have no (id|key); name their id column, of name, text"):
+        setsearch.open(connection).add_table("t", roles, track=True)
+    connection.execute("insert into t values ('a', 'lion')")
+
+
 def test_tables_of_every_shape():
     connection = sqlite3.connect(":memory:")
     connection.executescript("""
