@@ -3,7 +3,7 @@
     /-/setsearch                                             the indexed tables
     /-/setsearch/DATABASE/TABLE?row=1&row=4&not=7&k=20        and the same with .json
 
-Of a table that is not indexed (`setsearch index DB --table TABLE`) a copy answers (table_copies.py), unless
+Of a table that is not indexed (`setsearch index DB --table ...`) a copy answers (table_copies.py), unless
 {"plugins": {"setsearch": {"copies": false}}} forbids it. Whoever may see the table may see the page. Our own tables
 hold the words of all texts, so they have no pages. Runs on Datasette 0.65 and 1.0a.
 """

@@ -106,7 +106,7 @@ class TableCopies:
 
 def not_indexed(table: str) -> str:
     """That a table is not indexed, and how it will be."""
-    command = shlex.join(["setsearch", "index", "DB", "--table", table])
+    command = shlex.join(["setsearch", "index", "DB", "--table", table, "--text", "COLUMN"])
     return f"{table} is not indexed; `{command}` does it"
 
 

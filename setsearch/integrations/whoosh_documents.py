@@ -110,7 +110,7 @@ class WhooshDocuments:
         try:
             stamp = self.index.stamp()
         except (MissingDatabase, NoIndex, UnknownReading) as error:
-            raise type(error)(f"{error}; WhooshSets.update() reads the Whoosh index") from error
+            raise type(error)(f"{error}; WhooshSets(...).update() reads the Whoosh index") from error
         known, before = self._known
         if known != stamp:
             self._remember({segment: own["ids"] for segment, own in before.items()})
