@@ -67,8 +67,8 @@ class _Table:
         """Raise InvalidParameter unless a trigger knows the key of each row that changes."""
         source = self._source
         if source.key not in self._columns and not (source.key == "rowid" and self._has_rowid):
-            ways_out = ", ".join(self._columns)
-            raise InvalidParameter(f"the rows of {source.name} have no {source.key}; name their id column, of {ways_out}")
+            way_out = f"name their id column, of {', '.join(self._columns)}"
+            raise InvalidParameter(f"the rows of {source.name} have no {source.key}; {way_out}")
         several = source.roles.items or source.roles.group_by  # rows may make one item
         if several and any(map(_has_expression, self._unique)):
             raise InvalidParameter(
