@@ -20,6 +20,7 @@ from setsearch.answers.sets import (
     load_set,
     new_set,
     rename_set,
+    usable_name,
 )
 from setsearch.answers.tables import html_table
 from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownSet, UsageError
@@ -322,9 +323,13 @@ class Index:
     ) -> ItemSet:
         """Save a set; replaces one of the same name, with `version` only if it is of this one ("": none, or equal).
 
-        `group` and `under` stay if they are not given; "" takes it out. Raises UnknownItem, InvalidParameter,
-        ChangedSet.
+        `group` and `under` stay if they are not given; "" takes it out. `items` are by default those of the set as it
+        is, of its whole, or of its group. Raises UnknownItem, InvalidParameter, ChangedSet.
         """
+        name = usable_name(name)
+        if items is None:
+            with self._database.read() as cursor:
+                items = StoredSets(cursor).items_of(name, group, under)
         kept = new_set(name, self._database, self.reading(items))
         if group is not None or under is not None:
             before = self.set(name, items)

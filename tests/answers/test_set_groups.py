@@ -243,6 +243,17 @@ def test_a_part_lies_within_its_whole(index):
     compare(index, ["cats", "grain", "lions"])
 
 
+def test_of_what_a_set_is_its_whole_and_its_group_tell():
+    with make() as index:
+        index.add([("cats4", "lion"), ("cats5", "lion cat"), ("cats6", "cat"), ("grain1", "wheat")])
+        assert index.items().name == "terms"
+        index.keep_set("beasts", ["cats4"], items="documents", group="kinds")
+        assert index.keep_set("lions", ["cats6"], under="beasts").items == "documents"
+        assert index.keep_set("bread", ["grain1"], group="kinds").items == "documents"
+        assert index.keep_set(" beasts ", ["cats5"]).items == "documents"
+        assert index.keep_set("words", ["lion"], group="others").items == "terms"
+
+
 @pytest.mark.long
 def test_what_joins_a_second_pass_is_chosen_beside_the_rivals():
     """In so many documents some join; what is known of sets is that of now, whatever changed."""

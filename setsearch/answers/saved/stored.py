@@ -29,9 +29,10 @@ class StoredSets(NamedTuple):
         """The names of all sets, each with its items."""
         return dict(self.cursor.execute("select name, items from setsearch_set order by name"))
 
-    def items_of(self, name: str) -> str | None:
-        """Of what a set is; None if there is none of this name."""
-        row = self.cursor.execute("select items from setsearch_set where name = ?", (name,)).fetchone()
+    def items_of(self, name: str, group: str | None = None, under: str | None = None) -> str | None:
+        """Of what a set is, or if there is none of this name, its whole, or the sets of its group; None without any."""
+        known = 'name in (?1, ?2) or "group" = ?3 order by name = ?1 desc, name = ?2 desc'
+        row = self.cursor.execute(f"select items from setsearch_set where {known}", (name, under, group)).fetchone()
         return None if row is None else str(row[0])
 
     def place_of(self, name: str) -> tuple[str | None, str | None]:
