@@ -14,7 +14,8 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 import setsearch
 from setsearch.answers.highlight import item_text, top_features, with_headlines
 from setsearch.answers.results import kept_name
-from setsearch.answers.sets import Question
+from setsearch.answers.saved.groups import wanted_sets
+from setsearch.answers.sets import Question, require_one_side
 from setsearch.errors import SetsearchError
 from setsearch.options import SAVED, Option, in_words, offered, require_known, with_parameters
 
@@ -132,7 +133,7 @@ def _add_sets(server: MCPServer[Any], index: setsearch.Index) -> None:
 
     @server.tool()
     def inbox(sets: list[str] | None = None) -> dict[str, Any]:
-        """What came or changed since saved sets were looked at, and belongs to them; `save_set` accepts and rejects."""
+        """What came or changed since saved sets were looked at, and belongs to them; `change_set` decides."""
         return _noted(index.inbox(sets).with_headlines())
 
     @server.tool()
@@ -142,10 +143,28 @@ def _add_sets(server: MCPServer[Any], index: setsearch.Index) -> None:
         rejected: list[Id] | None = None,
         items: str | None = None,
         replace: Replace = False,
+        group: str | None = None,
+        under: str | None = None,
     ) -> dict[str, Any]:
-        """Keep a set under a name: its examples, and items that were rejected; `replace` another one of this name."""
-        kept = index.keep_set(name, _texts(accepted), _texts(rejected or ()), items, None if replace else "")
-        return {"name": name, "items": kept.items, "accepted": kept.accepted, "rejected": kept.rejected}
+        """Keep a set under a name: its examples, and items that were rejected; `replace` another one of this name.
+
+        `group`: that of sets like it, `under`: the set within which it lies.
+        """
+        given, version = (_texts(accepted), _texts(rejected or ())), None if replace else ""
+        return _told(index.keep_set(name, *given, items, version, group=group, under=under))
+
+    @server.tool()
+    def change_set(
+        name: str, accept: list[Id] | None = None, reject: list[Id] | None = None, remove: list[Id] | None = None
+    ) -> dict[str, Any]:
+        """Accept items into a saved set, reject others, or remove what was said of some; the rest of it stays."""
+        own = index.set(*wanted_sets(index.sets(), [name]))
+        require_one_side(*(own.reading.find_all(_texts(side or ())) for side in (accept, reject)))
+        own.accept(*_texts(accept or ()))
+        own.reject(*_texts(reject or ()))
+        own.forget(*_texts(remove or ()))
+        own.save()
+        return _told(own)
 
     @server.tool()
     def rename_set(name: str, new: str) -> dict[str, Any]:
@@ -159,6 +178,11 @@ def _question(
     """What is asked; the options of examples are taken out of the others."""
     exclude = _texts(options.pop("exclude") or ())
     return index.question(_texts(seeds or ()), set=options.pop("set"), items=items, exclude=exclude)
+
+
+def _told(own: setsearch.ItemSet) -> dict[str, Any]:
+    """A set as an assistant reads it."""
+    return {name: getattr(own, name) for name in ("name", "items", "accepted", "rejected", "group", "under")}
 
 
 def _noted(rows: Any) -> dict[str, Any]:

@@ -142,6 +142,21 @@ def test_an_assistant_sees_the_sets_of_an_item_and_what_is_new(database):
         ("inbox", {"sets": ["dogs"]}),
     )
     assert {"sets_of", "inbox"} <= {tool.name for tool in tools}
+    decided = {"name": "cats", "accept": [row["item"] for row in rows], "reject": ["d3"]}
+    _, told = ask(
+        database,
+        ("change_set", decided),
+        ("inbox", {}),
+        ("change_set", {"name": "cats", "remove": ["d3"]}),
+        ("change_set", {"name": "cats", "accept": ["d2"], "reject": ["d2"]}),
+        ("change_set", {"name": "dogs", "accept": ["d2"]}),
+        ("save_set", {"name": "lions", "accepted": ["d2"], "items": "documents", "group": "kinds", "under": "cats"}),
+    )
+    of_set = {"name": "cats", "items": "documents", "group": None, "under": None}
+    assert told[0] == of_set | {"accepted": ["d1", *decided["accept"]], "rejected": ["d3"]}
+    assert told[1]["rows"] == [] and told[2]["rejected"] == []
+    assert "'d2' is accepted and rejected" in told[3] and "no set 'dogs'" in told[4]
+    assert (told[5]["group"], told[5]["under"]) == ("kinds", "cats")
     assert answers[0] == {"rows": claims, "notes": []}
     assert answers[1]["rows"][0]["set"] == "cats"
     assert answers[2] == {"rows": rows, "notes": []} and rows

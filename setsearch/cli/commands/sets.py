@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import setsearch
-from setsearch.answers.saved.groups import unknown_set
+from setsearch.answers.saved.groups import wanted_sets
 from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
 from setsearch.cli.options import Collection, Command, Items, Top, with_collection, with_options
 from setsearch.cli.output import Show, format_options, print_json, print_lines, say
@@ -266,9 +266,7 @@ def _change(db: Collection, name: str, method: str, members: list[str]) -> None:
 
 
 def _saved_set(index: "setsearch.Index", name: str) -> "setsearch.ItemSet":
-    if name not in index.sets():
-        raise unknown_set(name, index.sets())
-    return index.set(name)
+    return index.set(*wanted_sets(index.sets(), [name]))
 
 
 def _tell_size(saved: "setsearch.ItemSet") -> None:
