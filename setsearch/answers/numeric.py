@@ -1,7 +1,7 @@
 """Items that numbers describe: the whole matrix is read and kept in memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Unpack
 
@@ -26,7 +26,6 @@ from setsearch.memory.where import Where
 from setsearch.models.gaussian import Gaussian
 from setsearch.options import MODEL, ExpandOptions, ModelOptions, check, refuse
 from setsearch.search.request import id_list, parse_request, require_distinct
-from setsearch.storage.names import Vocabulary
 from setsearch.storage.numbers import column_names, read_numbers
 from setsearch.storage.relation import Relation
 
@@ -164,12 +163,6 @@ class NumericReading(ReadingTable, ManySets):
         """n, the number of items."""
         with self._open() as relation:
             return relation.items.size
-
-    @contextmanager
-    def vocabulary(self) -> Iterator[Vocabulary]:
-        """The names of the items, within one transaction."""
-        with self._open() as relation:
-            yield relation.items
 
     def _score(
         self, relation: Relation, matrix: _Matrix, seeds: Iterable[str], model: Gaussian

@@ -276,14 +276,13 @@ def gone_note(place: object, name: str, gone: Sequence[str]) -> str:
 def those_gone(reading: AnyReading, members: Sequence[str]) -> list[str]:
     """The members that the index has no longer."""
     if isinstance(reading, NumericReading):
-        with reading.vocabulary() as vocabulary:
-            known = vocabulary.find(list(members))
-            return [member for member in members if member not in known]
+        known = reading.titles(members)
+        return [member for member in members if member not in known]
     gone = []
     with reading.stored() as fields:
-        known = fields.first.find_all(members)
+        found = fields.first.find_all(members)
     for member in members:
-        if member not in known:
+        if member not in found:
             try:
                 reading.find(member, hint=False)
             except AmbiguousItem:

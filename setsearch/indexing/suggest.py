@@ -2,11 +2,11 @@
 
 A column of JSON arrays has tags, and so has one of short texts that come again, perhaps several in a cell, and a
 foreign key, which may also be told by its name, author_id for a table authors. Numbers of many values that are no ids,
-and dates, are a field. Short texts are the text of a table that has no longer ones, and names that of a table that has
-nothing else. A table that refers to another one, and has one more column, has tags of it, unless these are longer; or
-links, both ways, if that column refers to the same table. So has a column of ids of its own table, or of lists of such.
-Ids of a table whose rows have different names count by these. A table whose rows are two ids, and perhaps numbers, is a
-relation.
+and dates, are a field. Short texts are the text of a table that has no longer ones, names that of a table that has
+none, and the key that of one with nothing but numbers and ids. A table that refers to another one, and has one more
+column, has tags of it, unless these are longer; or links, both ways, if that column refers to the same table. So has a
+column of ids of its own table, or of lists of such. Ids of a table whose rows have different names count by these. A
+table whose rows are two ids, and perhaps numbers, is a relation.
 """
 
 import json
@@ -101,9 +101,9 @@ class _Host:
         return found
 
     def options(self, table: str, of_names: bool = False, alone: bool = False) -> list[str] | None:
-        """The options of a table of documents; None if it has no key of one column, or no text. Or names are its text.
+        """The options of a table of documents; None if it has no key of one column, or no text.
 
-        `alone`: without what other tables have.
+        `of_names`: names, or else the key, are its text. `alone`: without what other tables have.
         """
         columns, primary = self._columns(table), self._primary(table)
         if len(primary) > 1 or (not primary and not Table(self._cursor, table).has_rowid(columns)):
@@ -122,12 +122,13 @@ class _Host:
         if "--text" not in kinds.values():
             short = [name for name, kind in kinds.items() if kind == SHORT]
             names = [name for name, own in values.items() if kinds[name] == "--tags" and own and _are_names(own)]
-            kinds |= dict.fromkeys(titles or short or (names if of_names else ()), "--text")
+            others = names or [key] * any(kinds.values())
+            kinds |= dict.fromkeys(titles or short or (others if of_names else ()), "--text")
         if "--text" not in kinds.values():
             return None
         options = ["--id", key]
         for name, kind in kinds.items():
-            step = None if alone or name not in links or kind == "--links" else self._names_of(links[name], table)
+            step = None if alone or name not in links or kind != "--tags" else self._names_of(links[name], table)
             stem = id_name(name)
             is_free = stem is None or stem[1] not in columns  # without "_id" it may be a field
             options += ["--title", name] if name in titles[:1] else []

@@ -94,7 +94,7 @@ class TableCopies:
             raise SourceError(f"{lacking} (it has more than {MOST_ROWS:,} rows, too many for a copy)")
         columns = self._columns_of(place, table)
         if columns is None:
-            raise SourceError(f"{lacking} (a copy needs a key of one column, and texts or names)")
+            raise SourceError(f"{lacking} (a copy needs a key of one column, and something that rows share)")
         begin, known = time.time(), self._made.get((place, table.name))
         self._folder = self._folder or TemporaryDirectory(prefix="setsearch-")
         self._count += known is None

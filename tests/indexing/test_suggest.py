@@ -224,3 +224,21 @@ def test_a_column_with_the_name_of_a_table_refers_to_it_if_it_has_its_ids(tmp_pa
     code, out, _ = run("index", "app.db", "--suggest")
     articles = "--id id --text body --tags kind --tags tagged.article=tag,tags.id=name --track --collection articles"
     assert code == 0 and f"setsearch index app.db --table articles {articles}" in out.splitlines()
+
+
+def test_rows_that_have_nothing_but_numbers_and_ids_have_their_key_as_text(tmp_path, run):
+    with sqlite3.connect(tmp_path / "a.db") as connection:
+        connection.execute("create table towns (id integer primary key, lat real)")
+        connection.execute(
+            "create table gauges (id integer primary key, height real, town int references towns, note text)"
+        )
+        connection.executemany("insert into gauges values (?, ?, ?, null)", [(n, n / 7, n % 4) for n in range(40)])
+    connection.close()
+    code, out, _ = run("index", "a.db", "--suggest")
+    assert (code, out) == (
+        0,
+        "setsearch index a.db --table gauges --id id --numbers height --tags town --text id --track\n",
+    )
+    assert run(*shlex.split(out)[1:])[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("documents").expand(["10"], 3)[0].item in ("9", "11")

@@ -350,6 +350,8 @@ def host(tmp_path, monkeypatch):
     rows = [(kind, island, weight + number) for number in range(20) for kind, island, weight in birds]
     connection.executemany("insert into birds values (?, ?, ?)", rows)
     connection.execute("create table numbers (id integer primary key, n int)")
+    connection.execute("create table sizes (id integer primary key, height real, bird int references birds)")
+    connection.executemany("insert into sizes values (?, ?, ?)", [(n, n % 15 + n / 100, n % 3) for n in range(60)])
     connection.commit()
     connection.close()
     yield tmp_path / "app.db"
@@ -366,6 +368,8 @@ def test_a_table_that_nobody_indexed_answers_by_a_copy(host):
         "/app/numbers",
         "/app/birds/1",
     )
+    sizes, size = get(host, "/-/setsearch/app/sizes.json?row=7&k=3", "/app/sizes/7")
+    assert sizes.json()["hits"][0]["item"] == "22" and "/-/setsearch/app/sizes?row=7" in size.text
     with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
         index.add([(str(id), body, title) for id, title, body in BOOKS])
         expected = index.items("documents").expand(["1"], 2)
@@ -406,7 +410,7 @@ def test_what_has_no_copy_says_why(host, monkeypatch):
     assert "books is not indexed; `setsearch index DB --table books --text COLUMN`" in turned_off.json()["error"]
     assert "Expand a set of rows" not in menu.text
     numbers, where = get(host, "/-/setsearch/app/numbers.json?row=1", f"{asked}&_where=id+>+2")
-    assert "(a copy needs a key of one column, and texts or names)" in numbers.json()["error"]
+    assert "(a copy needs a key of one column, and something that rows share)" in numbers.json()["error"]
     assert "_where is for indexed tables" in where.json()["error"]
     monkeypatch.setattr(table_copies, "SECONDS", 0.0)
     monkeypatch.setattr(table_copies, "MOST_ROWS", 3)
