@@ -697,7 +697,7 @@ def test_a_table_is_read_once(tmp_path):
     index = [sys.executable, "-m", "setsearch", "index", "t.db", "--table", "entry", "--text", "body"]
     asked = [*index, "--numbers", "year", "--errors", "skip"]
     said = subprocess.run(asked, cwd=tmp_path, check=True, capture_output=True, text=True).stderr
-    assert said.count("skipped table entry, row 2") == 1
+    assert said.count("skipped table entry, rowid 2") == 1
 
 
 def test_counts_have_commas(run, tmp_path):

@@ -346,9 +346,9 @@ def test_a_null_in_a_table_of_another_file_is_skipped(run, failed, tmp_path):
         host.execute("create table t (id, text)")
         host.executemany("insert into t values (?, ?)", [("a", "lions"), (None, "cats"), ("c", None)])
     host.close()
-    failed(run("index", "a.db", "t.db", "--table", "t"), 1, "table t, row 2", "None")
+    failed(run("index", "a.db", "t.db", "--table", "t"), 1, "table t, rowid 2", "None")
     code, _, said = run("index", "a.db", "t.db", "--table", "t", "--errors", "skip")
-    assert code == 0 and "skipped table t, row 2" in said
+    assert code == 0 and "skipped table t, rowid 2" in said
     assert documents(tmp_path / "a.db") == {"a": {"lions"}, "c": set()}
 
 
@@ -368,7 +368,7 @@ def test_a_bad_row_of_a_tracked_table_is_left_out_for_good(run, failed, tmp_path
     host.execute("create table t (id text, text text)")
     host.executemany("insert into t values (?, ?)", [("a", "lions"), (None, "cats"), ("c", "dogs")])
     host.commit()
-    failed(run("index", "a.db", "--table", "t"), 1, "table t, row 2", "None")
+    failed(run("index", "a.db", "--table", "t"), 1, "table t, rowid 2", "None")
     assert run("index", "a.db", "--table", "t", "--track", "--errors", "skip")[0] == 0
     assert documents(tmp_path / "a.db") == {"a": {"lions"}, "c": {"dogs"}}
     host.execute("insert into t values (null, 'wolves')")

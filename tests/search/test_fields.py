@@ -541,6 +541,9 @@ def test_a_tracked_table_has_fields_and_changes_of_these_are_followed():
     by = "text,keyword,cites"
     assert answers(reading, ["p1", "p3"], by=by) == answers(fresh.items("documents"), ["p1", "p3"], by=by)
     assert index.check() == []
+    connection.execute("update papers set year = 'soon' where id = 'p4'")
+    with pytest.raises(SourceError, match="table papers, rowid 4: the column 'year' is 'soon'"):
+        index.refresh()  # of the rows that changed it is the first
 
 
 def test_files_have_fields(tmp_path, run):
@@ -679,7 +682,7 @@ def test_weights_that_are_saved_are_the_default_of_questions(tmp_path):
 
 def test_wrong_columns_are_one_line():
     index = setsearch.open(table(PAPERS))
-    with pytest.raises(SourceError, match="table papers, row 1 has no column 'nope'"):
+    with pytest.raises(SourceError, match="table papers, rowid 1 has no column 'nope'"):
         index.add_table("papers", Columns(text="body", tags="nope"))
     with pytest.raises(UsageError, match="a column is one field, not two: cites, cites"):
         index.add_table("papers", Columns(text="body", tags="cites", links="cites"))
@@ -687,9 +690,9 @@ def test_wrong_columns_are_one_line():
         index.add_table("papers", Columns(items="id", features="body", tags="cites"))
     for cell in ('{"a": 1}', '["a"', "[[1]]"):
         bad = setsearch.open(table([("p1", "text", cell, None, None)]))
-        with pytest.raises(SourceError, match=r"row 1: the column .keyword. is .*, which is no JSON array of names"):
+        with pytest.raises(SourceError, match=r"rowid 1: the column .keyword. is .*, which is no JSON array of names"):
             bad.add_table("papers", ROLES)
-    with pytest.raises(SetsearchError, match="row 1: the column 'year' is 'soon', not a finite number"):
+    with pytest.raises(SetsearchError, match="rowid 1: the column 'year' is 'soon', not a finite number"):
         setsearch.open(table([("p1", "text", None, None, "soon")])).add_table("papers", ROLES)
 
 

@@ -229,7 +229,8 @@ class RowReader:
             order = own.order_of_rows(rowid)  # in which texts of a group are joined
             statement = f"select {columns} from {main_table(table)} {self.condition} {order}"
             for number, row in enumerate(limited_rows(cursor, what, statement, each=is_stored), 1):
-                yield f"table {table}, row {number}", dict(zip(names, row, strict=True))
+                place = f"rowid {row[0]}" if rowid else f"row {number}"
+                yield f"table {table}, {place}", dict(zip(names, row, strict=True))
         except sqlite3.Error as error:
             hint = "; read it by a connection that has this extension" if "no such module" in str(error) else ""
             raise SourceError(f"table {table} of {source or 'the database'} cannot be read: {error}{hint}") from error
