@@ -39,11 +39,11 @@ enum {
     BLOCK = 1 << 15, /* items that are scored together: their sums stay in the processor's cache */
     COUNTED = 1 << 12, /* items that are counted together */
     SMOOTHED = 1 << 10, /* likewise */
-    MANY = 4,       /* lists that have more than one posting for so many items touch many */
+    MANY = 8,       /* lists that have more than one posting for so many items touch many */
     AHEAD = 4,      /* items or lists that are fetched before they are looked at */
     NEAR_EACH_OTHER = 1 << 11, /* features */
     SHORT = UINT16_MAX, /* lengths of lists are below */
-    STRETCH = 16,   /* scores that are compared with the least of the best together */
+    STRETCH = 64,   /* scores that are compared with the least of the best together */
     BINS = 512,     /* of weights */
     DEEPER = 4,     /* times as many items are looked at if some are nearly the same as others */
     FEW_QUARTERS = 24, RARE = 128, /* of weights of examples; items */
@@ -569,15 +569,14 @@ static int64_t near_best_of_all(float *sums, const double *base, int64_t n, doub
         const float least_sum = (float)((heap[0] - bound) * JUST_BELOW); /* above 0: rounding lets more through */
         int reaching = 0;
         for (int64_t i = begin; i < end; i++) reaching |= sums[i] >= least_sum;
-        if (!reaching) continue;
-        for (int64_t id = begin; id < end; id++) {
+        for (int64_t id = begin; reaching && id < end; id++) {
             if (!(sums[id] >= heap[0] - bound) || base[id] == -INFINITY || count > room) continue;
             if (sums[id] > heap[0]) replace_least(heap, k, sums[id]);
             if (count < room) near_ids[count] = id, near_sums[count] = sums[id];
             count++;
         }
+        memset(sums + begin, 0, (size_t)(end - begin) * sizeof *sums);
     }
-    memset(sums, 0, (size_t)n * sizeof *sums);
     return count;
 }
 
