@@ -99,6 +99,10 @@ class WordContexts:
         """The nearest words of each word."""
         return neighbors_of(*(self.arrays[name].reshape(-1, NEAREST) for name in NEAREST_NAMES))
 
+    def make_vectors(self) -> Array:
+        """The array of the latent vectors."""
+        return latent_array(self.fields[LATENT_FIELD].lists(False))
+
     @cached_property
     def vectors(self) -> Vectors:
         """The latent vectors of those words that have one."""
@@ -142,6 +146,7 @@ def read_contexts(
     contexts = derived_contexts(generation, texts)
     if contexts.words.words != words or sizes_of(contexts) != sizes:
         raise LostArrays("the stored contexts")
+    contexts.arrays[LATENT_NAME] = contexts.make_vectors()
     contexts.arrays.update((name, generation.array(name)) for name in NEAREST_NAMES)
     check_nearest(len(words), *(contexts.arrays[name] for name in NEAREST_NAMES))
     return contexts
@@ -177,7 +182,7 @@ def no_contexts(generation: Generation) -> WordContexts:
 def derived_contexts(
     generation: Generation, texts: TokenizedTexts, tell: Callable[[float], None] = lambda share: None
 ) -> WordContexts:
-    """The contexts that follow from tokens, in memory. `tell` gets the share that is done."""
+    """The contexts that follow from tokens, in memory, yet without vectors. `tell` gets the share that is done."""
     stream = token_stream(texts.tokens, texts.has_phrases)
     counts = stream.counts
     items = choose_items(stream.names, counts, len(stream.tokens), texts.analyzer)
@@ -192,7 +197,6 @@ def derived_contexts(
         arrays[f"{name} keys"] = field.keys
         del field  # not two at once
     lists[DOCUMENTS] = _both_ways(document_field(stream, items.of), n_words, texts.n_ids)
-    arrays[LATENT_NAME] = latent_array(lists[LATENT_FIELD][1])
     uses = pairs.uses, items.occurrences, np.array([least_count(len(stream.tokens))])
     arrays |= zip(USES_NAMES, uses, strict=True)
     return _made(generation, items.names, lists, arrays, None)
