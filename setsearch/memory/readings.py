@@ -44,6 +44,7 @@ UNEXPECTED = ArithmeticError, LookupError, TypeError, ValueError  # of arrays th
 
 Fresh = str | float | None  # as `parse_fresh` has it
 NOW = "now"
+DERIVED = "derived"  # with whose lock contexts are derived
 FieldsBy = Callable[[str], Fields | None]  # the fields of a key of BY; None without contexts
 
 
@@ -135,7 +136,7 @@ class Readings:
         """
         was_lost = False
         while True:
-            with self._memory.deriving:
+            with self._memory.alone(DERIVED):
                 with self._database.read() as cursor:  # another thread may have derived
                     opened = self.version(cursor, name)
                     generation = self._generation(opened.relation) if required else None
@@ -240,19 +241,30 @@ class Readings:
     def _word_contexts(self, opened: Opened) -> WordContexts | None:
         """The contexts of a collection: those that the file holds, or those that only memory does."""
         version, relation, _ = opened
-        with LOCK:
-            generation, known = self._generation(relation), self._memory.contexts.get(relation.id)
-            if generation is None:
+        generation, found = self._known_contexts(relation)
+        if generation is None or found is not None:
+            return found
+        with self._memory.alone(CONTEXTS, relation.id):
+            generation, found = self._known_contexts(relation)  # another thread may have read them
+            if generation is None or found is not None:
+                return found
+            try:
+                found = self._read_contexts(opened, generation)
+            except LostArrays:
+                self._memory.distrusted.add(generation.id)
                 return None
-            if known is None or known.generation.id != generation.id:
-                try:
-                    self._memory.contexts[relation.id] = known = self._read_contexts(opened, generation)
-                except LostArrays:
-                    self._memory.distrusted.add(generation.id)
-                    return None
+            with LOCK:
+                self._memory.contexts[relation.id] = found
                 if relation.features.titles_shown:
                     self._memory.versions[relation.id] = [version]
-            return known
+            return found
+
+    def _known_contexts(self, relation: Relation) -> tuple[Generation | None, WordContexts | None]:
+        """Whose contexts answer, and these if they are in memory."""
+        with LOCK:
+            generation, known = self._generation(relation), self._memory.contexts.get(relation.id)
+            is_known = generation is not None and known is not None and known.generation.id == generation.id
+            return generation, known if is_known else None
 
     def _generation(self, relation: Relation) -> Generation | None:
         """Whose contexts answer: those that the file holds, or those that only memory does."""
@@ -271,12 +283,11 @@ class Readings:
 
     def _outline(self, relation: Relation) -> tuple[Revision, Sequence[str], Mapping[str, int]] | None:
         """The revision of contexts, their words, and the size of each field, without lists; None without contexts."""
-        generation, known = self._generation(relation), self._memory.contexts.get(relation.id)
+        generation, known = self._known_contexts(relation)
         if generation is None:
             return None
         try:
-            is_known = known is not None and known.generation.id == generation.id
-            words, sizes = (known.words.words, sizes_of(known)) if known and is_known else read_sizes(generation)
+            words, sizes = (known.words.words, sizes_of(known)) if known else read_sizes(generation)
         except LostArrays:
             return None
         return (generation.state, words, sizes) if sizes else None
@@ -311,16 +322,20 @@ class Readings:
     def _content(self, opened: Opened) -> RelationContent:
         """The lists of a version: from a file that is new, brought up from an earlier version, or from the tables."""
         version, relation, _ = opened
-        with LOCK:
-            if version.content is None:
-                versions = self._memory.versions.get(relation.id, [])
-                earlier = [other.content for other in reversed(versions) if other.content is not None]
-                version.content = (
-                    self._content_of_file(relation, earlier)
-                    or next(filter(None, (own.advanced(relation) for own in earlier)), None)
-                    or read_content(relation)
-                )
-            return version.content
+        if (content := version.content) is not None:
+            return content
+        with self._memory.alone(LISTS, relation.id):
+            with LOCK:
+                if version.content is None:
+                    versions = self._memory.versions.get(relation.id, [])
+                    earlier = [other.content for other in reversed(versions) if other.content is not None]
+                    version.content = self._content_of_file(relation, earlier) or next(
+                        filter(None, (own.advanced(relation) for own in earlier)), None
+                    )
+                content = version.content
+            if content is None:
+                version.content = content = read_content(relation)
+            return content
 
     def _content_of_file(self, relation: Relation, earlier: Sequence[RelationContent]) -> RelationContent | None:
         """The lists from a file of arrays that the earlier ones do not come from."""

@@ -110,15 +110,14 @@ class Memory:
         self.damaged: set[tuple[int, ...]] = set()  # files of arrays that cannot be used (memory/files.py)
         self.encoders = Encoders(settings.encoder)
         self.vectors = StoredVectors(self.encoders)
-        self._deriving = threading.Lock()
-        self._process = os.getpid()
+        self._locks, self._process = dict[tuple[str, int], threading.Lock](), os.getpid()
 
-    @property
-    def deriving(self) -> threading.Lock:
-        """Held by the thread that derives contexts."""
-        if self._process != os.getpid():  # a thread of the process that forked this one may have been deriving
-            self._deriving, self._process = threading.Lock(), os.getpid()
-        return self._deriving
+    def alone(self, name: str, relation: int = 0) -> threading.Lock:
+        """Held by the thread that makes what takes long, so that only those wait who need the same."""
+        with LOCK:
+            if self._process != os.getpid():  # threads of the process that forked this one may hold some
+                self._locks, self._process = {}, os.getpid()
+            return self._locks.setdefault((name, relation), threading.Lock())
 
 
 _shared: OrderedDict[tuple[str, File, tuple[object, ...]], Memory] = OrderedDict()

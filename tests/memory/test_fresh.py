@@ -12,7 +12,7 @@ from samples import delete_arrays, random_data
 
 import setsearch
 from setsearch import errors
-from setsearch.memory import content
+from setsearch.memory import content, readings
 from setsearch.sqlite import forks
 from setsearch.sqlite.mapped import map_arrays
 from setsearch.storage import generations, revisions
@@ -553,3 +553,38 @@ def test_refresh_by_itself_derives_nothing_and_says_when_it_is_time(tmp_path):
         app.commit()
         assert not index.refresh().behind and index.items("terms").expand(["zebra"]).contexts_revision == hits.revision
     app.close()
+
+
+def test_only_who_needs_contexts_waits_for_them(tmp_path, monkeypatch):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add(texts(1, 30).items())
+        index.refresh("now")
+    begun, may_end, found = threading.Event(), threading.Event(), []
+    read = readings.read_contexts
+
+    def read_slowly(*given):
+        begun.set()
+        assert may_end.wait(patience(30))
+        return read(*given)
+
+    monkeypatch.setattr(readings, "read_contexts", read_slowly)
+    with setsearch.open(tmp_path / "a.db") as index:
+
+        def ask(items, seed):
+            found.append((items, index.items(items).expand([seed])))
+
+        of_words = [threading.Thread(target=ask, args=("terms", "lion")) for _ in range(2)]
+        try:
+            of_words[0].start()
+            assert begun.wait(patience(30))
+            of_words[1].start()
+            of_documents = threading.Thread(target=ask, args=("documents", "d00"))
+            of_documents.start()
+            of_documents.join(patience(30))
+            assert [items for items, _ in found] == ["documents"]
+        finally:
+            may_end.set()
+            for thread in of_words:
+                thread.join()
+    assert [items for items, _ in found] == ["documents", "terms", "terms"]
+    assert found[1] == found[2]
