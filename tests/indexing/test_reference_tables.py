@@ -11,7 +11,8 @@ from setsearch import Columns, errors
 from setsearch.indexing.references.convert import converted, left_behind, merged
 from setsearch.indexing.references.reference import Reference
 from setsearch.indexing.references.tables import reference_of_row
-from setsearch.indexing.references.tags import BIBTEX, FORMS, RIS, TABLE, TAGS
+from setsearch.indexing.references.tagged import read_tagged, write_tagged
+from setsearch.indexing.references.tags import BIBTEX, FORMS, REFER, RIS, TABLE, TAGS
 from setsearch.indexing.references.xml import read_xml
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
@@ -191,6 +192,42 @@ def test_tables_and_xml_of_exporters_are_references(tmp_path, monkeypatch, name,
         names = {name.split(",")[0].removeprefix("John ").removeprefix("Ann ").split()[0] for name in kept["authors"]}
         del kept["authors"]
         assert (names, kept) == ({"Smith", "Doe"}, {"year": 2019, "journal": "Nature", "keywords": ["cats", "manes"]})
+
+
+OF_ENDNOTE = (
+    "translated-authors/author titles/alt-title call-num num-vols section orig-pub reprint-edition reviewed-item caption"
+    " custom5 custom6 custom7 access-date modified-date"
+).split()
+OF_PUBMED_XML = {
+    "MedlineJournalInfo": "<Country>England</Country><NlmUniqueID>0410462</NlmUniqueID>",
+    "Article/AuthorList/Author": "<LastName>Doe</LastName><Identifier Source='ORCID'>0000-0001</Identifier>"
+    "<AffiliationInfo><Affiliation>Zoo, Bonn</Affiliation></AffiliationInfo>",
+    "Article/GrantList/Grant": "<GrantID>R01</GrantID><Agency>NIH</Agency>",
+    "Article/Abstract": "<AbstractText>They roar.</AbstractText><CopyrightInformation>(c) 2019</CopyrightInformation>",
+    "CitationSubset": "IM",
+    "CoiStatement": "None declared",
+}
+
+
+def element(path, text):
+    """XML with a text at a path."""
+    for name in reversed(path.split("/")):
+        text = f"<{name}>{text}</{name}>"
+    return text
+
+
+def test_all_that_xml_has_a_tag_for_is_kept():
+    inner = "".join(element(f"contributors/{path}" if "author" in path else path, f"own {path}") for path in OF_ENDNOTE)
+    (record,) = read_xml(f"<xml><records><record>{inner}</record></records></xml>")
+    assert sorted(value for _, value in record.fields) == sorted(f"own {path}" for path in OF_ENDNOTE)
+    assert list(read_tagged(write_tagged([record], REFER), REFER)) == [record]
+    inner = element("MedlineCitation", "".join(element(*own) for own in OF_PUBMED_XML.items()))
+    (record,) = read_xml(f"<PubmedArticleSet><PubmedArticle>{inner}</PubmedArticle></PubmedArticleSet>")
+    assert set(record.fields) == {
+        *(("PL", "England"), ("JID", "0410462"), ("FAU", "Doe"), ("AU", "Doe"), ("AUID", "ORCID: 0000-0001")),
+        *(("AD", "Zoo, Bonn"), ("GR", "R01/NIH"), ("AB", "They roar."), ("CI", "(c) 2019"), ("SB", "IM")),
+        ("COIS", "None declared"),
+    }
 
 
 ROWS = {

@@ -207,6 +207,11 @@ SAME = {
         {"TI": "Reply", "PY": "2019", "AU": "Doe", "JO": "Field Crops"},
         False,
     ),
+    "an author who is none": (
+        {"TI": "A", "PY": "2019", "AU": "[No author name available]"},
+        {"TI": "A", "PY": "2019", "AU": "World Health Organization"},
+        True,
+    ),
     "a journal abbreviated": (
         {"TI": "A", "PY": "2019", "JO": "Anim. Behav."},
         {"TI": "A", "PY": "2019", "JO": "Animal Behaviour"},
@@ -404,6 +409,16 @@ def test_tagged_records_come_out_as_they_came_in(data, form):
     assert [from_json(json.loads(json.dumps(as_json(own)))) for own in references] == references
 
 
+@pytest.mark.parametrize("form", [RIS, REFER])
+def test_paragraphs_of_a_value_stay(form):
+    tag = "AB" if form == RIS else "X"
+    fields = begins[form], (tag, "Aim: one.\n\nMethods: two."), (tags[form][0], "A")
+    came = [Reference(form, fields)] * 2
+    text = write_tagged(came, form)
+    assert list(read_tagged(text, form)) == came and text.count("one.\n\nMethods") == 2
+    assert came[0].first("abstract") == "Aim: one. Methods: two."
+
+
 HOSTILE = [
     "a word",
     "ER  - ",
@@ -496,9 +511,12 @@ def test_an_abstract_that_is_cut_or_none_comes_from_the_other(cut):
 
 
 def test_what_says_that_there_is_no_abstract_is_none(index_of, tmp_path):
-    said = index_of(a__ris="TY  - JOUR\nTI  - Lions\nAB  - [No abstract available]\nER  - \n")
-    assert "1 reference without an abstract" in said
-    assert documents(tmp_path / "a.db") == {"a.ris#1": ("Lions", {"lions"})}
+    said = index_of(
+        a__ris="TY  - JOUR\nTI  - Lions\nAB  - [No abstract available]\nER  - \n",
+        b__nbib="PMID- 12345\nTI  - Tigers\nOAB - Publisher: Abstract available from the publisher.\n",
+    )
+    assert "2 references without an abstract" in said
+    assert documents(tmp_path / "a.db") == {"a.ris#1": ("Lions", {"lions"}), "12345": ("Tigers", {"tigers"})}
     with setsearch.open(tmp_path / "a.db") as index:
         assert "AB  - [No abstract available]" in write_review(Review(index, "r", "documents"), "ris")
 
@@ -511,10 +529,14 @@ def test_what_says_that_there_is_no_abstract_is_none(index_of, tmp_path):
         ({"N1": "PubMed PMID: 12345678; PMCID"}, "12345678"),
         ({"AN": "PMID: 12345678"}, "12345678"),
         ({"N1": "PubMed 12 is a base"}, ""),
+        ({"UR": "https://x.org/1", "L2": "http://www.ncbi.nlm.nih.gov/pubmed/12345678"}, "12345678"),
+        ({"Extra": "Publisher: X\nPMID: 12345678"}, "12345678"),
+        ({"Link Attachments": "https://x.org/1; http://www.ncbi.nlm.nih.gov/pubmed/12345678"}, "12345678"),
     ],
 )
 def test_numbers_of_pubmed_in_other_fields(fields, pmid):
-    assert reference(TI="A", **fields).pmid == pmid
+    form = RIS if all(len(tag) == 2 for tag in fields) else "table"
+    assert Reference(form, (("TI", "A"), *fields.items())).pmid == pmid
 
 
 @pytest.mark.parametrize(

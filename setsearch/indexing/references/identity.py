@@ -3,6 +3,7 @@
 A reference is an item by its DOI, else its number in PubMed, else its own key; what one copy lacks, others give.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from setsearch.text.identifiers import plain_title
 
 SURE = (DOI, PMID)
 ALIKE = 0.5  # of the words of the shorter abstract, those that copies share
+_no_author = re.compile(r"\W*(?:no author.*|anon(?:ymous)?|n/?a)\W*", re.IGNORECASE)
 _OF_JOURNALS = {"the", "of", "and", "jou", "j", "for", "in"}
 
 
@@ -81,7 +83,7 @@ def contradict(one: Reference, other: Reference) -> bool:
 
 def _surname(reference: Reference) -> str:
     """The longest word of the name of the first author: given names are often initials."""
-    name = reference.first("author")
+    name = next((own for own in reference.values("author") if not _no_author.fullmatch(own)), "")
     words = plain_title(name.split(",")[0] if "," in name else name).split()
     return max(words, key=len, default="")
 

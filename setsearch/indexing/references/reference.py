@@ -21,7 +21,9 @@ _pmid = re.compile(
 _inline_tag = re.compile(r"</?(?:jats:)?(?:i|b|u|em|strong|italic|bold|sub|sup|sc|span)\b[^<>]{0,200}>", re.IGNORECASE)
 _block_tag = re.compile(r"</?(?:p|br|div|sec|title|h[1-6]|[uo]l|li|(?:jats|mml):[\w-]+)\b[^<>]{0,200}>", re.IGNORECASE)
 _no_abstract = re.compile(
-    r"\W*(?:(?:no|without) abstract(?: available)?|abstract not available|n/?a|none)?\W*", re.IGNORECASE
+    r"\W*(?:(?:no|without) abstract(?: available)?|abstract not available|n/?a|none"
+    r"|publisher: abstract available from the publisher)?\W*",
+    re.IGNORECASE,
 )
 _year = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _medline = re.compile(r"medline|pubmed", re.IGNORECASE)
@@ -134,7 +136,8 @@ class Reference:
 
     def _notes(self) -> Iterator[str]:
         """The lines of fields in which some exporters hide names."""
-        names = {RIS: "M1 M3 N1 C2 C3 AN", BIBTEX: "note", REFER: "Z"}.get(self.form, "").split()
+        named = {RIS: "M1 M3 N1 C2 C3 AN L2", BIBTEX: "note", REFER: "Z", TABLE: "extra linkattachments"}
+        names = named.get(self.form, "").split()
         values = (
             bibtex_plain(value) if self.form == BIBTEX else value
             for tag in names
@@ -157,7 +160,7 @@ class Reference:
         elif role == "doi":
             found = any_doi.search(value)
             yield found[0] if found and (self.form != PUBMED or "pii" not in value or "doi" in value) else ""
-        elif role == "abstract" and _no_abstract.fullmatch(value):
+        elif role in TEXTS[2:4] and _no_abstract.fullmatch(value):
             return
         else:
             yield " ".join((_without_tags(value) if role in TEXTS else value).split())

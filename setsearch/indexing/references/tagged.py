@@ -29,6 +29,7 @@ FORMS: Mapping[str, Form] = {
     WOS: Form(re.compile(r"([A-Z][A-Z0-9])(?: (.*)|)$"), "PT", "ER", ("FN", "VR", "EF"), "{} {}", "   "),
     REFER: Form(re.compile(r"%(\S)(?: (.*)|)$"), "0", None, (), "%{} {}", ""),
 }
+_PARAGRAPHS = (RIS, REFER)  # forms in which a value may have blank lines
 _strict_ris = re.compile(r"([A-Z][A-Z0-9])  -(?: (.*)|)$")
 _is_indented = re.compile(r"(?:[ \t]*\r?\n)*[ \t]+\S").match
 
@@ -56,7 +57,7 @@ def read_tagged(text: str, name: str) -> Iterator[Reference]:
         begin = begin if fields else number
         if found and not is_end and tag not in form.header:
             fields.append((found[1], found[2] or ""))
-        elif fields and not found and line.strip():
+        elif fields and not found and (line.strip() or name in _PARAGRAPHS):
             tag, value = fields[-1]
             fields[-1] = tag, f"{value}\n{line.strip()}"
     yield from _record(name, fields, begin, all_end)
@@ -77,7 +78,7 @@ def write_tagged(references: Iterable[Reference], name: str) -> str:
         for tag, value in reference.fields:
             first, *more = value.splitlines() or [""]
             lines.append(form.line.format(tag, first))
-            for line in filter(str.strip, more):
+            for line in more if name in _PARAGRAPHS else filter(str.strip, more):
                 if field.match(form.more + line):
                     lines[-1] += f" {line}"
                 else:

@@ -13,20 +13,20 @@ RIS, PUBMED, WOS, REFER, BIBTEX, TABLE = FORMS = "ris", "pubmed", "wos", "refer"
 _OF_FILES = """
                  ris                 pubmed       wos        refer   bibtex
 title          | TI T1 CT BT ST    | TI BTI CTI | TI       | T     | title
-other_title    | +TT               | +TT        | +FT      | +Q O  | +subtitle titleaddon
+other_title    | +TT               | +TT        | +FT      | +Q    | +subtitle titleaddon
 abstract       | AB N2             | AB         | AB       | X     | abstract annote
 other_abstract |                   | +OAB       |          |       |
 keyword        | +KW               | +OT MH     | +DE ID   | +K    | +keywords keyword mesh author_keywords
 author         | AU A1             | FAU AU     | AF AU    | A     | author
 year           | PY Y1 DA          | DP DEP     | PY EY    | D     | year date
-journal        | T2 JF JO JA J2 J1 | JT TA      | SO J9 JI | J B   | journal journaltitle booktitle
+journal        | T2 JF JO JA J2 J1 | JT TA      | SO J9 JI | J B O | journal journaltitle booktitle
 volume         | VL                | VI         | VL       | V     | volume
 issue          | IS                | IP         | IS       | N     | number issue
 first_page     | SP                | PG         | BP       | P     | pages
 last_page      | EP                |            | EP       |       |
 doi            | DO DI             | LID AID SO | DI       | R     | doi
 pmid           | PM                | PMID       | PM       |       | pmid pubmed_id
-key            | ID AN U1          | PMID OID   | UT       | F L M |
+key            | ID AN U1          | PMID OID   | UT       | F M L |
 url            | UR L2 LK          |            |          | U     | url
 issn           | SN                | IS         | SN       | @     | issn
 language       | LA                | LA         | LA       | G     | language langid

@@ -16,13 +16,15 @@ AT_ONCE = 1 << 16  # characters
 # Where is what: tags and paths. The first path of a tag that is there counts, all values of it.
 ENDNOTE = """
 A contributors/authors/author; E contributors/secondary-authors/author; Y contributors/tertiary-authors/author;
-? contributors/subsidiary-authors/author; T titles/title; Q titles/translated-title; ! titles/short-title;
+? contributors/subsidiary-authors/author; H contributors/translated-authors/author; T titles/title;
+Q titles/translated-title; ! titles/short-title;
 J periodical/full-title|titles/secondary-title|alt-periodical/full-title; B titles/secondary-title;
-S titles/tertiary-title; V volume; N number; P pages; D dates/year; 8 dates/pub-dates/date; C pub-location;
-I publisher; 7 edition; @ isbn; R electronic-resource-num; M accession-num; F label; K keywords/keyword;
-X abstract; Z notes; < research-notes; G language; 9 work-type; + auth-address; U urls/related-urls/url;
-> urls/pdf-urls/url; W remote-database-provider; ~ remote-database-name; 1 custom1; 2 custom2; 3 custom3;
-4 custom4
+S titles/tertiary-title; O titles/alt-title; V volume; N number; P pages; D dates/year; 8 dates/pub-dates/date;
+C pub-location; I publisher; 7 edition; @ isbn; R electronic-resource-num; M accession-num; F label;
+K keywords/keyword; X abstract; Z notes; < research-notes; G language; 9 work-type; + auth-address;
+U urls/related-urls/url; > urls/pdf-urls/url; W remote-database-provider; ~ remote-database-name; 1 custom1;
+2 custom2; 3 custom3; 4 custom4; # custom5; $ custom6; ] custom7; 6 num-vols; & section; ( orig-pub;
+) reprint-edition; * reviewed-item; ^ caption; L call-num; [ access-date; = modified-date
 """
 MEDLINE = """
 PMID PMID; TI Article/ArticleTitle|ArticleTitle|Book/BookTitle; TT Article/VernacularTitle|VernacularTitle;
@@ -31,7 +33,8 @@ TA MedlineJournalInfo/MedlineTA|Article/Journal/ISOAbbreviation; BTI Book/BookTi
 PB Book/Publisher/PublisherName; IS Article/Journal/ISSN; VI Article/Journal/JournalIssue/Volume;
 IP Article/Journal/JournalIssue/Issue; PG Article/Pagination/MedlinePgn|Pagination/MedlinePgn;
 PT Article/PublicationTypeList/PublicationType|PublicationType; OT KeywordList/Keyword;
-RN ChemicalList/Chemical/NameOfSubstance
+RN ChemicalList/Chemical/NameOfSubstance; PL MedlineJournalInfo/Country; JID MedlineJournalInfo/NlmUniqueID;
+SB CitationSubset; CI Article/Abstract/CopyrightInformation; COIS CoiStatement
 """
 _not_xml = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -84,12 +87,14 @@ def _pubmed(record: Element) -> Reference:
         fields += [("FAU", ", ".join(filter(None, (family, given or initials))))] if family else []
         fields += [("AU", f"{family} {initials}".strip())] if family else []
         fields += [("CN", group)] if group else []
+        fields += [("AUID", f"{name.get('Source')}: {_said(name)}") for name in author.iter("Identifier")]
+        fields += [("AD", _said(place)) for place in author.iter("Affiliation")]
     date = next(own.iter("PubDate"), None)
     date = date if date is not None else next(own.iter("ArticleDate"), None)
     if date is not None:
         fields.append(("DP", " ".join(filter(None, map(_said, date)))))
-    for heading in own.iter("MeshHeading"):
-        fields.append(("MH", "/".join(map(_said, heading))))
+    for name, tag in (("MeshHeading", "MH"), ("Grant", "GR")):
+        fields += [(tag, "/".join(map(_said, element))) for element in own.iter(name)]
     fields += [("LID", f"{_said(id)} [{id.get('EIdType')}]") for id in own.iter("ELocationID")]
     ids = record.findall("PubmedData/ArticleIdList/ArticleId") + record.findall("BookDocument/ArticleIdList/ArticleId")
     fields += [("AID", f"{_said(id)} [{id.get('IdType')}]") for id in ids if id.get("IdType") in ("doi", "pii")]
