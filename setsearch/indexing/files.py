@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from itertools import chain
 from pathlib import Path
 
 from setsearch.errors import SetsearchError, SourceError, UsageError
@@ -61,12 +62,20 @@ class FileReader:
     textless: list[str] = field(default_factory=list)  # where references without a text are
 
     def files(self, folder: Path) -> list[Path]:
-        """The files of a folder, without hidden ones, in the order of their paths. Raises SourceError if none is."""
-        found = sorted(path for path in self._walk(folder) if self.is_wanted(path.relative_to(folder)))
+        """The files of a folder, each once, without hidden ones, in the order of their paths.
+
+        Raises SourceError if none is.
+        """
+        found: dict[tuple[int, int], list[Path]] = {}
+        for path in sorted(self._walk(folder), key=lambda path: (path.is_symlink(), path)):
+            status = path.stat()
+            same = found.setdefault((status.st_dev, status.st_ino), [])
+            if not same or not path.is_symlink():  # a link to a file that is read anyway
+                same.append(path)
         if not found:
             wanted = f" like {' or '.join(self.globs)}" if self.globs else ""
             raise SourceError(f"{folder} holds no file{wanted}; hidden files are left out")
-        return found
+        return sorted(chain.from_iterable(found.values()))
 
     def _walk(self, folder: Path) -> Iterator[Path]:
         """Everything in a folder and in those below it, linked ones included. Raises SourceError."""
@@ -90,7 +99,8 @@ class FileReader:
                 links = [name for name in shown if (here / name).is_symlink()]
                 waiting += [here / name for name in links if self._may_follow(here / name, root)]
                 folders[:] = [name for name in shown if name not in links]
-                yield from self._files_of(here, names, root)
+                wanted = (name for name in names if self.is_wanted((here / name).relative_to(folder)))
+                yield from self._files_of(here, wanted, root)
 
     def _files_of(self, place: Path, names: Iterable[str], root: Path) -> Iterator[Path]:
         for name in names:
@@ -119,6 +129,11 @@ class FileReader:
             return True
         self.leave_out(link, "links that lead out of the folder (`follow` reads them)")
         return False
+
+    def not_read(self) -> list[str]:
+        """What gave no text, with its numbers."""
+        counts = sorted(self.unread.items())
+        return [f"{count:,} {what.format(s='s' * (count > 1))}" for what, count in counts if count]
 
     def _skip(self, path: object, problem: str) -> None:
         error = SourceError(f"{path} cannot be read: {problem}; leave it out, or pass `errors=skip`")

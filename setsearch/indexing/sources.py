@@ -124,6 +124,8 @@ class SourceReader:
             raise SourceError(f"no document has a column {wanted[0]!r} beside its text; leave it out, or give rows")
         if is_empty:
             lost = "" if self.cells.keep is None else f" that meets {self.cells.keep!r:.60}"
+            why = "; ".join([*sorted(self.files.left_out), *self.files.not_read()])
+            lost += f" ({why})" if why else ""
             raise SourceError(f"nothing to index in {', '.join(paths) or self.rows.table}: no document, no row{lost}")
 
     def of_rows(self) -> Iterator[SourceItem]:

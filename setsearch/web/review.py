@@ -12,7 +12,7 @@ from starlette.responses import Response
 from setsearch.answers.decisions import Decision
 from setsearch.errors import AnsweredMeanwhile, NoSeeds, QueryError, UsageError
 from setsearch.index import Index
-from setsearch.learning.review import Progress, Review
+from setsearch.learning.review import Review
 from setsearch.learning.review_files import KINDS, dropped_fields, write_review
 from setsearch.options import require_known
 from setsearch.web.access import Pages
@@ -113,7 +113,7 @@ def _found(review: Review, told: str | None = None, typed: Decision | None = Non
         "confidence": review.confidence,
         "progress": progress,
         "knows": progress.outlook.is_narrow,
-        "curve": _points(progress),
+        "curve": _points(progress.curve, sum(own.said == "yes" and own.number is None for own in decisions)),
         "reasons": [*dict.fromkeys(decision.reason for decision in decisions if decision.reason)],
         "last": next((own.item for own in decisions[-1:] if own.number is not None), None),
         "told": told,
@@ -146,9 +146,8 @@ def _found(review: Review, told: str | None = None, typed: Decision | None = Non
     }
 
 
-def _points(progress: Progress) -> str:
-    """The curve of what was found, as points of an SVG."""
-    read, most = max(len(progress.curve), 1), max(progress.found, 1)
-    points = [(0, progress.found - (progress.curve[-1] if progress.curve else progress.found))]
-    points += list(enumerate(progress.curve, 1))
-    return " ".join(f"{WIDTH * x / read:.1f},{HEIGHT * (1 - y / most):.1f}" for x, y in points)
+def _points(curve: list[int], known: int) -> str:
+    """The curve of what was found, from what was known, as points of an SVG; empty if nothing was decided."""
+    most = max([1, *curve])
+    points = enumerate([known, *curve] if curve else [])
+    return " ".join(f"{WIDTH * x / len(curve):.1f},{HEIGHT * (1 - y / most):.1f}" for x, y in points)

@@ -202,12 +202,24 @@ def test_linked_folders_are_read_once(tmp_path, run):
     (folder / "real" / "c.txt").write_text("cats")
     (folder / "again").symlink_to(folder / "real", target_is_directory=True)  # before the folder, which keeps its name
     (folder / "key.txt").symlink_to(tmp_path / "other" / "a.txt")
+    (folder / "a copy.txt").symlink_to(folder / "b.txt")
     found, reader = read(folder)
     assert [*found] == ["b.txt", "real/c.txt"], "links that lead out of the folder are not followed"
     ((why, names),) = reader.files.left_out.items()
     assert "lead out of the folder" in why and sorted(Path(name).name for name in names) == ["key.txt", "link"]
     assert "left out 2 files" in run("index", "a.db", str(folder))[2]
-    assert run("index", "b.db", str(folder), "--follow")[2].startswith("indexed 4")
+    assert run("index", "b.db", str(folder), "--follow")[2].startswith("indexed 3")
+    assert "left out" not in run("index", "c.db", str(folder / "real"), "--glob", "c*")[2]
+    (folder / "real" / "nowhere.md").symlink_to("none")
+    assert "left out" not in run("index", "d.db", str(folder / "real"), "--glob", "*.txt")[2]
+
+
+def test_an_empty_index_says_why(tmp_path, run, failed):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.doc").write_bytes(b"\xd0\xcf\x11\xe0" + bytes(99))
+    (tmp_path / "in" / "b.png").write_bytes(b"\x89PNG" + bytes(99))
+    why = r"Word, PowerPoint and Outlook of before 2007: save it as .docx, .pptx or .eml; no text"
+    failed(run("index", "a.db", "in"), 1, f"nothing to index in in: no document, no row ({why})")
 
 
 def test_a_folder_that_may_not_be_read_is_told(tmp_path, monkeypatch):

@@ -347,6 +347,7 @@ def office_files(folder):
     slides = pptx.Presentation()
     slide = slides.slides.add_slide(slides.slide_layouts[1])
     slide.shapes.title.text, slide.placeholders[1].text = "Big cats", "Lions hunt zebras."
+    slide.notes_slide.notes_text_frame.text = "Speak up."
     slides.save(folder / "a.pptx")
     book = openpyxl.Workbook()
     for row in (["Big cats", None], ["lions", "hunt"], [None, "zebras"]):
@@ -382,7 +383,7 @@ def test_documents_of_office_programs_are_read(run, tmp_path, other):
         for name in files:
             found = documents.features_of(name)
             assert {"big", "cats", "lions", "hunt", "zebras"} <= set(found), name
-            assert not {"nan", "unnamed"} & set(found), name
+            assert not {"nan", "unnamed", "slide", "number", "notes"} & set(found), name
 
 
 def test_marks_within_words_of_word_are_none_of_them(tmp_path):

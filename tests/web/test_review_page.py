@@ -61,6 +61,15 @@ def test_what_was_undone_is_told_and_shown_again(serve, cats):
     assert told(post(server, given, said="undo")) == ["Nothing to undo."]
 
 
+def test_the_curve_begins_at_what_was_known(serve, cats):
+    server = serve(cats)
+    html = server.ask("/review", set="cats")[2]
+    assert "<figure" not in html
+    for said, points in (("yes", "0.0,20.0 100.0,0.0"), ("no", "0.0,20.0 50.0,0.0 100.0,0.0")):
+        html = post(server, fields(html), said=said)
+        assert f'<polyline points="{points}"/>' in html
+
+
 def test_the_last_record_is_undone(serve, cats):
     server = serve(cats)
     html = server.ask("/review", set="cats")[2]
@@ -173,8 +182,12 @@ def test_the_page_says_what_each_kind_of_file_leaves_out(serve, tmp_path, run):
     assert said == {
         "CSV": ": without 4 fields for which it has no place (M1 2, VL 1, C1 1)",
         "RIS": "",
-        **dict.fromkeys(["BIB", "NBIB", "CIW", "ENW"], ": without 3 fields for which it has no place (M1 2, C1 1)"),
+        **{
+            kind: f" ({name}): without 3 fields for which it has no place (M1 2, C1 1)"
+            for kind, name in {"BIB": "BibTeX", "NBIB": "PubMed", "CIW": "Web of Science", "ENW": "EndNote"}.items()
+        },
     }
+    assert "In the list" not in html
     told = run("review", str(path), "cats", "--export", str(tmp_path / "a.csv"))[2]
     assert "not in " in told and "4 fields (M1 2, VL 1, C1 1) for which .csv has no place" in told
     assert server.ask("/review.ris", set="cats")[2].count("M1  - ") == 2

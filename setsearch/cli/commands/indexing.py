@@ -314,10 +314,8 @@ def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collect
     """Everything that is not in the index, or not as somebody may expect it."""
     for why, names in sorted(reader.files.left_out.items()):
         say(f"left out {_files(names)}: {why}")
-    counts = sorted(reader.files.unread.items())
-    unread = ", ".join(f"{count:,} {what.format(s='s' * (count > 1))}" for what, count in counts if count)
-    if unread:
-        say(f"not read: {unread}")
+    if unread := reader.files.not_read():
+        say(f"not read: {', '.join(unread)}")
     if reader.files.workbooks:
         say(f"read {_files(reader.files.workbooks)} as a document each; --text COL reads the rows of a sheet")
     if reader.files.cut:

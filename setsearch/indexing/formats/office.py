@@ -17,10 +17,11 @@ _picture = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[\[\d+\]\]\(#(?:foot|end)note-[^)]
 _link = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
 # Of Markdown, within words too; and what escapes a sign that is none.
 _marks = re.compile(r"\\([^a-zA-Z0-9\s])|\*+|</?u>")
-# What stands first of a book, and its labels beside what tells of it.
-_of_book = re.compile(
-    r"^\*\*(?:(?:Language|Publisher|Date|Identifier):\*\* .*\n?|(?:Title|Authors|Description):)", re.MULTILINE
-)
+# What stands first of a book, its labels beside what tells of it, and those of slides.
+_labels = {
+    ".epub": r"^\*\*(?:(?:Language|Publisher|Date|Identifier):\*\* .*\n?|(?:Title|Authors|Description):)",
+    ".pptx": r"^(?:<!-- Slide number: \d+ -->|### Notes:)$\n?",
+}
 _blank_cells = re.compile(r"(?:\bNa[NT]\b|\bUnnamed: \d+\b|\|[\s:|-]*\|)")
 
 
@@ -31,7 +32,7 @@ def office(data: bytes, decode: Decode, ending: str) -> Parts:
     told = markitdown.StreamInfo(extension=ending)
     found = markitdown.MarkItDown(enable_plugins=False).convert_stream(io.BytesIO(data), stream_info=told)
     text = _link.sub(r"\1", _picture.sub("", found.markdown))
-    text = _of_book.sub("", text) if ending == ".epub" else text
+    text = re.sub(_labels[ending], "", text, flags=re.MULTILINE) if ending in _labels else text
     text = _marks.sub(r"\1", text) if ending != ".pptx" else text  # whose text is no Markdown
     text = _blank_cells.sub(" ", text) if ending.startswith(".xls") else text
     yield Part(text, found.title or headline(text))
