@@ -4,7 +4,7 @@ import json
 import shlex
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from setsearch.answers.answer import Hits
 from setsearch.answers.numeric import NumericReading
@@ -14,18 +14,14 @@ from setsearch.answers.saved.groups import Marks, unknown_set
 from setsearch.answers.saved.stored import LONGEST_NAME, StoredSets, marks_by_side
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
-from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem
+from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UsageError
 from setsearch.memory.fields import Fields
-from setsearch.search.request import SeedNames, parse_seeds
+from setsearch.search.request import SeedNames, Seeds, parse_seeds
 from setsearch.sqlite.database import Database
 from setsearch.storage.ids import is_storable
 
 if TYPE_CHECKING:
     from setsearch.answers.saved.growing import Grown
-from typing import NamedTuple
-
-from setsearch.errors import UsageError
-from setsearch.search.request import Seeds
 
 AnyReading = Reading | NumericReading
 T = TypeVar("T")
@@ -242,28 +238,23 @@ class ItemSet:
 def check_name(name: str) -> None:
     """Raise InvalidParameter for what cannot be the name of a set."""
     if not name or not isinstance(name, str):
-        _check_new_name(name)
+        usable_name(name)
     if not is_storable(name) or not name.isprintable():
         raise InvalidParameter(f"the name of a set has printable characters only; {name!r:.60} has others")
 
 
-def _check_new_name(name: str) -> None:
-    """Raise InvalidParameter for what a set may not be named any more."""
-    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
+def usable_name(name: str) -> str:
+    """What a new set may be named, without blanks around it. Raises InvalidParameter."""
+    name = name.strip() if isinstance(name, str) else name
+    if not name or not isinstance(name, str) or len(name) > LONGEST_NAME:
         raise InvalidParameter(f"the name of a set is 1 to {LONGEST_NAME} printable characters, not {name!r:.60}")
+    check_name(name)
+    return name
 
 
 def new_set(name: str, database: Database, reading: AnyReading) -> ItemSet:
     """An empty set; blanks around its name are left out. Raises InvalidParameter for an unusable name."""
     return ItemSet(usable_name(name), reading, database)
-
-
-def usable_name(name: str) -> str:
-    """What a set may be named, without blanks around it. Raises InvalidParameter."""
-    name = name.strip() if isinstance(name, str) else name
-    check_name(name)
-    _check_new_name(name)
-    return name
 
 
 def gone_note(place: object, name: str, gone: Sequence[str]) -> str:

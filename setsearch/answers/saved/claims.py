@@ -14,7 +14,7 @@ import numpy as np
 from setsearch.answers.contributions import contributions
 from setsearch.answers.reading import Reading
 from setsearch.answers.saved.coupling import Coupled, Flags, Rivalry, Several, Weighed, couple, penalties, weigh_each
-from setsearch.answers.saved.set_index import Entries, Look, Parts, looks, open_sets, reasons
+from setsearch.answers.saved.set_index import Entries, Look, Parts, entries_of, open_sets, reasons
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, SetsearchError, UnknownSet
@@ -139,17 +139,13 @@ class _Asking:
 
     def _looked(self) -> Look:
         """The item or the text in the sets whose weights are kept."""
-        if self._name is not None and not self._text:
-            ids = [self._fields.resolve(self._name)] if self._fields.knows(self._name) else []
-            return next((look for _, look in looks(self.sets, self._fields, ids)), self._nothing())
-        assert self._text is not None
-        entries = {rule: self._fields.first.new_item(self._text, rule) for rule in self.sets.turned}
-        columns = {rule: np.zeros(len(own[0]), np.int64) for rule, own in entries.items()}
-        return Look(self.sets, self._fields, {rule: Entries(columns[rule], *own) for rule, own in entries.items()}, 1)
-
-    def _nothing(self) -> Look:
-        nothing = Entries(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-        return Look(self.sets, self._fields, dict.fromkeys(self.sets.turned, nothing), 1)
+        if self._text is None:
+            ids = [id for id in [self._fields.find(self._name or "")] if id is not None]
+            entries = {rule: entries_of(self._fields, ids, rule) for rule in self.sets.turned}
+        else:
+            made = {rule: self._fields.first.new_item(self._text, rule) for rule in self.sets.turned}
+            entries = {rule: Entries(np.zeros(len(own[0]), np.int64), *own) for rule, own in made.items()}
+        return Look(self.sets, self._fields, entries, 1)
 
     def _reasons(self, rows: Sequence[tuple[str, float]]) -> list[str]:
         """What tells most of sets and their scores alone."""

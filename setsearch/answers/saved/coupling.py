@@ -15,6 +15,7 @@ rejected items teach; what another set of the group has does not join.
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -354,7 +355,7 @@ class Together:
 
 def ask_together(several: Several, first: str | None = None) -> Together:
     """Ask all of the sets, on the fields of the `first` one; one that has no answer, or answers by others, is noted."""
-    names, standings, notes = list[str](), list[Standing](), list[str]()
+    pairs, notes = list[tuple[str, Standing]](), list[str]()
     found = dict(weigh_each(several, sorted(several.marks), sums=True))
     for name, own in sorted(found.items(), key=lambda pair: (pair[0] != first, pair[0])):
         if isinstance(own, SetsearchError):
@@ -362,16 +363,12 @@ def ask_together(several: Several, first: str | None = None) -> Together:
                 raise own
             notes.append(f"{name}: {own}")
             continue
-        if standings and own.fields.first.source != standings[0].fields.first.source:
+        if pairs and own.fields.first.source != pairs[0][1].fields.first.source:
             notes.append(f"{name}: its words have no contexts, or all others have none")
             continue
-        names.append(name)
-        standings.append(own)
-    order = sorted(range(len(names)), key=lambda place: names[place])
-    return _couple([names[place] for place in order], [standings[place] for place in order], several.groups, notes)
-
-
-def _couple(names: list[str], standings: list[Standing], groups: Groups, notes: list[str]) -> Together:
+        pairs.append((name, own))
+    pairs.sort(key=itemgetter(0))
+    names, standings, groups = [name for name, _ in pairs], [own for _, own in pairs], several.groups
     alone = [own.weights.scores() + own.weights.constant for own in standings]
     scores = np.array(alone).reshape(len(alone), -1 if alone else 0)
     members, rejected = np.zeros((2, *scores.shape), bool)

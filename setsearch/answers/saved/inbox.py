@@ -8,7 +8,7 @@ doubt (growing.py) is there until it is decided.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -401,18 +401,13 @@ class _NewsReader:
         self._has_contexts, self._analyzer = behind is not None, asked.analyzer
         if behind is not None and behind < self._now.number:  # later texts are news once contexts know them
             self._now = asked.relation.history.past(behind) or self._now
-        self._known: dict[tuple[int | None, int | None], News] = {}
+        self._after = cache(self._found)
 
     def since(self, names: Iterable[str]) -> list[News]:
         """What is new for some sets."""
         rows = self._stored.first.cursor.execute("select name, revision, stamp from setsearch_set").fetchall()
         looked = {name: (revision, stamp) for name, revision, stamp in rows}
-        return [self._read(*looked[name]) for name in names]
-
-    def _read(self, number: int | None, stamp: int | None) -> News:
-        if (number, stamp) not in self._known:
-            self._known[number, stamp] = self._found(number, stamp)
-        return self._known[number, stamp]
+        return [self._after(*looked[name]) for name in names]
 
     def _found(self, number: int | None, stamp: int | None) -> News:
         """What came or changed after a write, up to the one that answers know; all, if that is not known."""

@@ -247,10 +247,10 @@ def looks(sets: SetIndex, fields: Fields, items: Sequence[int]) -> Iterator[tupl
     step = max(AT_ONCE // max(len(sets.numbers), 1), 1)
     for begin in range(0, len(items), step):
         ids = items[begin : begin + step]
-        yield ids, Look(sets, fields, {rule: _entries(fields, ids, rule) for rule in sets.turned}, len(ids))
+        yield ids, Look(sets, fields, {rule: entries_of(fields, ids, rule) for rule in sets.turned}, len(ids))
 
 
-def _entries(fields: Fields, ids: Sequence[int], rule: ValueRule) -> Entries:
+def entries_of(fields: Fields, ids: Sequence[int], rule: ValueRule) -> Entries:
     """The features of items (ascending ids) and their values."""
     stored = fields.first.forward(ids, rule)
     columns = repeat(np.arange(len(ids)), stored.lengths)

@@ -78,14 +78,8 @@ def _grow_alone(db: Collection, items: str | None, alone: Alone, show: Show) -> 
                     return
 
         try:
-            joined = index.grow(
-                group=group,
-                rounds=alone.rounds,
-                each=alone.each,
-                precision=alone.precision,
-                accept=alone.accept,
-                progress=tell,
-            )
+            how: Any = {name: getattr(alone, name) for name in ("rounds", "each", "precision", "accept")}
+            joined = index.grow(group=group, progress=tell, **how)
         except KeyboardInterrupt as error:
             raise Interrupted(f"stopped; the rounds that were told are kept, and {again} goes on") from error
         last = max((own.round for name in sets for own in index.set(name).grown()), default=0)
