@@ -9,6 +9,7 @@ setsearch_expand(seeds [, k [, items [, model [, rejected]]]])   a JSON array of
 setsearch_score(item, seeds [, items [, model [, rejected]]])    the score of one item; null for an unknown item
 setsearch_explain(item, seeds [, items [, model]])               a JSON object of the parts that sum to the score
 setsearch_sets_of(item [, k [, items]])                          a JSON array of the saved sets that the item fits best
+setsearch_inbox([sets])                                          a JSON array of what is new for saved sets
 setsearch_error()                                                why the last of these calls failed
 
 Seeds are a JSON array, or separated by commas; so are rejected items, from which the score learns. `items` names a
@@ -16,8 +17,9 @@ reading, such as terms, or comments/documents of the collection comments; by def
 else the items of the first relation. Instead of these, or after some, json_object('k', 5, 'by', 'documents') gives any
 option by its name. setsearch_expand(null, json_object('set', 'dances')) asks a saved set, beside the rivals of its
 group; seeds count beside its members. setsearch_sets_of(null, json_object('text', body)) asks of a text, and is null
-for an unknown item. Only one thread at a time may use the connection, as with all functions that Python adds to SQLite:
-two threads that share it can deadlock.
+for an unknown item. setsearch_inbox() knows of tables that are followed what was applied (`Index.refresh`). Only one
+thread at a time may use the connection, as with all functions that Python adds to SQLite: two threads that share it can
+deadlock.
 
 SQLite cannot pass the message of an error out of a function. It reports "user-defined function raised exception"; the
 logger "setsearch" and setsearch_error() have the message.
@@ -28,7 +30,7 @@ import logging
 import math
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -54,7 +56,8 @@ class _Functions:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._index = Index(Database(connection), TextSettings())
+        self._database = Database(connection)
+        self._index = Index(self._database, TextSettings())
         self._look = connection.cursor()
         self._look.row_factory = None
         self._looked, self._version = -math.inf, 0
@@ -95,8 +98,13 @@ class _Functions:
             claims = self._index.sets_of(None if item is None else str(id_text(item)), **asked)
         except UnknownItem:
             return None
-        rows = [{name: value for name, value in own._asdict().items() if value is not None} for own in claims]
-        return json.dumps(rows, ensure_ascii=False)
+        return _rows(claims)
+
+    def inbox(self, names: Any = None) -> str:
+        from setsearch.answers.saved.inbox import read_inbox
+
+        wanted = None if names is None else _names(names)
+        return _rows(read_inbox(self._database, self._index.sets(), self._index.reading, wanted))
 
     def error(self) -> str | None:
         return self._error
@@ -158,8 +166,15 @@ class _Functions:
 def register(connection: sqlite3.Connection) -> None:
     """Add the functions to a connection; its database may be indexed before or after. Raises nothing."""
     functions = _Functions(connection)
-    for function in (functions.expand, functions.score, functions.explain, functions.sets_of, functions.error):
+    for name in ("expand", "score", "explain", "sets_of", "inbox", "error"):
+        function = getattr(functions, name)
         connection.create_function(f"setsearch_{function.__name__}", _ANY_NUMBER, functions.with_message(function))
+
+
+def _rows(found: Iterable[Any]) -> str:
+    """Rows without what they lack."""
+    rows = [{name: value for name, value in row._asdict().items() if value is not None} for row in found]
+    return json.dumps(rows, ensure_ascii=False)
 
 
 def _by_name(fields: Fields, scores: Floats) -> dict[str, float]:

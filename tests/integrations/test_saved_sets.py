@@ -102,6 +102,16 @@ def test_sql(host):
     own.accept("cats9")
     own.save()
     assert ask("setsearch_score('both', null, json_object('set', 'cats'))") == own.explain("both").score != before
+    assert ask("setsearch_inbox()") == "[]"
+    app.execute("insert into notes values ('late', ?)", (" ".join(CATS[2:9]),))
+    host[1].refresh()
+    new = [{name: own for name, own in row._asdict().items() if own is not None} for row in host[1].inbox()]
+    assert json.loads(ask("setsearch_inbox()")) == [{**row, "others": [*row["others"]]} for row in new]
+    assert [row["item"] for row in json.loads(ask("setsearch_inbox('cats, grain')"))] == ["late"]
+    assert ask("""setsearch_inbox('["grain"]')""") == "[]"
+    with pytest.raises(sqlite3.OperationalError):
+        ask("setsearch_inbox('dogs')")
+    assert ask("setsearch_error()") == "no set 'dogs'; there is cats, grain"
     with pytest.raises(sqlite3.OperationalError):
         ask("setsearch_expand(null, json_object('set', 'dogs'))")
     assert ask("setsearch_error()") == "no set 'dogs'; there is cats, grain"
