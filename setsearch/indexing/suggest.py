@@ -3,10 +3,10 @@
 A column of JSON arrays has tags, and so has one of short texts that come again, perhaps several in a cell, and a
 foreign key, which may also be told by its name, author_id for a table authors. Numbers of many values that are no ids,
 and dates, are a field. Short texts are the text of a table that has no longer ones, names that of a table that has
-none, and the key that of one with nothing but numbers and ids. A table that refers to another one, and has one more
-column, has tags of it, unless these are longer; or links, both ways, if that column refers to the same table. So has a
-column of ids of its own table, or of lists of such. Ids of a table whose rows have different names count by these. A
-table whose rows are two ids, and perhaps numbers, is a relation.
+none, and the key that of one with nothing but numbers and ids. Two columns of another table, all that it has, its key,
+or its foreign keys, of which one refers to a table, are tags of that one, unless they are longer; or links, both ways,
+if both refer to it. So is a column of ids of its own table, or of lists of such. Ids of a table whose rows have
+different names count by these. A table whose rows are two ids, and perhaps numbers, is a relation.
 """
 
 import json
@@ -22,7 +22,7 @@ from setsearch.errors import SourceError
 from setsearch.sqlite.connections import OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited_rows
 from setsearch.sqlite.sql import Table, main_table, quote
-from setsearch.storage.feature_fields import as_days
+from setsearch.storage.feature_fields import TEXT_FIELD, as_days
 from setsearch.storage.synced_source import Columns, id_name, joined
 
 LOOKED_AT = 500  # rows at the beginning, and as many all over the table, whose rows may be in the order of a column
@@ -92,7 +92,7 @@ class _Host:
         """The options of each table that has some."""
         found = {table: options for table in self.tables if (options := self.options(table)) is not None}
         given = {(table, own.rows.table) for table, options in found.items() for own in map(joined, options) if own}
-        fields = {other for table, other in given if other != table}
+        fields = {other for table, other in given if other != table and len(self._described(other)) == 2}
         found = {table: options for table, options in found.items() if table not in fields or self._primary(table)}
         for table in self.tables:
             if table not in found and table not in fields:
@@ -210,17 +210,27 @@ class _Host:
         return None
 
     def _of_others(self, table: str) -> Iterator[str]:
-        """The fields that other tables have of the rows of one."""
+        """The fields that other tables have of the rows of one, but for a second one of the same name."""
+        columns = self._columns(table)
+        taken = {TEXT_FIELD, *columns, *(stem[1] for stem in map(id_name, columns) if stem)}
         for other in self.tables:
-            primary, links = self._primary(other), {own.column: own for own in self._links(other)}
-            names = [name for name in self._columns(other) if len(primary) > 1 or name not in primary]
+            links = {own.column: own for own in self._links(other)}
+            pairs = self._described(other), self._primary(other), [*links]
+            names = next((own for own in pairs if len(own) == 2), []) if other != table else []
             keys = [name for name in names if name in links and links[name].table == table]
-            for key in keys if len(names) == 2 and other != table else ():
+            for key in keys:
                 (name,) = [name for name in names if name != key]
                 step = self._names_of(links[name], other) if name in links and name not in keys else None
-                if name in links or _kind(name, self._values(other, name), None) != "--text":
-                    yield "--links" if name in keys else "--tags"
-                    yield f"{other}.{key}={name}" + (f",{step}" if step else "")
+                option = f"{other}.{key}={name}" + (f",{step}" if step else "")
+                own, is_text = joined(option), _kind(name, self._values(other, name), None) == "--text"
+                if own and own.name not in taken and (name in links or not is_text):
+                    taken.add(own.name)
+                    yield from ("--links" if name in keys else "--tags", option)
+
+    def _described(self, table: str) -> list[str]:
+        """The columns of a table, without a key of one column."""
+        primary = self._primary(table)
+        return [name for name in self._columns(table) if len(primary) > 1 or name not in primary]
 
     def _some_values(self, table: str, column: str) -> list[Any]:
         """Some values of a column that are there, in the order of the rows: the first ones, and others all over it."""

@@ -164,7 +164,8 @@ def test_short_texts_dates_and_likes_are_suggested_and_objects_of_json_are_not(t
     assert (code, [line.removeprefix("setsearch index shop.db --table ") for line in out.splitlines()]) == (
         0,
         [
-            "wares --id id --title name --text name --tags kind --numbers since --track --collection wares",
+            "wares --id id --title name --text name --tags kind --numbers since --tags likes.ware=person --track "
+            "--collection wares",
             "likes --items ware --features person --track --collection likes",
             "ratings --items movieId --features userId --track --collection ratings",
         ],
@@ -242,3 +243,33 @@ def test_rows_that_have_nothing_but_numbers_and_ids_have_their_key_as_text(tmp_p
     assert run(*shlex.split(out)[1:])[0] == 0
     with setsearch.open(tmp_path / "a.db") as index:
         assert index.items("documents").expand(["10"], 3)[0].item in ("9", "11")
+
+
+def test_two_tables_that_name_the_same_field_are_suggested_once(tmp_path, run):
+    with sqlite3.connect(tmp_path / "a.db") as connection:
+        connection.executescript(
+            """
+            create table films (id integer primary key, plot text, kind text);
+            create table people (id integer primary key, film integer references films, name text, kind text);
+            create table places (film integer references films, name text);
+            create table roles (film integer references films, name text);
+            create table kinds (film integer references films, kind text);
+            create table plays (id integer primary key, film integer references films, hall integer references halls,
+                at text);
+            create table halls (id integer primary key, name text);
+            """
+        )
+        for n in range(40):
+            connection.execute("insert into films values (?, ?, ?)", (n, f"a text of some words {n}", f"k{n % 3}"))
+            for table in ("places", "roles", "kinds"):
+                connection.execute(f"insert into {table} values (?, ?)", (n, f"name{n % 5}"))
+            connection.execute("insert into plays values (?, ?, ?, '2020-01-01')", (n, n, n % 4))
+        connection.executemany("insert into halls values (?, ?)", [(n, f"Hall {n}") for n in range(4)])
+    connection.close()
+    code, out, _ = run("index", "a.db", "--suggest")
+    films = (
+        "setsearch index a.db --table films --id id --text plot --tags kind --tags places.film=name "
+        "--tags plays.film=hall,halls.id=name --track --collection films"
+    )
+    assert code == 0 and films in out.splitlines(), out
+    assert run(*shlex.split(films)[1:])[0] == 0
