@@ -65,13 +65,13 @@ class NumericReading(ReadingTable, ManySets):
         if options.get("cut") == "keep":
             raise InvalidParameter("'cut' is not for numbers; leave it out")
         request = parse_request(10 if k is None else k, options)
-        model, wanted, among, exclude = _model(request.model), request.options, request.among, request.exclude
+        model, wanted, among = _model(request.model), request.options, request.among
         if isinstance(among, Where):
             raise InvalidParameter("among is a list of texts for numbers, not a condition")
         with self._open() as relation:
             matrix = self._load(relation)
             ids, parts = self._score(relation, matrix, seeds, model)
-            excluded = [relation.items.resolve(name) for name in exclude]
+            excluded = [relation.items.resolve(name) for name in request.exclude]
             both = relation.items.describe(sorted({*ids}.intersection(excluded)))
             require_distinct(name for name, _ in both.values())
             allowed = ~np.isin(matrix.ids, excluded + ([] if wanted.get("keep_seeds") else ids))
@@ -85,17 +85,14 @@ class NumericReading(ReadingTable, ManySets):
             ranked = sorted((-float(scores[row]), names[int(matrix.ids[row])][0], int(row)) for row in rows)
             columns = column_names(relation)
             revision, whole = relation.revision, relation.items.whole
+        titles, explains = dict(names.values()), wanted.get("explain")
         hits = [
-            Hit(
-                rank,
-                name,
-                -score,
-                names[int(matrix.ids[row])][1],
-                _contributions(columns, parts[row]) if wanted.get("explain") else (),
-            )
+            Hit(rank, name, -score, titles[name], _contributions(columns, parts[row]) if explains else ())
             for rank, (score, name, row) in enumerate(ranked[: request.k], 1)
         ]
-        return Hits(hits, revision, asked=Asked(self, seeds, {**request.model, "exclude": exclude}), whole=whole)
+        return Hits(
+            hits, revision, asked=Asked(self, seeds, {**request.model, "exclude": request.exclude}), whole=whole
+        )
 
     def expand_each(
         self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Unpack[ExpandOptions]
@@ -112,16 +109,9 @@ class NumericReading(ReadingTable, ManySets):
     def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ExpandOptions]) -> Explanation:
         """What each dimension adds to the score of one item. Raises as `expand` does."""
         refuse("explain", options)
-        refuse("numbers", options)
-        model = _model(parse_request(1, options).model)
-        with self._open() as relation:
-            matrix = self._load(relation)
-            _, parts = self._score(relation, matrix, seeds, model)
-            id = relation.items.resolve(item)
-            row = matrix.row(id)
-            name, title = relation.items.describe([id])[id]
-            features = _contributions(column_names(relation), parts[row])
-        return Explanation(name, float(parts[row].sum()), 0.0, 0.0, features, title)
+        options.update({"exclude": (), "among": [self.find(item)], "keep_seeds": True, "explain": True})
+        (hit,) = self.expand(seeds, 1, **options)
+        return Explanation(hit.item, hit.score, 0.0, 0.0, hit.features, hit.title)
 
     def find(self, name: str, hint: bool = True) -> str:
         """The name of an item as the index has it; raises UnknownItem (with similar names), AmbiguousItem."""
@@ -181,8 +171,7 @@ class NumericReading(ReadingTable, ManySets):
 
 
 def _model(options: ModelOptions) -> Gaussian:
-    """The model; raises InvalidParameter for what numbers do not have, UnknownOption for what nothing has."""
-    refuse("numbers", options)
+    """The model; raises InvalidParameter, UnknownOption."""
     check(options, MODEL)
     if options.get("model") not in (None, "gaussian"):
         raise InvalidParameter(f"numbers have the model gaussian, not {options['model']!r}")
