@@ -65,13 +65,13 @@ class NumericReading(ReadingTable, ManySets):
         if options.get("cut") == "keep":
             raise InvalidParameter("'cut' is not for numbers; leave it out")
         request = parse_request(10 if k is None else k, options)
-        model, wanted, among = _model(request.model), request.options, request.among
+        model, wanted, among, exclude = _model(request.model), request.options, request.among, request.exclude
         if isinstance(among, Where):
             raise InvalidParameter("among is a list of texts for numbers, not a condition")
         with self._open() as relation:
             matrix = self._load(relation)
             ids, parts = self._score(relation, matrix, seeds, model)
-            excluded = [relation.items.resolve(name) for name in request.exclude]
+            excluded = [relation.items.resolve(name) for name in exclude]
             both = relation.items.describe(sorted({*ids}.intersection(excluded)))
             require_distinct(name for name, _ in both.values())
             allowed = ~np.isin(matrix.ids, excluded + ([] if wanted.get("keep_seeds") else ids))
@@ -90,9 +90,7 @@ class NumericReading(ReadingTable, ManySets):
             Hit(rank, name, -score, titles[name], _contributions(columns, parts[row]) if explains else ())
             for rank, (score, name, row) in enumerate(ranked[: request.k], 1)
         ]
-        return Hits(
-            hits, revision, asked=Asked(self, seeds, {**request.model, "exclude": request.exclude}), whole=whole
-        )
+        return Hits(hits, revision, asked=Asked(self, seeds, {**request.model, "exclude": exclude}), whole=whole)
 
     def expand_each(
         self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Unpack[ExpandOptions]

@@ -66,8 +66,7 @@ def checked_fields(item: str, given: Any, first: str) -> dict[str, float | Names
             except OverflowError:  # of a whole number
                 exact = math.inf
             if not math.isfinite(exact):
-                told = f"item {item!r} has the number {value!r:.60} in the field {name!r}"
-                raise InvalidItem(f"{told}; numbers are finite")
+                raise InvalidItem(f"item {item!r} has {value!r:.60} in the field {name!r}; numbers are finite")
             checked[name] = _WrittenDate(exact, value) if isinstance(value, str) else exact
         else:
             names = [] if value is None else [value] if isinstance(value, str) else value

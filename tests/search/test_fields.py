@@ -600,8 +600,8 @@ def test_a_wrong_choice_is_one_line(by, told):
     [
         ({"a:b": []}, "a field is named by a text without colon, comma and equals sign, not 'a:b'"),
         ({"text": ["x"]}, "item 'a' has a field 'text', which is the name of the first one; rename it"),
-        ({"year": float("nan")}, "item 'a' has the number nan in the field 'year'; numbers are finite"),
-        ({"year": 10**400}, f"item 'a' has the number {10**59} in the field 'year'; numbers are finite"),
+        ({"year": float("nan")}, "item 'a' has nan in the field 'year'; numbers are finite"),
+        ({"year": 10**400}, f"item 'a' has {10**59} in the field 'year'; numbers are finite"),
         ({"tags": [1]}, "item 'a' has [1] in the field 'tags'; give a number, or a list of texts"),
         (["tags"], "the fields of item 'a' are a mapping from names to values, not ['tags']"),
         ({"year": ["x"]}, "the field 'year' has numbers, and an item has names there: {'x': 1}"),
