@@ -969,11 +969,16 @@ static int keep_strongest(weighed_t *own, int64_t *costs, int64_t most, const pr
         if (own->weights[j] > 0 && costs[j] <= most) spent[(int)(own->weights[j] * scale)] += costs[j];
     while (bin > 0 && before + spent[bin] <= most) before += spent[bin--];
     const double least_one = bin / scale - 2;
+    int64_t *const kept = own->starts;
     for (int64_t j = 0; j < own->count; j++) {
-        const int64_t feature = own->features[j];
-        own->features[count] = feature, own->having[count] = own->having[j], own->sums[count] = own->sums[j];
-        own->weights[count] = own->weights[j], costs[count] = costs[j];
-        count += (costs[j] <= most && own->weights[j] > least_one) || (some_always && own->have[2 * feature] != 0.0);
+        kept[count] = j;
+        count += (costs[j] <= most) & (own->weights[j] > least_one);
+        if (some_always && own->have[2 * own->features[j]] != 0.0 && (count == 0 || kept[count - 1] != j)) kept[count++] = j;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t j = kept[i];
+        own->features[i] = own->features[j], own->having[i] = own->having[j], own->sums[i] = own->sums[j];
+        own->weights[i] = own->weights[j], costs[i] = costs[j];
     }
     own->count = count, count = 0;
     const double bound = least_weight(own, costs, before, scale, bin, most, memory->keys, memory->order);
