@@ -17,7 +17,7 @@ import numpy as np
 from setsearch.arrays import Array, Floats, Ids, Ints, ListArrays, ListValues
 from setsearch.errors import LostArrays
 
-VERSION, UNKNOWN = 14, -2  # as in core.c
+VERSION, UNKNOWN = 15, -2  # as in core.c
 BLOCK = 1 << 15  # sums
 LEAST_ROOM = 1 << 14  # candidates
 LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
@@ -37,6 +37,7 @@ _SIGNATURES = {
     "setsearch_best": "PSPSPSPS S PPPPP SP",
     "setsearch_smooth": "PSP PS PPP",
     "setsearch_ranks": "PSPS PS PP",
+    "setsearch_norms": "PSP",
     "setsearch_questions": "PSS PS PP PPP PSPS S",
     "setsearch_fold": "PSPSSPP RSS PP",
     "setsearch_values": "PSS PPSSPPSS PPPPP S PPPP",
