@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from setsearch.arrays import Ints, distinct
+from setsearch.core.threads import give_back
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists, transposed
 from setsearch.memory import layout
@@ -77,9 +78,11 @@ class RelationContent(Content):
 def read_content(relation: Relation) -> RelationContent:
     """The content from the tables, which are the truth."""
     cells = relation.forward.read_all()
+    give_back()
     n_items, n_features = relation.items.next_id, relation.features.next_id
     by_item = Lists.of(cells, n_items, n_features)
-    by_feature = Lists.of(transposed(cells), n_features, n_items)
+    cells = transposed(cells)
+    by_feature = Lists.of(cells, n_features, n_items)
     absent = np.zeros(0, np.int64)
     if relation.items.size != n_items:
         absent = np.setdiff1d(np.arange(n_items), np.fromiter(relation.items.ids(), np.int64))

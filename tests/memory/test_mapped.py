@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import threading
 import time
+import tracemalloc
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from setsearch.core import binding
 from setsearch.memory import content, files
 from setsearch.sqlite import mapped
 from setsearch.storage.forward_lists import ForwardLists
+from setsearch.storage.relation import load_relations
 
 MODELS = ("lift", "bernoulli", "multinomial")
 HOSTILE = {
@@ -530,3 +532,19 @@ def test_lost_rights_are_told_by_nobody(path):
             index.update([("i1", {"u1": 3})], ("film", "user"))
             index.refresh("now")
     assert [file.stat().st_ino for file in files_of(path)] == before and not list(path.parent.glob("*.draft"))
+
+
+def test_lists_are_read_in_little_memory(tmp_path):
+    chance = np.random.default_rng(0)
+    rows = [(f"i{n}", [f"f{own}" for own in np.unique(chance.integers(0, 5000, 500))]) for n in range(600)]
+    with setsearch.open(tmp_path / "x.db", create=True) as index:
+        index.add(rows, ("items", "features"))
+    with sqlite3.connect(tmp_path / "x.db") as connection:
+        (relation,) = load_relations(connection.cursor())
+        tracemalloc.start()
+        try:
+            size = content.read_content(relation).by_item.size
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert size == sum(len(own) for _, own in rows) and peak < 50 * size
