@@ -1,19 +1,21 @@
 """What features add: to the score of an item, and to that of a set."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
 from setsearch.answers.reasons import wording
 from setsearch.answers.results import Contribution, Explanation, SetFeature, Statistics, WeightedQuery, named, rest_of
-from setsearch.arrays import Floats, Ints, bincount, distinct, places_among, repeat
+from setsearch.arrays import bincount, places_among, repeat
+from setsearch.core import binding
 from setsearch.errors import UsageError
 from setsearch.memory.fields import Fields
 from setsearch.models import Model
-from setsearch.search.weights import NEAR, RIVAL, FieldWeights, SeedWeights
+from setsearch.scoring.best import is_core
+from setsearch.search.weights import NEAR, RIVAL, FieldWeights, Rounded, SeedWeights
 
-Added = tuple[Ints, Ints, Floats]  # places of items, numbers of features, and what these add to those
+Added = tuple[int, str, str | None, float]  # the place of an item, name and title of a feature, and what this adds
 
 
 def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
@@ -37,61 +39,74 @@ def contributions(fields: Fields, weights: SeedWeights, items: Sequence[int]) ->
 
     Equal ones are in the order of names.
     """
-    order, names = sorted(items), dict[tuple[str, str | None], int]()  # numbers of features by name and title
-    found = [*_of_parts(weights, order, names), *_of_nearest(fields, weights, order, names)]
-    n_features = len(names)
-    for own in weights.adding:
-        stored = own.field.forward(order, own.rule)
-        positions, shared = places_among(own.features, stored.concatenated_ids())
-        positions, places = positions[shared], repeat(np.arange(len(order)), stored.lengths)[shared]
-        used, numbers = distinct(positions), np.zeros(len(own.features), np.int64)
-        described = own.field.describe_features(own.features[used].tolist()).values()
-        numbers[used] = [names.setdefault(name, len(names)) for name in described]
-        found.append((places, numbers[positions], own.added(positions, stored.concatenated_values()[shared])))
-        n_features += len(used)
-    places, numbers, amounts = map(np.concatenate, zip(*found, strict=True)) if len(found) > 1 else found[0]
-    if len(names) < n_features:  # some are in several fields, or are called the same
-        pairs, of_pairs = np.unique(places * len(names) + numbers, return_inverse=True)
-        (places, numbers), amounts = np.divmod(pairs, len(names)), bincount(of_pairs, amounts, len(pairs))
-    return _sorted(order, [*names], (places, numbers, amounts + 0.0))
+    order, sums = sorted(items), dict[tuple[int, str, str | None], float]()
+    found = [*_of_parts(weights, order), *_of_nearest(fields, weights, order)]
+    if not found and len(weights.adding) == 1 and (parts := _by_core(weights.adding[0], order)) is not None:
+        return parts
+    found += [_of_field(own, order) for own in weights.adding]
+    for place, name, title, amount in chain.from_iterable(found):  # some are in several fields, or are called the same
+        sums[place, name, title] = sums.get((place, name, title), 0.0) + amount
+    rows: list[list[tuple[str, float, str | None]]] = [[] for _ in order]
+    for (place, name, title), amount in sums.items():
+        rows[place].append((name, amount, title))
+    return {item: tuple(named(Contribution, sorted(own, key=_rank))) for item, own in zip(order, rows, strict=True)}
 
 
-def _sorted(
-    order: Sequence[int], names: Sequence[tuple[str, str | None]], parts: Added
-) -> dict[int, tuple[Contribution, ...]]:
-    """The parts of each item, the largest first, equal ones in the order of names."""
-    (places, numbers, amounts), ranks = parts, np.empty(len(names), np.int64)
-    called = [name for name, _ in names]
-    ranks[sorted(range(len(names)), key=called.__getitem__)] = np.arange(len(names))
-    ranked = np.lexsort((ranks[numbers], -amounts, places))
-    columns = zip(numbers[ranked].tolist(), amounts[ranked].tolist(), strict=True)
-    made = named(Contribution, [(called[number], amount, names[number][1]) for number, amount in columns])
-    ends = np.cumsum(bincount(places, minlength=len(order))).tolist()
-    return {item: tuple(made[start:end]) for item, (start, end) in zip(order, pairwise([0, *ends]), strict=True)}
+def _rank(part: tuple[str, float, str | None]) -> tuple[float, str]:
+    return -part[1], part[0]
 
 
-def _of_parts(weights: SeedWeights, order: Sequence[int], names: dict[tuple[str, str | None], int]) -> Iterator[Added]:
+def _by_core(own: Rounded | FieldWeights, order: Sequence[int]) -> dict[int, tuple[Contribution, ...]] | None:
+    """The same of one field; None where numpy must be asked."""
+    if not is_core() or not isinstance(own, Rounded) or own.rule.binary:
+        return None
+    lists, items = own.field.core_field(own.rule).lists.of_items, np.array(order, np.int64)
+    found = binding.contributions(lists, items, own.features, own.weights)
+    if found is None:
+        return None
+    ids, amounts, lasts, equal = found
+    described = own.field.describe_features([*dict.fromkeys(ids)])
+    if len({*described.values()}) < len(described):
+        return None
+    names = [described[id] for id in ids]
+    made = named(Contribution, [(name, amount, title) for (name, title), amount in zip(names, amounts, strict=True)])
+    parts = [made[start:end] for start, end in pairwise([0, *lasts])]
+    for place in [place for place, is_so in enumerate(equal) if is_so]:
+        parts[place].sort(key=_rank)
+    return {item: tuple(part) for item, part in zip(order, parts, strict=True)}
+
+
+def _of_field(own: Rounded | FieldWeights, order: Sequence[int]) -> list[Added]:
+    """What the features of a field add."""
+    stored = own.field.forward(order, own.rule)
+    positions, shared = places_among(own.features, stored.concatenated_ids())
+    places = repeat(np.arange(len(order)), stored.lengths)[shared].tolist()
+    features, values = own.features[positions[shared]].tolist(), stored.concatenated_values()[shared]
+    amounts, described = own.added(positions[shared], values).tolist(), own.field.describe_features([*{*features}])
+    return [(place, *described[id], amount) for place, id, amount in zip(places, features, amounts, strict=True)]
+
+
+def _of_parts(weights: SeedWeights, order: Sequence[int]) -> Iterator[list[Added]]:
     """What parts of the base add."""
     for name, part in weights.parts:
         if name != NEAR:
             own = part[order]
             places = np.flatnonzero(own) if name == RIVAL else np.arange(len(order))
-            number = names.setdefault((name, None), len(names))
-            yield places, np.full(len(places), number), own[places] / weights.scale
+            amounts = (own[places] / weights.scale).tolist()
+            yield [(place, name, None, amount) for place, amount in zip(places.tolist(), amounts, strict=True)]
 
 
-def _of_nearest(
-    fields: Fields, weights: SeedWeights, order: Sequence[int], names: dict[tuple[str, str | None], int]
-) -> Iterator[Added]:
+def _of_nearest(fields: Fields, weights: SeedWeights, order: Sequence[int]) -> Iterator[list[Added]]:
     """What each of the nearest items adds, by its name."""
     if weights.neighborhood is None:
         return
     near = [weights.neighborhood.near_parts(item) for item in order]
     described = fields.describe(sorted({other for own in near for other in own}))
-    places = repeat(np.arange(len(order)), np.array([*map(len, near)], np.int64))
-    features = [(NEAR + described[other][0], None) for own in near for other in own]
-    numbers = np.array([names.setdefault(own, len(names)) for own in features], np.int64)
-    yield places, numbers, np.array([part for own in near for part in own.values()]) / weights.scale
+    yield [
+        (place, NEAR + described[other][0], None, part / weights.scale)
+        for place, own in enumerate(near)
+        for other, part in own.items()
+    ]
 
 
 def explanation(fields: Fields, weights: SeedWeights, id: int) -> Explanation:

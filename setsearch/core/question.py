@@ -36,8 +36,12 @@ MOST_EXAMPLES = LEAST_ROOM
 NO_NEAR, NO_PRIOR = (0, 0, 0, 0, 0.0), (0, 0, 0, 0.0, 0.0, 0.0)
 
 _SIZE, _POINTER = c.c_int64, c.c_void_p
-# `field_t` and `asked_t` of core.c.
-_FIELD, _ASKED = Struct(2 * "qqPPqPPP0q" + "PPddP"), Struct("11d8qPPP" + NEAR.format + PRIOR.format + "P4q")
+# `part_t`, `field_t` and `asked_t` of core.c.
+_PART, _FIELD, _ASKED = (
+    Struct("qqPPqPPP"),
+    Struct(2 * "qqPPqPPP0q" + "PPddP"),
+    Struct("11d8qPPP" + NEAR.format + PRIOR.format + "P4q"),
+)
 
 
 class _Pruning(c.Structure):
@@ -187,6 +191,11 @@ class FieldLists:
         self._stored = address(stored), address(short)
         self.norms: Array | None = None  # of all items, by features that many have, once questions are asked often
         self._asked, self._norm = 0, 0.0  # and the largest one
+
+    @property
+    def of_items(self) -> bytes:
+        """The lists by item, as a `part_t`."""
+        return _PART.pack(*self._by_item)
 
     def packed(self, norm: float, coefficient: float, used: tuple[int, int] | None, prunes: bool = False) -> bytes:
         """A `field_t`. If it `prunes` often, the norms of all items become known. Raises LostArrays."""
