@@ -6,7 +6,7 @@ every fourth place there, from the eighth to the twentieth.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import repeat, zip_longest
+from itertools import islice, repeat, zip_longest
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -111,18 +111,17 @@ class _List:
             if cut == "mark":  # the line needs more items than are shown
                 ids, scores = ids[:wanted], scores[:wanted]
             marks = [] if waits else self._marks(ids, scores)
-        rows = map(Row, ids.tolist(), scores.tolist(), marks or repeat(None), repeat(self._place))
-        return [row for row in rows if row.belongs or request.options.get("cut") != "keep"][:wanted]
+        columns = ids.tolist(), scores.tolist(), marks or repeat(None), repeat(self._place)
+        rows = map(Row._make, zip(*columns, strict=False))
+        return [*islice((row for row in rows if row.belongs) if request.options.get("cut") == "keep" else rows, wanted)]
 
     def marked(self, rows: Sequence[Row]) -> list[Row]:
         """Rows with what says whether they belong; those of other lists stay as they are."""
         fields, *_ = self._asked
         scores = np.array([row.score for row in rows])
         marks = belonging(fields, self._weights, scores, self._leaders, lambda: self._best(n_leading(fields)))
-        return [
-            row._replace(belongs=mark) if row.place == self._place else row
-            for row, mark in zip(rows, marks.tolist(), strict=True)
-        ]
+        pairs = zip(rows, marks.tolist(), strict=True)
+        return [Row(id, score, mark if place == self._place else own, place) for (id, score, own, place), mark in pairs]
 
     def _best(self, k: int, without: Sequence[int] = ()) -> Floats:
         """The scores of the k best items, whatever the filter."""
@@ -181,7 +180,7 @@ def best_hits(
         if len(same) >= request.k or all(len(own) < wanted for own in found):
             break
         wanted *= DEEPER
-    rows = [row for row in ranked if row.id in same][: request.k]
+    rows = [*islice((row for row in ranked if row.id in same), request.k)]
     if waits and lists[0].is_told:
         rows = lists[0].marked(rows)
     hits = make_hits(fields, groups, rows, request, same, named)

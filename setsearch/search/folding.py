@@ -68,11 +68,14 @@ def _same(fields: Fields, ids: Sequence[int]) -> list[int]:
     words, counts, starts, ends = fields.first.read_lists(np.sort(items))
     same, lengths = _compared(items, (words, starts, ends), ALIKE, COMPARED), (ends[items] - starts[items]).tolist()
     short = [place for place, length in enumerate(lengths) if 0 < length < LEAST_WORDS]
-    titles, firsts = fields.describe([ids[place] for place in short]), dict[object, int]()
-    for place in short:
-        at = slice(starts[ids[place]], ends[ids[place]])
-        first = firsts.setdefault((titles[ids[place]][1], words[at].tobytes(), counts[at].tobytes()), place)
-        same[place] = first if first < place else -1
+    spans = [slice(starts[ids[place]], ends[ids[place]]) for place in short]
+    texts, firsts = [(words[at].tobytes(), counts[at].tobytes()) for at in spans], dict[object, int]()
+    if len({*texts}) < len(texts):  # some may be the same, but for their titles
+        titles = fields.describe([ids[place] for place in short])
+        for place, text in zip(short, texts, strict=True):
+            same[place] = firsts.setdefault((titles[ids[place]][1], text), place)
+            if same[place] == place:
+                same[place] = -1
     return same
 
 
