@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from setsearch.answers.results import Asked, Hit, Reason, display_name, is_informative, kept_name, shortened
 from setsearch.answers.tables import html_table
 from setsearch.errors import SetsearchError, UsageError
-from setsearch.options import ExpandOptions
+from setsearch.options import ExpandOptions, ModelOptions
 
 if TYPE_CHECKING:
     from setsearch.answers.picture import Point
+    from setsearch.search.cutoff import SeedFit
     from setsearch.search.request import SeedNames
 
 SHOWN_PARTS = 5  # of an explanation in a table of hits
@@ -135,8 +137,10 @@ class Hits(list[Hit]):
         """The hits without items that share nothing with the examples."""
         return self.with_hits(hit for hit in self if self.blank is None or hit.score != self.blank)
 
-    def tell_groups(self, titles: Mapping[str, str | None]) -> str:
+    def tell_groups(self) -> str:
         """That the examples fall into groups, or a group would not be heard, by their titles; nothing if neither."""
+        named = [name for group in (*self.groups, self.beside) for name in group]
+        titles = self.asked.reading.titles(named) if self.asked and named else {}
         groups = [
             ", ".join(shortened(display_name(name, titles.get(name)), NAMED) for name in group[:MOST_NAMED])
             + ", ..." * (len(group) > MOST_NAMED)
@@ -155,8 +159,29 @@ class Hits(list[Hit]):
         return own
 
 
-class ManySets:
-    """A reading of which many sets are asked."""
+class BaseReading:
+    """What all readings share. Of items that numbers describe nothing is known that features tell: it is empty here."""
+
+    kind = ""  # what features describe: documents, terms, or a column, whatever the collection
+    in_one_list: Mapping[str, Any] = MappingProxyType({})  # options by which examples are not divided
+
+    def _repr_html_(self) -> str:
+        """A reading as notebooks show it."""
+        own = cast(Any, self)
+        rows = [("items", own.name), ("number", own.item_count()), *own.defaults.describe().items()]
+        return html_table((), rows, f"Give examples of {own.name}: expand([...])")
+
+    def fits(self, seeds: "SeedNames", **options: Unpack[ModelOptions]) -> "list[SeedFit]":
+        """How well each seed fits the others."""
+        return []
+
+    def word_notes(self, seeds: Iterable[str], **options: Unpack[ModelOptions]) -> list[str]:
+        """What is so of seeds that are words, one line each."""
+        return []
+
+    def headlines(self, names: Iterable[str]) -> dict[str, str]:
+        """The headlines of those documents whose text is known."""
+        return {}
 
     def expand_many(
         self, seed_sets: "Iterable[SeedNames]", k: int | None = 10, **options: Unpack[ExpandOptions]

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Unpack
+from typing import NoReturn, Unpack
 
 import numpy as np
 
-from setsearch.answers.answer import Hits, ManySets
+from setsearch.answers.answer import BaseReading, Hits
 from setsearch.answers.finding import Names, find_names
 from setsearch.answers.results import Asked, Contribution, Explanation, Found, Hit
-from setsearch.answers.tables import ReadingTable
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import (
     REPAIR_HINT,
@@ -23,6 +22,7 @@ from setsearch.errors import (
     UsageError,
 )
 from setsearch.memory.where import Where
+from setsearch.models.defaults import NUMBERS
 from setsearch.models.gaussian import Gaussian
 from setsearch.options import MODEL, ExpandOptions, ModelOptions, check, refuse
 from setsearch.search.request import id_list, parse_request, require_distinct
@@ -48,8 +48,10 @@ class _Matrix:
         return int(rows[0])
 
 
-class NumericReading(ReadingTable, ManySets):
+class NumericReading(BaseReading):
     """Items that numbers describe: what `index.numbers(name)` returns. Threads may share it."""
+
+    defaults = NUMBERS
 
     def __init__(self, name: str, open: Open) -> None:
         self.name = name
@@ -104,6 +106,10 @@ class NumericReading(ReadingTable, ManySets):
                 answers.append(error)
         return answers
 
+    def scores(self, seeds: Iterable[str], **options: Unpack[ExpandOptions]) -> AbstractContextManager[NoReturn]:
+        """As `Reading.scores`, which numbers do not have: raises UsageError."""
+        raise UsageError(f"{self.name} have numbers, and no scores of all items; expand them")
+
     def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ExpandOptions]) -> Explanation:
         """What each dimension adds to the score of one item. Raises as `expand` does."""
         refuse("explain", options)
@@ -129,10 +135,6 @@ class NumericReading(ReadingTable, ManySets):
         """The names of the items, within one transaction."""
         with self._open() as relation:
             yield relation.items, None
-
-    def headlines(self, names: Iterable[str]) -> dict[str, str]:
-        """None: numbers have no text."""
-        return {}
 
     def titles(self, names: Iterable[str]) -> dict[str, str | None]:
         """The titles of those names that exist."""

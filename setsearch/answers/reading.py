@@ -3,17 +3,17 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
+from types import MappingProxyType
 from typing import TypeVar, Unpack
 
 import numpy as np
 
-from setsearch.answers.answer import Hits, ManySets
+from setsearch.answers.answer import BaseReading, Hits
 from setsearch.answers.contributions import set_features, weighted_query
 from setsearch.answers.finding import Names, find_all, find_names, item_entries
 from setsearch.answers.hits import PLACES, best_hits, explain_item, wanted_of
 from setsearch.answers.passages import find_headlines
 from setsearch.answers.results import Asked, Explanation, Found, SetFeature, Statistics, WeightedQuery
-from setsearch.answers.tables import ReadingTable
 from setsearch.answers.word_notes import word_notes
 from setsearch.arrays import Floats, only
 from setsearch.core.question import Asking, now, one_after_another
@@ -45,8 +45,10 @@ from setsearch.storage.ids import plain_name
 T = TypeVar("T")
 
 
-class Reading(ReadingTable, ManySets):
+class Reading(BaseReading):
     """Items of one kind, described by features: what `index.items(name)` returns. Threads may share it."""
+
+    in_one_list = MappingProxyType({"groups": 1})
 
     def __init__(
         self,
@@ -57,7 +59,7 @@ class Reading(ReadingTable, ManySets):
         has_forms: bool = False,
     ) -> None:
         self.name = name
-        self.kind = plain_name(name)  # documents, terms, or a column, whatever the collection
+        self.kind = plain_name(name)
         self.defaults = defaults
         self._opened = opened  # as Readings.open
         self._has_contexts = has_contexts

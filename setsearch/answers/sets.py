@@ -107,8 +107,7 @@ class ItemSet:
         """
         if not self.accepted:
             raise NoSeeds(f"the set {self.name!r} has no accepted item; accept one first")
-        if isinstance(self.reading, Reading):
-            options.setdefault("groups", 1)
+        options = {**self.reading.in_one_list, **options}
         try:
             return self.ask(self.accepted, k, exclude=self.rejected, **options)
         except UnknownItem:
@@ -124,11 +123,11 @@ class ItemSet:
 
         In a group they are asked beside the other sets, as by `expand`. Raises as `Reading.expand`.
         """
-        if isinstance(self.reading, Reading) and self._is_beside(options):
+        if beside := self._beside(options):
             from setsearch.answers.saved.coupling import expand_together
 
             marks = parse_seeds(seeds), exclude
-            return expand_together(self.reading, self.name, marks, k, options, self._together)
+            return expand_together(beside, self.name, marks, k, options, self._together)
         reading: Any = self.reading
         hits: Hits = reading.expand(seeds, k, exclude=exclude, **options)
         return hits
@@ -141,14 +140,14 @@ class ItemSet:
         Raises as `Reading.explain`.
         """
         if seeds is None:
-            options = {"groups": 1, **options} if isinstance(self.reading, Reading) else options
+            options = {**self.reading.in_one_list, **options}
             seeds, present = self.present()
             exclude = present if exclude is None else exclude
-        if isinstance(self.reading, Reading) and self._is_beside(options):
+        if beside := self._beside(options):
             from setsearch.answers.saved.coupling import explain_together
 
             marks = parse_seeds(seeds), exclude or ()
-            return explain_together(self.reading, self.name, marks, item, options, self._together)
+            return explain_together(beside, self.name, marks, item, options, self._together)
         reading: Any = self.reading
         found: Explanation = reading.explain(seeds, item, exclude=exclude or (), **options)
         return found
@@ -157,17 +156,18 @@ class ItemSet:
         self, answer: Callable[[Fields, Floats], T], seeds: SeedNames, *, exclude: Sequence[str] = (), **options: Any
     ) -> T:
         """What `answer` makes of the fields and the scores that `ask` ranks by, as `Reading.scores` has them."""
-        assert isinstance(self.reading, Reading)
-        if self._is_beside(options):
+        if beside := self._beside(options):
             from setsearch.answers.saved.coupling import scored_together
 
-            return scored_together(self.reading, self.name, (parse_seeds(seeds), exclude), options, answer)
-        with self.reading.scores(seeds, exclude=exclude, **options) as found:
+            return scored_together(beside, self.name, (parse_seeds(seeds), exclude), options, answer)
+        reading: Any = self.reading
+        with reading.scores(seeds, exclude=exclude, **options) as found:
             return answer(*found)
 
-    def _is_beside(self, options: Mapping[str, Any]) -> bool:
-        """Whether it is asked in its group, or within another set."""
-        return options.get("groups") in (None, 1) and self._placed != (None, None)
+    def _beside(self, options: Mapping[str, Any]) -> Reading | None:
+        """What is asked of the set in its group, or within another set; None if it is asked alone, as numbers are."""
+        is_placed = options.get("groups") in (None, 1) and self._placed != (None, None)
+        return self.reading if is_placed and isinstance(self.reading, Reading) else None
 
     def present(self) -> tuple[list[str], list[str]]:
         """The accepted and the rejected items that the index still has; the others are in `gone`."""
@@ -381,8 +381,6 @@ class Question(NamedTuple):
 
     def scored(self, answer: Callable[[Fields, Floats], T], **options: Any) -> T:
         """What `answer` makes of the fields and the scores of all items, as `Reading.scores` has them."""
-        if isinstance(self.reading, NumericReading):
-            raise UsageError(f"{self.reading.name} have numbers, and no scores of all items; expand them")
         if self.own is not None:
             return self.own.scored(answer, self.seeds, exclude=self.exclude, **options)
         with self.reading.scores(self.seeds, exclude=self.exclude, **options) as found:

@@ -24,13 +24,3 @@ def _escape(text: str) -> str:
     from html import escape  # slow to import, and only notebooks need it
 
     return escape(text)
-
-
-class ReadingTable:
-    """Shows a reading in a notebook."""
-
-    def _repr_html_(self) -> str:
-        own: Any = self
-        described = own.defaults.describe() if hasattr(own, "defaults") else {}
-        rows = [("items", own.name), ("number", own.item_count()), *described.items()]
-        return html_table((), rows, f"Give examples of {own.name}: expand([...])")

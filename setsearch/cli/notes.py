@@ -31,24 +31,20 @@ def tell_notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits",
 
 
 def _notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: ModelOptions) -> Iterator[str]:
-    from setsearch.answers.numeric import NumericReading
     from setsearch.search.cutoff import ENOUGH, odd_one
 
     weights = seeds if isinstance(seeds, dict) else {}
-    if not isinstance(reading, NumericReading):
-        yield from reading.word_notes(seeds, **model)
+    yield from reading.word_notes(seeds, **model)
     if isinstance(reading, setsearch.Reading):
         yield from _unapplied(reading)
-        weighty = [seed for seed in seeds if weights.get(seed, 1.0) >= 1]
-        odd = odd_one(reading.fits(weighty, **model)) if len(weighty) >= ENOUGH else None
-        if odd is not None:
-            name = display_name(odd.item, odd.title)
-            yield f"{name} fits the other examples least"
+    weighty = [seed for seed in seeds if weights.get(seed, 1.0) >= 1]
+    odd = odd_one(reading.fits(weighty, **model)) if len(weighty) >= ENOUGH else None
+    if odd is not None:
+        yield f"{display_name(odd.item, odd.title)} fits the other examples least"
     if hits.untold:
         yield hits.untold
-    if (hits.groups or hits.beside) and isinstance(reading, setsearch.Reading):
-        titles = reading.titles(name for group in (*hits.groups, hits.beside) for name in group)
-        yield f"{hits.tell_groups(titles)}; --groups 1 makes one list"
+    if hits.groups or hits.beside:
+        yield f"{hits.tell_groups()}; --groups 1 makes one list"
     if hits.contexts_revision not in (None, hits.revision):
         yield f"contexts know write {hits.contexts_revision} of {hits.revision}; --fresh now derives them again"
     if hits.learned:

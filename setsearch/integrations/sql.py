@@ -34,11 +34,10 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from setsearch.answers.reading import Reading
 from setsearch.answers.results import Hit
 from setsearch.answers.sets import Question
 from setsearch.arrays import Floats
-from setsearch.errors import InvalidParameter, SetsearchError, UnknownItem, UsageError, fault_of
+from setsearch.errors import InvalidParameter, SetsearchError, UnknownItem, fault_of
 from setsearch.index import Index
 from setsearch.memory.fields import Fields
 from setsearch.options import ALL, EXAMPLES, SAVED, Option, offered, refuse, require_known
@@ -75,9 +74,6 @@ class _Functions:
         query = (seeds, given, self._state())
         if query != self._asked:
             asked, options = self._question(seeds, given, ("items", "model", "exclude"), ALL)
-            if not isinstance(asked.reading, Reading):
-                named = asked.reading.name
-                raise UsageError(f"setsearch_score is not for {named}, which have numbers; use setsearch_expand")
             self._scores = asked.scored(_by_name, **{"keep_seeds": True, **options})
             self._asked = query
         return self._scores.get(str(item))

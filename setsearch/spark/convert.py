@@ -12,7 +12,6 @@ from pyspark.sql import functions as F  # noqa: N812
 
 import setsearch
 from setsearch.answers.reading import Reading
-from setsearch.answers.sets import AnyReading
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.spark.builder import Cells, Numbered, build, delete
 from setsearch.spark.contexts import ITEMS
@@ -30,9 +29,7 @@ def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: st
     require_place(place)
     staging = f"{place}/_source"
     with setsearch.open(database) as index, tempfile.TemporaryDirectory() as folder:
-        reading = index.reading(items)
-        if not isinstance(reading, Reading):
-            raise UsageError(f"{reading.name} are described by numbers; only relations can be converted")
+        reading = index.items(items)
         with reading.stored() as fields:
             relation = fields.relation
             if relation.fields:
@@ -132,10 +129,8 @@ def _write(folder: Path, reading: Reading) -> None:
             _write_part(folder / "cells", number, item=items, feature=features, count=step.counts)
 
 
-def _write_contexts(folder: Path, reading: AnyReading) -> list[str]:
+def _write_contexts(folder: Path, reading: Reading) -> list[str]:
     """Write the fields of words by contexts, if there are some, as Parquet files by numbers; returns their names."""
-    if not isinstance(reading, Reading):
-        return []
     with reading.fields() as fields:
         if fields.contexts_revision is None:
             return []

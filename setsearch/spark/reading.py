@@ -12,7 +12,7 @@ import numpy as np
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from setsearch.answers.answer import Hits, ManySets
+from setsearch.answers.answer import BaseReading, Hits
 from setsearch.answers.contributions import contributions
 from setsearch.answers.hits import Row, make_hits
 from setsearch.answers.reasons import wording
@@ -58,14 +58,14 @@ class SparkIndex:
         return SparkReading(self.spark, self.layout, self.layout.side(chosen))
 
 
-class SparkReading(ManySets):
+class SparkReading(BaseReading):
     """Items of one kind on an index of Parquet."""
 
     def __init__(self, spark: SparkSession, layout: Layout, side: Side) -> None:
-        self.name = side.items
+        self.name, self._count = side.items, side.count
         self._source = FieldsSource(spark, layout, side)
         self._choice = FieldChoice(self.name, self._source.has_contexts)
-        self._defaults = defaults_for(self.name, layout.features, layout.analyzer is not None)
+        self.defaults = defaults_for(self.name, layout.features, layout.analyzer is not None)
 
     def expand(self, seeds: SeedNames, k: int | None = 10, **options: Unpack[ExpandOptions]) -> Hits:
         """The same as `Reading.expand` of the SQLite index, without texts as examples.
@@ -107,6 +107,10 @@ class SparkReading(ManySets):
         reasons = wording(fields, [features], weights.examples.ids).reasons(features, rest_of(score, features))
         return Explanation(name, score, weights.constant, base, features, title, reasons)
 
+    def item_count(self) -> int:
+        """n, the number of items."""
+        return self._count
+
     def words_without_contexts(self, names: Iterable[str], **options: Unpack[ModelOptions]) -> list[str]:
         """The names that contexts do not know, so that a query by default uses documents; else empty."""
         if self._choice.keys(options)[0] != "both":
@@ -128,7 +132,7 @@ class SparkReading(ManySets):
         refuse("Spark", {**request.options, **options})
         if isinstance(request.among, Where):
             raise InvalidParameter("on Spark `among` is a list of ids, not a condition")
-        model = self._defaults.make(options)
+        model = self.defaults.make(options)
         if not (isinstance(model, Bernoulli) and model.rule == PRESENCE) and not isinstance(model, Lift):
             raise InvalidParameter("the models on Spark are lift, and bernoulli with presence; use one file for others")
         if has_tiny_weights(model):
@@ -176,7 +180,7 @@ class SparkReading(ManySets):
             load_entries(questions[0].remote, {id for own in questions for id in own.examples.ids}, model.rule)
             for own in questions:
                 own.examples = once_each(own.fields, own.examples, model.rule)
-        other = by_presence(model, self._defaults, request.model)
+        other = by_presence(model, self.defaults, request.model)
         if other is None:
             return [(model, questions)] if questions else []
         reach = [seed_weights(own.fields, own.examples, model).reach_others() for own in questions]
@@ -186,7 +190,7 @@ class SparkReading(ManySets):
     def _weigh(self, questions: Sequence[Question], request: ExpandRequest, model: Model) -> None:
         """Give sets that have the same fields their weights."""
         load_entries(questions[0].remote, {id for own in questions for id in own.marked}, model.rule)
-        rejection, negatives = self._defaults.rejection_of(model, request.options.get("gamma")), {}
+        rejection, negatives = self.defaults.rejection_of(model, request.options.get("gamma")), {}
         for own in questions:
             own.weights = seed_weights(own.fields, own.examples, model)
             if own.rejected and rejection is not None and rejection.gamma:
@@ -196,7 +200,7 @@ class SparkReading(ManySets):
             """The weights of a set less those of rejected items."""
             return own.weights.minus(*negatives[own.number]) if own.number in negatives else own.weights
 
-        feedback = self._defaults.feedback_of(request.model)
+        feedback = self.defaults.feedback_of(request.model)
         self._second_passes(questions, [subtracted(own) for own in questions], feedback)
         for own in questions:
             own.weights = subtracted(own)
@@ -279,13 +283,13 @@ class SparkReading(ManySets):
     def _which_tell(self, questions: Sequence[Question]) -> list[bool]:
         """Whether the seeds of each set tell what belongs (search/cutoff.py), in one job."""
         bounds = [middle_seed(own.fields, own.weights, exactly=True) for own in questions]
-        are_told = [can_tell(own.weights, self._defaults) for own in questions]
+        are_told = [can_tell(own.weights, self.defaults) for own in questions]
         if not np.isfinite(bounds).any():
             return are_told
         above = Ranking(questions[0].remote[0]).count_above([own.asked() for own in questions], bounds)
         n_items = questions[0].fields.items.size
         return [
-            few_above(count, n_items - len(own.marked), self._defaults) if np.isfinite(bound) else is_told
+            few_above(count, n_items - len(own.marked), self.defaults) if np.isfinite(bound) else is_told
             for count, own, bound, is_told in zip(above, questions, bounds, are_told, strict=True)
         ]
 

@@ -5,7 +5,6 @@ from contextlib import suppress
 from typing import Any
 
 from setsearch.answers.finding import find_names
-from setsearch.answers.reading import Reading
 from setsearch.answers.saved.groups import unknown_set
 from setsearch.answers.sets import AnyReading, ItemSet
 from setsearch.errors import AmbiguousItem, UnknownItem, UnknownSet, UsageError
@@ -54,7 +53,7 @@ def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[
 
 def _is_text(reading: AnyReading, name: str) -> bool:
     """Whether what was typed is a text as an example, not the name of a document or several of them."""
-    if not isinstance(reading, Reading) or reading.kind != "documents" or len(name.split()) < WORDS_OF_TEXT:
+    if reading.kind != "documents" or len(name.split()) < WORDS_OF_TEXT:
         return False
     names = [name, *(part.strip() for part in name.replace("\n", ",").split(","))]
     return not any(_is_known(reading, own) for own in names if own)

@@ -123,14 +123,14 @@ def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = No
         view.note = _note(reading, address, hits)
         view.groups = [[*group] for group in hits.groups]
         view.odd = None if hits.groups else _odd(reading, address)
-        if isinstance(reading, Reading) and len(address.seeds) >= FEWEST:
+        if reading.in_one_list and len(address.seeds) >= FEWEST:
             view.regrouped = address.with_only("groups", "1" if hits.groups else "2")
         view.curve = make_curve(address, hits)
         view.map = make_map(hits)
     except (QueryError, UsageError) as error:
         view.problem = without_commands(str(error))
     other = _other_side(readings, reading.name)
-    if other and address.seeds and isinstance(reading, Reading):
+    if other and address.seeds:
         view.other = Address(items=other, having=address.seeds)
         if plain_name(other) == "terms":  # contexts have no documents
             view.other = view.other.with_option("by", "documents")
@@ -139,8 +139,8 @@ def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = No
 
 def _switches(reading: AnyReading, address: Address) -> list[Switch]:
     """The fields of a reading, if it has several."""
-    names = reading.defaults.fields if isinstance(reading, Reading) else ()
-    usual = dict.fromkeys(names, 1.0) | (dict(reading.defaults.weights) if isinstance(reading, Reading) else {})
+    names = reading.defaults.fields
+    usual = dict.fromkeys(names, 1.0) | dict(reading.defaults.weights)
     weights = usual
     with suppress(InvalidParameter):
         given = _options(reading, address).get("by")
@@ -168,10 +168,7 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
     hit = _hit(index, reading, address, item) if address.asks else None
     bars = score_bars(hit, scale_of([hit])) if hit else []
     text = item_text(reading, item)
-    pieces = []
-    if text is not None:
-        assert isinstance(reading, Reading)
-        pieces = marked_text(reading, text, hit)
+    pieces = marked_text(reading, text, hit) if text is not None and isinstance(reading, Reading) else []
     counts, count = top_features(reading, item, LISTED)
     most = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:LISTED]
     other = _other_side(index.readings(), reading.name)
@@ -220,7 +217,7 @@ def _options(reading: AnyReading, address: Address, options: Mapping[str, Option
     """Those of some options that the page has, as values."""
     given: dict[str, list[str]] = {}
     for name, value in address.options:
-        is_chosen = plain_name(reading.name) == "terms" or (isinstance(reading, Reading) and reading.defaults.fields)
+        is_chosen = plain_name(reading.name) == "terms" or reading.defaults.fields
         if name in options and (name != "by" or is_chosen):
             given.setdefault(name, []).append(value)
     return {name: options[name].read(values) for name, values in given.items()}
@@ -313,7 +310,7 @@ def score_bars(hit: Hit, scale: float) -> list[Bar]:
 
 def _shared(reading: AnyReading, address: Address, hits: Hits) -> list[Bar]:
     """What the hits have in common; none for numbers. Terms of documents can be added as examples."""
-    can_be_added = isinstance(reading, Reading) and reading.kind == "documents"
+    can_be_added = reading.kind == "documents"
     heaviest = max((reason.weight for reason in hits.common), default=1.0)
     bars = []
     for label, weight, sentence, features in hits.common:
@@ -324,11 +321,9 @@ def _shared(reading: AnyReading, address: Address, hits: Hits) -> list[Bar]:
 
 def _note(reading: AnyReading, address: Address, hits: Hits) -> str | None:
     """A note about the answer."""
-    if not isinstance(reading, Reading):
-        return None
     notes = reading.word_notes(address.seeds, **_options(reading, address))
     if hits.groups or hits.beside:
-        notes.append(hits.tell_groups(reading.titles(name for group in (*hits.groups, hits.beside) for name in group)))
+        notes.append(hits.tell_groups())
     if notes:
         return "; ".join(notes)
     if not hits:
@@ -342,7 +337,7 @@ def _note(reading: AnyReading, address: Address, hits: Hits) -> str | None:
 
 def _odd(reading: AnyReading, address: Address) -> str | None:
     """The example that fits much less than the others."""
-    if not isinstance(reading, Reading) or len(address.seeds) < ENOUGH:
+    if len(address.seeds) < ENOUGH:
         return None
     odd = odd_one(reading.fits(address.seeds, **_options(reading, address)))
     return None if odd is None else odd.item

@@ -160,6 +160,14 @@ def found_for(run, seed):
     return json.loads(run("expand", "n.db", seed)[1])
 
 
+def test_what_features_tell_is_empty(index, run, tmp_path):
+    reading = index.numbers("wine")
+    assert (reading.fits(["w03", "w05"]), reading.word_notes(["w03"]), reading.headlines(["w03"])) == ([], [], {})
+    assert "gaussian" in reading._repr_html_()
+    with pytest.raises(errors.UsageError, match=r"^wine have numbers, and no scores of all items; expand them$"):
+        index.question(["w03"], items="wine").scored(lambda fields, scores: scores)
+
+
 def test_the_order_of_writes_changes_no_bit(tmp_path):
     rng = np.random.default_rng(4)
     rows = [(f"i{n}", list(row)) for n, row in enumerate(rng.normal(size=(60, 3)))]
