@@ -26,8 +26,9 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/installed
 	@PATH="$(abspath $(RUN)):$$PATH" sh sample_corpus/demo.sh
 
+# Each core has a process of its own: threads of OpenBLAS would wait for one another, all the time that they are there.
 test: $(VENV)/installed-dev
-	$(RUN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
+	OPENBLAS_NUM_THREADS=1 $(RUN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 # The long tests, and all examples of each law, of which the fast tests try a share (tests/laws.py).
 test-long: $(VENV)/installed-dev
