@@ -20,8 +20,8 @@ Floats32 = npt.NDArray[np.float32]
 ListArrays = tuple[npt.NDArray[Any], npt.NDArray[Any], Ints, Ints]  # ids and counts, where each list starts and ends
 
 LARGEST_COUNT = 2**31 - 1  # of a feature in an item
-LATTICE = 2.0**36
-VALUE_LATTICE = 2.0**22
+LATTICE = 2.0**36  # one over the step of weights
+VALUE_LATTICE = 2.0**22  # the same where values are multiplied by weights
 HASH = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hash: odd, near 2^64 divided by the golden ratio
 ROOM, ROOM_OF_VALUES = 2.0**13, 2.0**6  # sums of scaled weights are below; up to 2^17 and 2^9 they are exact
 

@@ -22,7 +22,7 @@ from setsearch.cli.options import with_collection
 from setsearch.cli.output import say
 from setsearch.errors import Fault, SetsearchError, fault_of
 
-INTERRUPTED = 130
+INTERRUPTED = 130  # the exit code of shells after Ctrl-C
 COMPLETION = "_SETSEARCH_COMPLETE"  # the environment's variable by which a shell asks
 DEBUG = "SETSEARCH_DEBUG"  # the variable that shows where a fault of ours arose
 GC_THRESHOLD = 100_000  # new objects between garbage collections: most commands end before the first

@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")  # characters that would break a line
 TWO_DIGITS_BELOW = 0.01  # three decimals would show too little
-CELL_WIDTH = 60
+CELL_WIDTH = 60  # characters of a cell of a table
 NO_WIDTH = ("Mn", "Me", "Cf")  # kinds of characters
 INDENT = 6  # of what stands below a hit
 FEW_REASONS, MOST_REASONS = 5, 10  # of a hit, on lines of their own
 SMALL_SHARE = 0.3  # of a score, which the other reasons add at most, unless there are most lines
 PARTS = ("reasons", "features")  # columns of a hit; reasons are the features for people
-LABEL_WIDTH = 32
-WIDEST_BARS = 100
+LABEL_WIDTH = 32  # characters before a bar
+WIDEST_BARS = 100  # characters of a line of bars, or of a map
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 BELOW = "░"  # of weights below 0
 NAMED = 3  # names in a message
 PARAMETER = re.compile(r"`([a-z_]+)(?:=([^`]+))?`")  # in messages of the library
-MAP_ROWS = 24
+MAP_ROWS = 24  # lines of a small terminal
 VALUE_COLUMNS = ("score", "weight")
 
 Row = dict[str, Any]

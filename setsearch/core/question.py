@@ -33,7 +33,7 @@ OFTEN = 16  # times that lists are asked for before it pays to look at all items
 LEAST_NORM = 2.0**-20
 ROOM = 1 << 18  # numbers of answers, beside those of the largest one
 MOST_EXAMPLES = LEAST_ROOM
-NO_NEAR, NO_PRIOR = (0, 0, 0, 0, 0.0), (0, 0, 0, 0.0, 0.0, 0.0)
+NO_NEAR, NO_PRIOR = (0, 0, 0, 0, 0.0), (0, 0, 0, 0.0, 0.0, 0.0)  # what the core gets in their places
 
 _SIZE, _POINTER = c.c_int64, c.c_void_p
 # `part_t`, `field_t` and `asked_t` of core.c.

@@ -16,7 +16,7 @@ from setsearch.indexing.rows.opening import TooMuch
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.rows.workbooks import Sheet, read_workbook
 
-SECONDS, MEGABYTES = 60.0, 2048
+SECONDS, MEGABYTES = 60.0, 2048  # that a file may take
 
 
 class Job(NamedTuple):

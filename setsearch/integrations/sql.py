@@ -46,7 +46,7 @@ from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.ids import id_text
 
 _log = logging.getLogger("setsearch")
-_ANY_NUMBER = -1
+_ANY_NUMBER = -1  # of arguments, for SQLite
 MOMENT = 0.001  # seconds between two looks for writes of others: a look takes longer than all else that a row needs
 
 

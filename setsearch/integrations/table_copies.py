@@ -26,8 +26,8 @@ from setsearch.sqlite.sql import Table, main_table
 from setsearch.storage.synced_source import TABLE, Columns, SyncedSource
 
 MOST_ROWS = 50_000  # of a table; some 30,000 are read in a second
-MOST_COPIES = 16
-SECONDS = 60.0
+MOST_COPIES = 16  # in the temporary folder
+SECONDS = 60.0  # after which a copy is read again
 
 
 class TableCopy(NamedTuple):

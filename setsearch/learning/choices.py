@@ -19,7 +19,7 @@ from setsearch.search.passes import two_passes, with_priors
 from setsearch.search.weights import SeedWeights
 
 MEASURES = ("map", "p10", "ndcg10", "r_precision")
-RESAMPLES = 2000
+RESAMPLES = 2000  # of a bootstrap
 
 
 def measures(relevant: npt.NDArray[np.bool_], scores: Floats) -> Floats:

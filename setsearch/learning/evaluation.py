@@ -35,10 +35,10 @@ from setsearch.options import ModelOptions, Progress, progress_of
 from setsearch.search.examples import Examples, once_each
 from setsearch.search.passes import feedback, smoothing
 
-STRENGTHS = (0.5, 2.0, 10.0, 50.0)
-POPULARITIES = (0.0, 0.2, 0.5)
-FEEDBACKS = (0.0, 0.25, 1.0)
-WEIGHTS_OF_VECTORS = (0.0, 0.25, 0.5, 1.0, 2.0)
+STRENGTHS = (0.5, 2.0, 10.0, 50.0)  # that are tried
+POPULARITIES = (0.0, 0.2, 0.5)  # likewise
+FEEDBACKS = (0.0, 0.25, 1.0)  # likewise
+WEIGHTS_OF_VECTORS = (0.0, 0.25, 0.5, 1.0, 2.0)  # likewise
 ENOUGH_SETS = 5  # to say that one method is better than another
 
 Score = Callable[[Ints], Floats]  # from the ids of seeds to the scores of all items

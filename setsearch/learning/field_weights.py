@@ -12,9 +12,9 @@ import numpy as np
 from setsearch.arrays import Floats
 
 WEIGHTS = (1.0, 0.5, 2.0, 0.25, 4.0, 0.0)  # that are tried; of equal ones the first is taken
-ROUNDS = 2
+ROUNDS = 2  # over all fields
 LEAST_GAIN, SURE = 1e-3, 2.0  # of the mean average precision, and in its standard errors, for another weight
-HALVES = 2
+HALVES = 2  # of the sets
 
 Measured = Mapping[str, Sequence[Floats]]  # the measures of each draw of each set, the average precision first
 

@@ -27,9 +27,9 @@ import numpy as np
 
 from setsearch.arrays import Floats, Ints
 
-RECALL, CONFIDENCE = 0.95, 0.95
-ODDS = 2.0
-MOST_PLACES = 50
+RECALL, CONFIDENCE = 0.95, 0.95  # of the promise, by default
+ODDS = 2.0  # of a relevant record to be the next one: less than rankings reach
+MOST_PLACES = 50  # values of i
 MOST_TO_STOP = 200  # places for the answers that a stop needs: with 50 of 80 it said up to 22 too many
 EVEN_AT = 5  # no replay of seven reviews found its last ones sooner than this allows; 10 was broken in one of them
 WIDEST = 3  # ends that are further apart help nobody to decide

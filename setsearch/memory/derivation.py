@@ -44,7 +44,7 @@ from setsearch.text.contexts import parts_of_keys
 from setsearch.text.shown_forms import changed_forms, numbers_of, stem_numbers
 from setsearch.text.token_stream import Tokens, arrange, tokenize, used_names, without_others
 
-TITLES_OF_WRITE = 5000
+TITLES_OF_WRITE = 5000  # in one statement
 
 Tell = Callable[[float], None]  # which share of the work is done
 READ, ARRANGED, COUNTED, COMPARED = 0.1, 0.2, 0.5, 0.95  # shares of the time, of 126,000 short texts

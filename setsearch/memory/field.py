@@ -31,7 +31,7 @@ from setsearch.storage.names import Vocabulary
 K = TypeVar("K")
 V = TypeVar("V")
 
-CACHED_NAMES = 100_000
+CACHED_NAMES = 100_000  # of each side
 DIRECTIONS = "by feature", "by item"
 NGRAM = "~"  # the first character of n-grams (text/extras.py)
 KEPT = 8  # bases, filters, rules of values, ...: a caller may think of any number of options

@@ -27,7 +27,7 @@ from setsearch.storage.vectors import LARGEST, LATENT, Bytes
 FIELD = "contexts win2"  # that they are of
 NAME = "latent vectors"  # of the array: numbers of eight bytes
 SIZE = BYTES = 64  # dimensions: the signs of a number; and what a word has of the array
-ROUNDS = 4
+ROUNDS = 4  # the last one gives the vectors
 FEWEST = 10  # words, and features
 FINEST = 16  # steps of x for each nat
 COLUMNS = 16  # that are multiplied together: a cache line of rows that are far apart

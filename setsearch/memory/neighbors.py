@@ -33,11 +33,11 @@ from setsearch.scoring.best import accumulate, is_core, lists_of
 from setsearch.scoring.postings import ValuedLists, WeightedLists
 from setsearch.storage.generations import Generation
 
-NEAREST = 10
+NEAREST = 10  # that are kept of a word
 FEWEST = 2  # words, for one to have a neighbor
 MOST_SHARED = 2000  # words that share a feature; features of more do not count
 UNIT = 2**16  # of similarities
-WORDS_OF_STEP = 512
+WORDS_OF_STEP = 512  # that a thread compares at once
 NAMES = "nearest words", "similarities"  # of the stored arrays
 MARKS = "marks of words"  # likewise; earlier versions have none
 RULE = ValueRule("soft-twice-mean", weighted=True, slope=1.0)  # what w_aj / sqrt(k(a, a)) is

@@ -25,8 +25,8 @@ from setsearch.storage.vectors import ENCODER, Bytes, quantized
 ROWS = 1024  # of bytes that become float32 together: they stay in the cache
 SHRINKAGE = 20.0  # variances of the mean size that are added to each
 ENOUGH = 4096  # vectors to estimate a covariance
-ITERATIONS = 10
-UNIT = 2.0**20
+ITERATIONS = 10  # of Newton's method
+UNIT = 2.0**20  # one over the step of matrices
 ROOM = 5  # bits that a product of an inverse and a centroid may need above those of the centroid
 SIZES = range(8, 513)  # of vectors; of larger ones the inverse takes too long
 

@@ -28,7 +28,7 @@ from setsearch.models.values import ValueRule
 COST = 0.1  # C
 # The precision of a system: while the examples that count change, and of the last one; weights are rounded to 2e-7.
 CLOSE, EXACT = 1e-3, 1e-10
-MOST_STEPS = 50
+MOST_STEPS = 50  # three to six are usual
 NOTHING = 1e-9  # a part of the loss by which a step may raise it, because of rounding
 
 

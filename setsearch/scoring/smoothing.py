@@ -20,7 +20,7 @@ from setsearch.arrays import Floats, Ids, Ints, median, take, to_lattice
 from setsearch.core import binding
 from setsearch.scoring.best import is_core
 
-LARGEST_FACTOR = 1.5
+LARGEST_FACTOR = 1.5  # of the score of an item that is near to few, or one over it
 
 
 class Neighbors(NamedTuple):

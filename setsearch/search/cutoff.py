@@ -32,9 +32,9 @@ from setsearch.search.examples import example_entries
 from setsearch.search.meaning import are_alike
 from setsearch.search.weights import SeedWeights
 
-LEADERS = 5
-LEADERS_SHARE, LEADERS_GROWTH, LEADERS_LIMIT = 0.25, 0.02, 0.5
-SEEDS_SHARE = 0.65
+LEADERS = 5  # the best scores, of which tau takes the mean
+LEADERS_SHARE, LEADERS_GROWTH, LEADERS_LIMIT = 0.25, 0.02, 0.5  # a, by the number of seeds
+SEEDS_SHARE = 0.65  # of the way from the floor to the middle seed
 UNLIKE, UNLIKE_IN_RELATIONS = 1 / 4, 1 / 8  # of the items, which may score above the middle seed
 FEW = 50  # that always may: in a small collection a set may be half of it
 NEARLY = 1e-9  # relative: logarithms of the core and of numpy differ by less

@@ -10,7 +10,7 @@ from setsearch.options import MODEL, ExpandOptions, Ids, ModelOptions, Option, c
 from setsearch.storage.ids import id_text
 from setsearch.storage.names import Vocabulary
 
-NO_LIMIT = 1 << 62
+NO_LIMIT = 1 << 62  # hits: more than there are
 SeedNames = Ids | Mapping[Any, float]  # with the weights of the seeds, 1 without
 Seeds = list[str] | dict[str, float]  # the same, checked
 K = Option(int, "K", "How many", 1, name="k")

@@ -52,10 +52,10 @@ PRIOR, DECAY = 3.0, 2 / 3  # the share of lift, in margins, with one rejection, 
 SETTLED, CAUTION = 1.0, 0.3  # with a second pass: this share, and the weights of one accepted and one rejected example
 ACCEPTED = 2.0  # the weight of all accepted examples, for that of all others
 UNMARKED, UNMARKED_SHARE = 20.0, 0.3  # the weight of the sample: in any case, and for each rejection
-SAMPLE = 200
+SAMPLE = 200  # items that nobody marked
 LEAST_WEIGHT = 1e-9  # of an example whose weight is 0
 LARGE = 1000  # items
-LEADERS = 5
+LEADERS = 5  # whose mean is l
 
 Cells = tuple[Ints, Ints, Floats]  # row, feature, value
 

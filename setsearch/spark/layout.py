@@ -25,7 +25,7 @@ from setsearch.errors import CorruptIndex, InvalidParameter, NewerSchema, NoInde
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
 
-FORMAT = 1
+FORMAT = 1  # of the folders; a later one is refused
 META = "setsearch.json"
 CONTEXTS = "_contexts"
 NORMS = {"presence": "norm_presence", "soft-twice-mean": "norm_soft"}  # by binarization (values.py)

@@ -32,7 +32,7 @@ from setsearch.sqlite.turns import locked
 LEGACY = -1  # sqlite3.LEGACY_TRANSACTION_CONTROL, which Python 3.11 does not name
 LONGEST_TIMEOUT = 1e6  # seconds
 TIME_LIMIT = 10.0  # seconds
-NO_FILE = (-1, -1)
+NO_FILE = (-1, -1)  # numbers that no file has
 PAGE_CACHE_KIB = 32_768  # of each of our own connections
 LOG, SHARED, JOURNAL = "-wal", "-shm", "-journal"  # the endings of what is beside a file in use
 _FULL = sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMOPEN

@@ -19,8 +19,8 @@ from setsearch.sqlite.schema import columns, declared
 CHECKED = ("kind", "relation", "origin", "set")  # tables under the checksum
 CHECKED_BEFORE = (*CHECKED, "member")  # in files of versions whose members had no sum of their own
 SMALL, MEMBERS = 1, 2  # ids of the checksum and of the sum of members
-MODULUS = 1 << 62
-CHECKSUM_BYTES = 4
+MODULUS = 1 << 62  # of a sum that SQLite stores as a whole number
+CHECKSUM_BYTES = 4  # of CRC-32
 
 
 def add_checksum(data: bytes, place: str = "") -> bytes:

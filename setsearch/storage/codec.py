@@ -26,9 +26,9 @@ FEW = 64  # numbers of a slice that is not worth the time of patching, as that o
 LONGEST = 1 << 16  # numbers in a slice, so that places in it have 2 bytes
 _WIDTHS = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
 _FLOATS, _PATCHED, _DEFLATED, _HALVES = 9, 10, 11, 12  # in place of a width
-_BITS = (1, 8, 16)
+_BITS = (1, 8, 16)  # of the numbers of a slice, but for those that do not fit
 _HEAD = struct.Struct("<BBIiI")  # bits, whether gaps, length, the least value, how many do not fit
-_BYTES_OF_SIZE = 4
+_BYTES_OF_SIZE = 4  # before each column
 _BYTES_APART = 6  # of a number that does not fit: its place and its value
 MOST_OF_BYTE = 8  # numbers that a byte can hold
 

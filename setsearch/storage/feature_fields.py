@@ -21,7 +21,7 @@ TEXT_FIELD = "text"  # the first field of a text collection
 MARK = ":"  # behind the name of a field
 AFTER_MARK = chr(ord(MARK) + 1)
 RESERVED = ":,=\0"  # in names
-MOST_FIELDS, LONGEST_NAME = 50, 100
+MOST_FIELDS, LONGEST_NAME = 50, 100  # of a relation; characters of one
 EPOCH, DAY = datetime.datetime(1970, 1, 1), datetime.timedelta(days=1)
 FIRST_DAY, LAST_DAY = (datetime.datetime.min - EPOCH) / DAY, (datetime.datetime.max - EPOCH) / DAY
 LARGEST_WEIGHT = 1000.0  # of a field

@@ -29,7 +29,7 @@ LISTS, CONTEXTS = "lists", "contexts"  # the names of what is derived; of genera
 SLICE = 1 << 16  # elements that are stored together
 AT_WORK = 60.0  # seconds that a process may take for one step
 BYTES_OF_WRITE = 1 << 22  # of slices that one transaction writes
-SLICES_OF_DELETE = 32
+SLICES_OF_DELETE = 32  # in one statement
 _own = set[int]()  # the drafts of this process; a row of another one may be in a copied file
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 WHOLE, BEGINNING, LATER_WORD, ONE_EDIT, INSIDE, WORDS, SIMILAR = range(7)  # from the best
 LEAST_EDITED = 4  # characters of a text: shorter ones are one edit from too many names
 LEAST_SIMILAR = 0.7  # of difflib's ratio
-TRIGRAM = 3
+TRIGRAM = 3  # characters
 LONGEST_SHOWN = 80  # characters of a text in a message
 
 

@@ -26,7 +26,7 @@ FEWEST_WORDS, MOST_WORDS = 50_000, 25_000_000  # of a collection that gets conte
 NO_ITEMS = np.zeros(0, np.int64)
 MOST_RELATIONS = 1000  # in one index
 MOST_LOOKED_UP = 20_000  # features whose fields are looked up one by one
-MOST_WRITES = 1 << 62
+MOST_WRITES = 1 << 62  # of a file that is not damaged
 IDS_OF_ANY_FILE = 1 << 20  # ids that a file of any size may use; others may use a fourth of their bytes
 
 

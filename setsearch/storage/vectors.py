@@ -22,7 +22,7 @@ from setsearch.storage.revisions import random_number
 OWN, ENCODER, LATENT = "own", "encoder", "latent"
 SOURCES = (OWN, ENCODER, LATENT)
 LARGEST = 127  # absolute value of a stored number
-MOST_DIMENSIONS = 8192
+MOST_DIMENSIONS = 8192  # more than encoders give
 
 Bytes = npt.NDArray[np.int8]
 Rows = tuple[Sequence[str], Bytes, Sequence[int | None]]  # names, vectors, digests of what was encoded

@@ -65,10 +65,10 @@ FIELDS: dict[str, tuple[Pattern, ...]] = {
 LEAST_ITEMS = {LIST: 1}  # that must share a context of a pattern; 2 of others
 PATTERN_SHIFT = 3 * BITS
 LISTED, OWN_TEXT = "listed with ", "its own text has "  # before a word, in words
-LONGEST_LIST = 40
+LONGEST_LIST = 40  # members
 LONGEST_LINK = 3  # from a comma or conjunction of a list to the next one: a word, perhaps with an article
-TOKENS_OF_STEP = 1 << 20
-LARGEST_LEAST_COUNT = 20
+TOKENS_OF_STEP = 1 << 20  # that are counted at once
+LARGEST_LEAST_COUNT = 20  # uses that a word needs in the largest collections
 ALL_USES = 1 << 32  # the share of uses that is all of them
 
 _find_lists = re.compile(rf"w(?:(?:,&|,|&)a?w){{2,{LONGEST_LIST - 1}}}").finditer

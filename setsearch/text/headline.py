@@ -2,7 +2,7 @@
 
 import re
 
-LONGEST_TITLE, LEAST_LETTERS = 80, 3
+LONGEST_TITLE, LEAST_LETTERS = 80, 3  # characters; and letters of a line that is a title
 HEADING_WITHIN, LINES_WITHIN = 2000, 8192  # characters
 _heading = re.compile(r"^\s{0,3}#{1,6}\s+(.+?)\s*#*\s*$|^(?!\s*$)(.+)\n(?:={3,}|-{3,}|~{3,})\s*$", re.MULTILINE)
 

@@ -20,12 +20,12 @@ from setsearch.text.pieces import PieceNumbers, simple_characters
 from setsearch.text.tokenizer import TOKENIZED_TOGETHER
 from setsearch.text.words import MARKS_OF_LISTS, MARKS_OF_SENTENCES, OLD, Words
 
-RARE, BREAK, COMMA = 0, 1, 2
-FIRST_WORD = 3
+RARE, BREAK, COMMA = 0, 1, 2  # numbers that are no words
+FIRST_WORD = 3  # the number of the most frequent one
 MARKS = ("", ".", ",")  # the texts of the three
 CONJUNCTIONS, ARTICLES = ("and", "or", "nor"), ("a", "an", "the")  # parts of lists; never RARE
 MOST_WORDS = 1 << 20  # distinct words of a stream; less frequent ones become RARE
-PHRASE_COUNT, PHRASE_NPMI = 15, 0.45
+PHRASE_COUNT, PHRASE_NPMI = 15, 0.45  # of two words that are a phrase, at least
 FREQUENT_SHARE, FREQUENT_COUNT = 1 / 300, 100  # a word above both, such as "of", is part of no phrase
 
 

@@ -12,14 +12,14 @@ from starlette.responses import RedirectResponse, Response
 from setsearch.errors import UsageError
 from setsearch.options import offered, require_known
 
-MOST_NAMES = 200
+MOST_NAMES = 200  # of each kind on a page
 LONGEST_NAME = 1000  # characters
 LONGEST_NUMBER = 9  # digits and one
 SIZES = ("small", "large", "all")
 OPTIONS = offered("the page")
 LISTS = {"seed": "seeds", "reject": "rejected", "having": "having", "like": "like"}  # fields of several values
 STATE = ("items", *LISTS, "size", "set", "end", "version")
-SEE_OTHER = 303
+SEE_OTHER = 303  # the status after which a browser asks by GET
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from setsearch.web.page_state import Address
 
 CURVE = 100, 40  # width and height
 CELL = 6, 12  # of the map, for a character
-COLUMNS, ROWS = 46, 22
+COLUMNS, ROWS = 46, 22  # of the map
 
 
 @dataclass(frozen=True)

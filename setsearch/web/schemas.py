@@ -23,7 +23,7 @@ from setsearch.options import EXAMPLES, MODEL, RESULT, SAVED, Option, offered, r
 from setsearch.web.page_state import LONGEST_NAME, MOST_NAMES
 
 Asked = TypeVar("Asked", bound=BaseModel)
-MOST_HITS = 1000
+MOST_HITS = 1000  # of an answer
 MOST_FEATURES = 10_000  # of an item
 MOST_IN_BODY = 100_000  # names
 LONGEST_TEXT = 20_000  # characters

@@ -24,8 +24,8 @@ from setsearch.errors import SetsearchError, UsageError
 from setsearch.web import Rules, make_app
 
 KEEP_ALIVE = 5  # seconds
-QUEUED_CONNECTIONS = 2048
-SEEDS = 3
+QUEUED_CONNECTIONS = 2048  # that wait until a process takes them
+SEEDS = 3  # of the question that reads the lists
 HEADER_SECONDS = 10.0  # from the connection, or the end of the last answer, to the end of a request's headers
 MOST_WAITING = 500  # connections without a request; a new one closes the oldest
 UNREADABLE = "the request is not HTTP, or its address and headers are longer than 64 KB; a long question can be a POST"

@@ -136,6 +136,24 @@ def test_functions_fit_on_a_screen():
                 assert node.end_lineno - node.lineno < 60 or path.parent.name in ("cli", "commands"), (path, node.name)
 
 
+def test_each_number_has_a_word_of_source():
+    """What a constant counts, or why it has its value, stands behind it or above it."""
+    for path in FILES:
+        lines = path.read_text().splitlines()
+        for node in nodes(path)[0].body:
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and _is_number(node.value):
+                is_told = lines[node.lineno - 2].startswith("# ") or "  # " in lines[node.end_lineno - 1]
+                assert is_told, f"{path}: {lines[node.lineno - 1]}"
+
+
+def _is_number(value):
+    """Whether an expression is made of numbers alone."""
+    parts = [own for own in ast.walk(value) if isinstance(own, ast.expr)]
+    are_plain = all(isinstance(own, (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Tuple)) for own in parts)
+    numbers = [own.value for own in parts if isinstance(own, ast.Constant)]
+    return bool(numbers) and are_plain and all(type(own) in (int, float) for own in numbers)
+
+
 def test_public_functions_have_docstrings():
     """What a protocol says of a method need not be said again where it is implemented."""
     kinds = [node for path in FILES for node in nodes(path) if isinstance(node, ast.ClassDef)]

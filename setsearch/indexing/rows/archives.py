@@ -23,7 +23,7 @@ except ImportError:  # a Python may be built without it, as that of a browser is
 
 ENDINGS = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 MOST_MEMBERS, LONGEST_LIST = 100_000, 1 << 24  # of an archive; bytes of the list of a .zip
-PIECE = 1 << 20
+PIECE = 1 << 20  # bytes that are written at once
 BROKEN = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError),
     *(OSError, EOFError, NotImplementedError, RuntimeError, ValueError),

@@ -13,7 +13,7 @@ from setsearch.indexing.rows.cells import Cells, Row
 from setsearch.indexing.rows.marks import BadRow, Skip, with_marks
 
 OTHER_DELIMITERS = (";", "\t", "|")
-LONGEST_FIELD = 2**31 - 1
+LONGEST_FIELD = 2**31 - 1  # the most that csv takes everywhere
 END_OF_DOS = "\x1a"  # what old programs write at the end of a file
 MOST_ABOVE = 10  # lines above a header
 _names_delimiter = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE).fullmatch

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from setsearch.indexing.rows.cells import PLAIN_NUMBER, Cells, Row
 from setsearch.storage.conditions import Written, date_text, decimal_point, iso_date
 
-LOOKED_AT_ROWS = 1000
+LOOKED_AT_ROWS = 1000  # before the first one comes
 _either = re.compile(r"[+−-]?[1-9]\d{0,2}([.,])\d{3}", re.ASCII).fullmatch
 _groups = re.compile(r"[+-]?[1-9]\d{0,2}(?:(\.)\d{3}){2,}|[+-]?[1-9]\d{0,2}(?:(,)\d{3}){2,}", re.ASCII).fullmatch
 _slashed = re.compile(r"\s*(\d{1,2})[/-] ?(\d{1,2})[/-]", re.ASCII).match
