@@ -239,7 +239,7 @@ class Index:
         return add_vectors(self._parts, self._whole_name(items), (ids, vectors), replace)
 
     def add_latent(self, items: str | None = None, *, replace: bool = False) -> int:
-        """Add vectors that are made from the collection itself (search/latent.py); returns how many items have one.
+        """Add vectors made from the collection itself (search/latent_items.py); returns how many items have one.
 
         `refresh` makes them anew. `items` as in `items()`; with `replace` vectors from elsewhere go. Raises UsageError.
         """

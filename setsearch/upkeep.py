@@ -13,7 +13,7 @@ from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import Changes, needs_sync, sync
 from setsearch.memory.readings import Fresh, Readings, is_fresh
 from setsearch.options import Progress
-from setsearch.search.latent import latent_vectors
+from setsearch.search.latent_items import latent_vectors
 from setsearch.sqlite.database import Database
 from setsearch.storage.ids import collection_of, name_in, plain_name
 from setsearch.storage.names import Vocabulary
@@ -168,7 +168,7 @@ def add_latent(database: Database, reading: Reading, replace: bool = False) -> i
 def _renew_latent(parts: Parts, name: str, fresh: Fresh) -> None:
     """Make latent vectors anew whose collection has changed by more than `fresh` allows.
 
-    Those that an earlier version made of words with contexts go: contexts have some (memory/latent.py).
+    Those that an earlier version made of words with contexts go: contexts have some (memory/latent_words.py).
     """
     stale, have_others = list[str](), False
     with parts.database.read() as cursor:

@@ -14,7 +14,7 @@ from setsearch.answers.saved.groups import Marks, unknown_set
 from setsearch.answers.saved.stored import LONGEST_NAME, StoredSets, marks_by_side
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
-from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UsageError
+from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem
 from setsearch.memory.fields import Fields
 from setsearch.search.request import SeedNames, Seeds, parse_seeds
 from setsearch.sqlite.database import Database

@@ -18,9 +18,9 @@ from setsearch.lists import Lists, transposed
 from setsearch.memory import layout
 from setsearch.memory.content import Content
 from setsearch.memory.field import Field
-from setsearch.memory.latent import BYTES, latent_array, word_vectors
-from setsearch.memory.latent import FIELD as LATENT_FIELD
-from setsearch.memory.latent import NAME as LATENT_NAME
+from setsearch.memory.latent_words import BYTES, latent_array, word_vectors
+from setsearch.memory.latent_words import FIELD as LATENT_FIELD
+from setsearch.memory.latent_words import NAME as LATENT_NAME
 from setsearch.memory.names import CONTEXTS_OF, ContextVocabulary, DocumentVocabulary, WordVocabulary
 from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
 from setsearch.memory.neighbors import NEAREST, check_nearest

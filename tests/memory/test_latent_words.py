@@ -14,14 +14,14 @@ import setsearch
 from setsearch import errors
 from setsearch.arrays import Entries
 from setsearch.lists import Lists
-from setsearch.memory import latent
+from setsearch.memory import latent_words as latent
 
 THREADS = "OPENBLAS_NUM_THREADS"
 MAKE = """
 import random, sys, zlib
 import numpy as np
 from setsearch.arrays import Entries
-from setsearch.memory.latent import latent_array
+from setsearch.memory.latent_words import latent_array
 from setsearch.lists import Lists
 rng = np.random.default_rng(1)
 cells = np.unique(rng.integers(0, 900 * 500, 30_000))

@@ -7,7 +7,7 @@ import pytest
 
 import setsearch
 from setsearch import errors
-from setsearch.search import latent
+from setsearch.search import latent_items as latent
 from setsearch.storage.relation import load_relations
 from setsearch.storage.vectors import LATENT, VectorSource, write_vectors
 
