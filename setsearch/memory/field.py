@@ -301,7 +301,7 @@ class Field:
 
     def core_field(self, rule: ValueRule) -> OpenField:
         """The lists of a rule as the core takes them, as far as they have values now."""
-        own = self._valued_by(rule)
+        own = self._valued.get(rule) or self._valued_by(rule)
         if not own.norm and own.by_item.are_all_there:
             own.norm = own.by_item.norm
         return OpenField(own.in_core, own.norm, self.coefficient, (own.by_feature.used, own.by_item.used))

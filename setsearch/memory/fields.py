@@ -244,7 +244,7 @@ class Fields(NamedTuple):
     @property
     def have_columns(self) -> bool:
         """Whether columns may have been kept of the items: of words none are."""
-        return not self.first.transposed and self.contexts_revision is None
+        return not self.all[0].transposed and self.contexts_revision is None
 
     @property
     def are_documents(self) -> bool:
