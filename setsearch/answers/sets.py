@@ -21,6 +21,7 @@ from setsearch.sqlite.database import Database
 from setsearch.storage.ids import is_storable
 
 if TYPE_CHECKING:
+    from setsearch.answers.saved.coupling import SetBeside
     from setsearch.answers.saved.growing import Grown
 
 AnyReading = Reading | NumericReading
@@ -123,11 +124,8 @@ class ItemSet:
 
         In a group they are asked beside the other sets, as by `expand`. Raises as `Reading.expand`.
         """
-        if beside := self._beside(options):
-            from setsearch.answers.saved.coupling import expand_together
-
-            marks = parse_seeds(seeds), exclude
-            return expand_together(beside, self.name, marks, k, options, self._together)
+        if beside := self._beside(seeds, exclude, options):
+            return beside.expand(k, options)
         reading: Any = self.reading
         hits: Hits = reading.expand(seeds, k, exclude=exclude, **options)
         return hits
@@ -143,11 +141,8 @@ class ItemSet:
             options = {**self.reading.in_one_list, **options}
             seeds, present = self.present()
             exclude = present if exclude is None else exclude
-        if beside := self._beside(options):
-            from setsearch.answers.saved.coupling import explain_together
-
-            marks = parse_seeds(seeds), exclude or ()
-            return explain_together(beside, self.name, marks, item, options, self._together)
+        if beside := self._beside(seeds, exclude or (), options):
+            return beside.explain(item, options)
         reading: Any = self.reading
         found: Explanation = reading.explain(seeds, item, exclude=exclude or (), **options)
         return found
@@ -156,18 +151,20 @@ class ItemSet:
         self, answer: Callable[[Fields, Floats], T], seeds: SeedNames, *, exclude: Sequence[str] = (), **options: Any
     ) -> T:
         """What `answer` makes of the fields and the scores that `ask` ranks by, as `Reading.scores` has them."""
-        if beside := self._beside(options):
-            from setsearch.answers.saved.coupling import scored_together
-
-            return scored_together(beside, self.name, (parse_seeds(seeds), exclude), options, answer)
+        if beside := self._beside(seeds, exclude, options):
+            return beside.scored(options, answer)
         reading: Any = self.reading
         with reading.scores(seeds, exclude=exclude, **options) as found:
             return answer(*found)
 
-    def _beside(self, options: Mapping[str, Any]) -> Reading | None:
-        """What is asked of the set in its group, or within another set; None if it is asked alone, as numbers are."""
+    def _beside(self, seeds: SeedNames, exclude: Sequence[str], options: Mapping[str, Any]) -> "SetBeside | None":
+        """The question in its group, or within another set; None if it is asked alone, as sets of numbers are."""
         is_placed = options.get("groups") in (None, 1) and self._placed != (None, None)
-        return self.reading if is_placed and isinstance(self.reading, Reading) else None
+        if not is_placed or not isinstance(self.reading, Reading):
+            return None
+        from setsearch.answers.saved.coupling import SetBeside
+
+        return SetBeside(self.reading, self.name, parse_seeds(seeds), exclude, self._together)
 
     def present(self) -> tuple[list[str], list[str]]:
         """The accepted and the rejected items that the index still has; the others are in `gone`."""

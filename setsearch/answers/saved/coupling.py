@@ -38,7 +38,7 @@ from setsearch.memory.readings import FieldsBy
 from setsearch.options import refuse
 from setsearch.search.cutoff import LEADERS, floor_of, n_leading, tells, threshold
 from setsearch.search.passes import EXAMPLES, feedback
-from setsearch.search.request import ExpandRequest, parse_request
+from setsearch.search.request import ExpandRequest, Seeds, parse_request
 from setsearch.search.together import together
 from setsearch.search.weights import RIVAL, SeedWeights
 
@@ -407,90 +407,82 @@ class Beside(NamedTuple):
         )
 
 
-def ask_beside(
-    reading: Reading,
-    name: str,
-    marks: Given,
-    k: int | None,
-    options: Mapping[str, Any],
-    kept: list[Any],
-    answer: Callable[[Beside, ExpandRequest], T],
-) -> T:
-    """What `answer` makes of a set in a group, or within another, with these marks. Raises as `Reading.expand`.
+class SetBeside(NamedTuple):
+    """A set in a group, or within another, as a reading is asked about it: its name, and accepted and rejected items.
 
     `kept` has what sets said together, for those that are asked next on the same content.
     """
-    asking: Any = {**options, "exclude": marks[1]}
-    request = parse_request(k, asking)
-    given = marks[0] if isinstance(marks[0], dict) else tuple(marks[0]), tuple(marks[1])
 
-    def ask(fields_by: FieldsBy) -> T:
-        """The same in one transaction."""
-        known = reading.candidates(fields_by)
-        sets = StoredSets(known[-1].cursor)
-        groups, stored = sets.groups(), dict[str, Given](sets.marks_of(reading.name))
-        stored[name] = given
-        asked = {other: stored[other] for other in groups.asked_with([name]) if other in stored}
-        more = {key: options[key] for key in ("like", "having", "gamma") if key in options}
-        key = (asked, groups, request.model, more, [own.first.source for own in known])
-        if not kept or kept[0] != key or name not in kept[1].names:
-            several = Several(reading, fields_by, asked, groups, request.model, {name: more})
-            kept[:] = key, ask_together(several, name)
-        together: Together = kept[1]
-        place = together.names.index(name)
-        taken = together.standings[place].taken
-        fields, weights, left_out, cannot_tell = now(reading.weigh(fields_by, _seeds(marks), request, taken))
-        taking = together.taking()[place]
-        weights = weights.less(RIVAL, taking) if taking.any() else weights
-        weights = weights.having(decided=(together.belongs(place), together.standings[place].weighed.is_told))
-        left_out += np.flatnonzero(together.coupled.taken[place] & ~together.members[place]).tolist()
-        return answer(Beside(fields, weights, left_out, cannot_tell, together, place), request)
+    reading: Reading
+    name: str
+    seeds: Seeds
+    rejected: Sequence[str]
+    kept: list[Any]
 
-    return reading.answer(request.model, ask)
+    def expand(self, k: int | None, options: Options) -> Hits:
+        """As `Reading.expand`."""
 
+        def answer(own: Beside, request: ExpandRequest) -> Hits:
+            defaults = self.reading.defaults
+            hits = best_hits(own.fields, [own.weights], own.left_out, request, defaults, own.cannot_tell)
+            hits.asked = Asked(self.reading, self.seeds, {**request.model, "exclude": self.rejected})
+            if not request.options.get("explain"):
+                return hits
+            ids = own.fields.find_all([hit.item for hit in hits])
+            return hits.with_hits(own.named(hit, ids[hit.item]) for hit in hits)
 
-def expand_together(
-    reading: Reading, name: str, marks: Given, k: int | None, options: Mapping[str, Any], kept: list[Any]
-) -> Hits:
-    """`ItemSet.expand`, by `ask_beside`."""
+        return self._ask(k, options, answer)
 
-    def answer(own: Beside, request: ExpandRequest) -> Hits:
-        hits = best_hits(own.fields, [own.weights], own.left_out, request, reading.defaults, own.cannot_tell)
-        hits.asked = Asked(reading, _seeds(marks), {**request.model, "exclude": marks[1]})
-        if not request.options.get("explain"):
-            return hits
-        ids = own.fields.find_all([hit.item for hit in hits])
-        return hits.with_hits(own.named(hit, ids[hit.item]) for hit in hits)
+    def explain(self, item: str, options: Options) -> Explanation:
+        """As `Reading.explain`."""
 
-    return ask_beside(reading, name, marks, k, options, kept, answer)
+        def answer(own: Beside, request: ExpandRequest) -> Explanation:
+            id = own.fields.resolve(item)
+            return own.named(explanation(own.fields, own.weights, id), id)
 
+        return self._ask(1, {**options, "explain": True}, answer)
 
-def explain_together(
-    reading: Reading, name: str, marks: Given, item: str, options: Mapping[str, Any], kept: list[Any]
-) -> Explanation:
-    """`ItemSet.explain`, by `ask_beside`."""
+    def scored(self, options: Options, answer: Callable[[Fields, Floats], T]) -> T:
+        """What `answer` makes of the fields and the scores of all items, as `Reading.scores` has them."""
+        refuse("scores", options)
 
-    def answer(own: Beside, request: ExpandRequest) -> Explanation:
-        id = own.fields.resolve(item)
-        return own.named(explanation(own.fields, own.weights, id), id)
+        def scored(own: Beside, request: ExpandRequest) -> T:
+            scores = own.weights.scores() + own.weights.constant
+            scores[own.left_out] = -np.inf
+            among = own.fields.allowed(request.among, request.filter)
+            return answer(own.fields, scores if among is None else only(scores, among))
 
-    return ask_beside(reading, name, marks, 1, {**options, "explain": True}, kept, answer)
+        return self._ask(1, options, scored)
 
+    def _ask(self, k: int | None, options: Options, answer: Callable[[Beside, ExpandRequest], T]) -> T:
+        """What `answer` makes of the question. Raises as `Reading.expand`."""
+        reading, name, seeds, rejected, kept = self
+        request = parse_request(k, cast(Any, {**options, "exclude": rejected}))
+        given = seeds if isinstance(seeds, dict) else tuple(seeds), tuple(rejected)
 
-def scored_together(
-    reading: Reading, name: str, marks: Given, options: Mapping[str, Any], answer: Callable[[Fields, Floats], T]
-) -> T:
-    """`ItemSet.scored`, by `ask_beside`."""
-    refuse("scores", options)
+        def ask(fields_by: FieldsBy) -> T:
+            """The same in one transaction."""
+            known = reading.candidates(fields_by)
+            sets = StoredSets(known[-1].cursor)
+            groups, stored = sets.groups(), dict[str, Given](sets.marks_of(reading.name))
+            stored[name] = given
+            asked = {other: stored[other] for other in groups.asked_with([name]) if other in stored}
+            more = {key: options[key] for key in ("like", "having", "gamma") if key in options}
+            key = (asked, groups, request.model, more, [own.first.source for own in known])
+            if not kept or kept[0] != key or name not in kept[1].names:
+                several = Several(reading, fields_by, asked, groups, request.model, {name: more})
+                kept[:] = key, ask_together(several, name)
+            together: Together = kept[1]
+            place = together.names.index(name)
+            taken = together.standings[place].taken
+            fields, weights, left_out, cannot_tell = now(reading.weigh(fields_by, seeds, request, taken))
+            taking = together.taking()[place]
+            weights = weights.less(RIVAL, taking) if taking.any() else weights
+            weights = weights.having(decided=(together.belongs(place), together.standings[place].weighed.is_told))
+            left_out += np.flatnonzero(together.coupled.taken[place] & ~together.members[place]).tolist()
+            return answer(Beside(fields, weights, left_out, cannot_tell, together, place), request)
 
-    def scored(own: Beside, request: ExpandRequest) -> T:
-        """The same, of the question."""
-        scores = own.weights.scores() + own.weights.constant
-        scores[own.left_out] = -np.inf
-        among = own.fields.allowed(request.among, request.filter)
-        return answer(own.fields, scores if among is None else only(scores, among))
-
-    return ask_beside(reading, name, marks, 1, options, [], scored)
+        return reading.answer(request.model, ask)
 
 
 def _seeds(marks: Given) -> list[str] | dict[str, float]:
