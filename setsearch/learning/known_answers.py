@@ -16,7 +16,6 @@ from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
 from setsearch.learning.review_files import BIBTEX_FIELDS, SAID, UNREAD, WORDS, texts_beside
 from setsearch.storage.synced_source import Columns
-from setsearch.text.headline import shorten
 from setsearch.text.identifiers import plain_title
 
 LATER = "later"
@@ -181,4 +180,5 @@ def _has_title(reading: Reading, item: str, title: str) -> bool:
     own = reading.titles([item]).get(item)
     if not title or own is None:
         return not title or _found(reading, title) in (None, item)
-    return plain_title(own) in (plain_title(title), plain_title(shorten(title) or ""))
+    shown, whole = plain_title(own), plain_title(title)
+    return shown == whole or (own.endswith("…") and whole.startswith(shown))

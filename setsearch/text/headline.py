@@ -15,6 +15,8 @@ def headline(text: str) -> str | None:
 
 
 def shorten(title: str | None) -> str | None:
-    """A title on one line, of at most 80 characters; None if nothing is left."""
+    """A title on one line, of at most 80 characters; None if nothing is left. A word is cut only if it is long."""
     line = " ".join((title or "").split())
-    return (line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1].rstrip() + "…") or None
+    whole = line[:LONGEST_TITLE].rpartition(" ")[0]  # a part of a word would count as a word
+    cut = whole if len(whole) > LONGEST_TITLE // 2 else line[: LONGEST_TITLE - 1]
+    return (line if len(line) <= LONGEST_TITLE else f"{cut}…") or None

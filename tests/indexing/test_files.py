@@ -214,6 +214,19 @@ def test_linked_folders_are_read_once(tmp_path, run):
     assert "left out" not in run("index", "d.db", str(folder / "real"), "--glob", "*.txt")[2]
 
 
+def test_a_title_that_is_cut_gives_no_word_that_the_text_has_not(tmp_path, run):
+    line = "The tramway of the town, which everybody calls Strassenbahn, runs to the old harbour"
+    (tmp_path / "a.txt").write_text(f"{line}\nand back.")
+    (tmp_path / "b.ris").write_text(f"TY  - JOUR\nTI  - {line} today\nAB  - Trams.\nER  - \n")
+    assert run("index", "a.db", "a.txt", "b.ris")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        documents = index.items("documents")
+        titles = documents.titles(["a.txt", "b.ris#1"])
+        words = {*line.lower().replace(",", "").split(), "and", "back", "today", "trams"}
+        assert all(set(documents.features_of(id)) <= words for id in titles)
+    assert set(titles.values()) == {f"{line.removesuffix(' harbour')}…"}
+
+
 def test_an_empty_index_says_why(tmp_path, run, failed):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.doc").write_bytes(b"\xd0\xcf\x11\xe0" + bytes(99))
