@@ -4,6 +4,8 @@ SQLite finds the candidates by the patterns here. rapidfuzz, 12 MB, would take t
 """
 
 import difflib
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -14,6 +16,7 @@ LEAST_EDITED = 4  # characters of a text: shorter ones are one edit from too man
 LEAST_SIMILAR = 0.7  # of difflib's ratio
 TRIGRAM = 3  # characters
 LONGEST_SHOWN = 80  # characters of a text in a message
+_may_have_accents = re.compile("[aceinosuyz]", re.IGNORECASE)
 
 
 Total = Callable[[int], int]  # how often a thing is used, by its id
@@ -44,9 +47,17 @@ def match(text: str, id: int, name: str, title: str | None) -> Match | None:
     """How a name or its title matches; None if it does not."""
     wanted = text.casefold()
     words = wanted.split()
-    found = [(*_match(wanted, words, own.casefold()), own) for own in (title, name) if own]
+    found = [(*_match(wanted, words, as_typed(wanted, own)), own) for own in (title, name) if own]
     quality, ratio, shown = max(found, key=lambda one: (-one[0], one[1]))
     return Match(quality, ratio, id, name, title, shown) if ratio >= LEAST_SIMILAR else None
+
+
+def as_typed(text: str, name: str) -> str:
+    """A name in any case; without accents for who types none."""
+    name = name.casefold()
+    if name.isascii() or not text.isascii():
+        return name
+    return "".join(letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter))
 
 
 def _match(wanted: str, words: Sequence[str], name: str) -> tuple[int, float]:
@@ -100,10 +111,14 @@ def is_one_edit(text: str, name: str) -> bool:
 
 
 def edited(text: str) -> list[str]:
-    """Patterns of LIKE of which each name that is one edit from a text meets one: an edit leaves a half as it is."""
+    """Patterns of LIKE of which each name that is one edit from a text meets one: an edit leaves a half as it is.
+
+    So does each name that has accents where the text has none.
+    """
     half = len(text) // 2
     swapped = text[: half - 1] + text[half - 1 : half + 1][::-1] + text[half + 1 :]
-    return [like(text[:half]) + "%", "%" + like(text[half:]), like(swapped)]
+    accented = like(_may_have_accents.sub("é", text))
+    return [like(text[:half]) + "%", "%" + like(text[half:]), like(swapped), accented]
 
 
 def trigrams(text: str) -> list[str]:

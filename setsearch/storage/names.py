@@ -15,9 +15,11 @@ from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.ids import id_text, is_storable
 from setsearch.storage.matching import (
     LEAST_EDITED,
+    WHOLE,
     Match,
     Total,
     anywhere,
+    as_typed,
     best_matches,
     cases,
     edited,
@@ -217,7 +219,7 @@ class Vocabulary(Bound):
         known = self.find([own for own in shorter if is_storable(own)])
         names = dict.fromkeys(own for own in shorter if own in known)
         found = best_matches(self.search(name, HINTS), total)
-        found.sort(key=lambda one: not is_one_edit(name.casefold(), one.shown.casefold()))
+        found.sort(key=lambda one: one.quality != WHOLE and not is_one_edit(name.casefold(), one.shown.casefold()))
         names |= dict.fromkeys(one.name if self.titles_shown else one.shown for one in found)
         return f"did you mean {' or '.join(map(shown, [*names][:HINTS]))}?" if names else ""
 
@@ -262,7 +264,7 @@ class Vocabulary(Bound):
         return ids
 
     def one_edit_away(self, text: str) -> list[int]:
-        """Ids whose name or title is one edit from a text, in any case."""
+        """Ids whose name or title is one edit from a text, in any case, or as it is but for accents."""
         if not LEAST_EDITED <= len(text) <= LONGEST_SEARCHED:
             return []
         patterns, wanted, ids = edited(text), text.casefold(), list[int]()
@@ -273,7 +275,7 @@ class Vocabulary(Bound):
                 f"and ({likes})",
                 (self.id, len(text) - 1, len(text) + 1, *patterns),
             )
-            ids += [id for id, own in rows if is_one_edit(wanted, own.casefold())]
+            ids += [id for id, own in rows if (plain := as_typed(wanted, own)) == wanted or is_one_edit(wanted, plain)]
         return ids
 
     def containing(self, text: str) -> list[int]:

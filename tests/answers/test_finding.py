@@ -108,6 +108,18 @@ def test_what_is_one_edit_away_is_offered_before_what_is_longer(tmp_path):
                 documents.expand([empty])
 
 
+@pytest.mark.parametrize("others", [0, 3000])  # that begin as it was typed
+def test_who_types_no_accents_finds_names_with_some(build, others):
+    names = ["été", "et", "élevée", "œuvre", "Généralité des élèves", "eleve", "Ürümqi"]
+    documents = build({name: {"x": 1} for name in [*names, *(f"e{n}" for n in range(others))]}).items("film")
+    typed = {"elevee": "élevée", "ELEVEE": "élevée", "urumqi": "Ürümqi", "generalite des eleves": names[4]}
+    for own, name in {**typed, **({} if others else {"ete": "été"})}.items():
+        assert documents.find_names(own)[0].item == name
+        with pytest.raises(errors.UnknownItem, match=f"did you mean '{name}'"):
+            documents.find(own)
+    assert documents.find_names("eleve")[0].item == "eleve"
+
+
 def test_a_name_is_one_in_any_case_and_without_its_parenthesis(films):
     reading = films.items("film")
     for typed, id in (("toy story", "f0"), ("TOY STORY 2 (1999)", "f1"), ("alien", "f5"), ("café society", "f3")):
