@@ -16,7 +16,7 @@ from setsearch.arrays import Ints
 from setsearch.core.threads import give_back, workers
 from setsearch.errors import CorruptIndex, DatabaseError, LostArrays
 from setsearch.memory.field import Field
-from setsearch.memory.latent import NAME as LATENT_NAME
+from setsearch.memory.latent_words import NAME as LATENT_NAME
 from setsearch.memory.names import ContextVocabulary
 from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
 from setsearch.memory.neighbors import Earlier, identities, nearest_words, read_earlier
