@@ -30,7 +30,7 @@ from setsearch.errors import LostArrays
 
 COPIES, SHORT = -4, (1 << 16) - 1  # as in core.c
 OFTEN = 16  # times that lists are asked for before it pays to look at all items
-LEAST_NORM = 2.0**-20
+LEAST_NORM = 2.0**-20  # of the largest one: 0 says that some items have no values yet
 ROOM = 1 << 18  # numbers of answers, beside those of the largest one
 MOST_EXAMPLES = LEAST_ROOM
 NO_NEAR, NO_PRIOR = (0, 0, 0, 0, 0.0), (0, 0, 0, 0.0, 0.0, 0.0)  # what the core gets in their places

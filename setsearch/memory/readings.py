@@ -241,11 +241,13 @@ class Readings:
     def _word_contexts(self, opened: Opened) -> WordContexts | None:
         """The contexts of a collection: those that the file holds, or those that only memory does."""
         version, relation, _ = opened
-        generation, found = self._known_contexts(relation)
+        generation = self._generation(relation)
+        found = self._known_contexts(relation, generation)
         if generation is None or found is not None:
             return found
         with self._memory.alone(CONTEXTS, relation.id):
-            generation, found = self._known_contexts(relation)  # another thread may have read them
+            generation = self._generation(relation)
+            found = self._known_contexts(relation, generation)  # another thread may have read them
             if generation is None or found is not None:
                 return found
             try:
@@ -259,12 +261,11 @@ class Readings:
                     self._memory.versions[relation.id] = [version]
             return found
 
-    def _known_contexts(self, relation: Relation) -> tuple[Generation | None, WordContexts | None]:
-        """Whose contexts answer, and these if they are in memory."""
-        with LOCK:
-            generation, known = self._generation(relation), self._memory.contexts.get(relation.id)
-            is_known = generation is not None and known is not None and known.generation.id == generation.id
-            return generation, known if is_known else None
+    def _known_contexts(self, relation: Relation, generation: Generation | None) -> WordContexts | None:
+        """The contexts of a generation, if they are in memory."""
+        known = self._memory.contexts.get(relation.id)
+        are_its_own = generation is not None and known is not None and known.generation.id == generation.id
+        return known if are_its_own else None
 
     def _generation(self, relation: Relation) -> Generation | None:
         """Whose contexts answer: those that the file holds, or those that only memory does."""
@@ -283,9 +284,10 @@ class Readings:
 
     def _outline(self, relation: Relation) -> tuple[Revision, Sequence[str], Mapping[str, int]] | None:
         """The revision of contexts, their words, and the size of each field, without lists; None without contexts."""
-        generation, known = self._known_contexts(relation)
+        generation = self._generation(relation)
         if generation is None:
             return None
+        known = self._known_contexts(relation, generation)
         try:
             words, sizes = (known.words.words, sizes_of(known)) if known else read_sizes(generation)
         except LostArrays:
