@@ -207,7 +207,8 @@ def _prepare(
 ) -> PreparedItem:
     """The item with its features; a short text stays as it is, to be tokenized with others. Raises InvalidItem."""
     if not isinstance(item, tuple) or not 2 <= len(item) <= 5:
-        raise InvalidItem(f"an item is (id, features), (id, features, title) or Item(...), not {item!r:.80}")
+        way_out = "an item is (id, features), (id, features, title) or Item(...), and a frame is for `add_frame`"
+        raise InvalidItem(f"{way_out}; this is {' '.join(repr(item).split()):.80}")
     id, features, title, columns, fields = (*item, None, None, None)[:5]
     id = id_text(id)
     others: OfFields = {} if fields is None else checked_fields(id, fields, relation.first_field)

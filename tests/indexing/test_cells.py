@@ -271,6 +271,13 @@ def test_true_and_false_are_counts(run, tmp_path):
     assert features(tmp_path / "b.db") == {"A": {"u": 1}}
 
 
+@pytest.mark.parametrize("frames", [pandas, polars])
+def test_a_frame_is_no_list_of_items(frames):
+    index = setsearch.open(sqlite3.connect(":memory:"), create=True)
+    with pytest.raises(setsearch.errors.InvalidItem, match=r"a frame is for `add_frame`; this is .*id[^\n]*$"):
+        index.add(frames.DataFrame({"id": ["a", "b"], "text": ["lions", "cats"]}))
+
+
 def test_a_whole_number_is_one_id(run, tmp_path):
     frame = pandas.DataFrame({"id": [1.0, 2.0, 2.5], "text": ["lions", "cats", "dogs"]})
     with setsearch.open(tmp_path / "f.db", create=True) as index:
