@@ -61,6 +61,7 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> "FastAPI"
         version=setsearch.__version__,
         docs_url=None,  # these would load scripts from elsewhere
         redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,  # how generated clients call their functions
     )
     name = Path(place).name if not isinstance(place, Index) else str(pool.place)
     render = make_render(name, rules)

@@ -67,7 +67,7 @@ class Rules:
     """`token`: required from everybody; `read_only`: sets are not saved; `origins`: other origins whose pages may ask.
 
     `hosts`: the names of the server, all by default. A server on loopback should name them: otherwise a foreign page
-    could reach it under a name of its own (DNS rebinding).
+    could reach it under a name of its own (DNS rebinding). `prefix`: the path under which a proxy shows a server.
     """
 
     token: str | None = None
@@ -75,6 +75,7 @@ class Rules:
     origins: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     seconds: float = 10.0
+    prefix: str = ""
     guesses: Guesses = field(default_factory=Guesses, compare=False)
 
     def is_known(self, request: Request, secret: str, expected: str | None) -> bool:

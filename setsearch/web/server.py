@@ -106,6 +106,7 @@ def make_server(db: Path, rules: Rules) -> uvicorn.Server:
         log_level="warning",
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE,
+        root_path=rules.prefix,
     )
     return uvicorn.Server(config)
 

@@ -531,3 +531,19 @@ def test_items_with_numbers_have_a_page(serve, tmp_path):
     page = serve(tmp_path / "n.db").ask("/", items="person", seed="ann")
     assert page[0] == 200
     assert "bob" in page[2]
+
+
+def test_a_proxy_may_show_it_under_a_path(serve, animals):
+    """It asks without the path, and all links have it."""
+    server = serve(animals, "--prefix", "sets/")
+    status, _, page = server.ask("/", items="documents", seed="lion")
+    links = re.findall(r'(?:href|src|action|data-complete)="(/[^"]*)"', page)
+    assert status == 200 and links and all(link.startswith("/sets/") for link in links)
+    assert server.ask("/static/page.css")[0] == server.ask("/api/expand", items="documents", seeds="lion")[0] == 200
+    assert server.json("/openapi.json")["servers"] == [{"url": "/sets"}]
+
+
+def test_generated_clients_have_short_names(asked):
+    paths = asked.json("/openapi.json")["paths"].values()
+    names = [operation["operationId"] for path in paths for operation in path.values()]
+    assert {"expand", "explain", "get_set", "put_set"} < {*names} and len(names) == len({*names})

@@ -46,6 +46,13 @@ def mcp(db: DB) -> None:
     make_server(db).run("stdio")
 
 
+class Names(NamedTuple):
+    """What else the server is called, and where a proxy shows it."""
+
+    name: Annotated[Texts, option("HOST", "Another name of this server; may be repeated.", ADVANCED)] = None
+    prefix: Annotated[str, option("PATH", "Where a proxy that strips it shows it, such as /sets.", ADVANCED)] = ""
+
+
 class Pace(NamedTuple):
     """How often what is derived is looked after, how long an answer may take, and how many processes answer."""
 
@@ -56,7 +63,7 @@ class Pace(NamedTuple):
     workers: Annotated[int, option("N", "Processes that answer.", ADVANCED, min=1)] = 1
 
 
-@with_options(pace=Pace)
+@with_options(names=Names, pace=Pace)
 def serve(
     db: DB,
     *,
@@ -69,7 +76,7 @@ def serve(
         option("TEXT", "Token that every request needs.", ADVANCED, envvar="SETSEARCH_TOKEN", show_default=False),
     ] = None,
     cors: Annotated[Texts, option("ORIGIN", "Another origin whose pages may ask.", ADVANCED)] = None,
-    name: Annotated[Texts, option("HOST", "Another name of this server; may be repeated.", ADVANCED)] = None,
+    names: Names,
     pace: Pace,
 ) -> None:
     """Serve a page and a JSON API (/api, described in /openapi.json), by default to this machine only.
@@ -79,7 +86,7 @@ def serve(
     is_local = host in LOOPBACK
     if not is_local and not token and not read_only:
         raise UsageError(f"--host {host} lets others in: require a --token TEXT, or serve --read-only")
-    hosts = (*LOOPBACK, "[::1]", *(name or ())) if is_local or name else ()
+    hosts = (*LOOPBACK, "[::1]", *(names.name or ())) if is_local or names.name else ()
     with suppress(KeyboardInterrupt), _ended_by_ctrl_c():
         try:
             from setsearch.web import Rules
@@ -93,7 +100,8 @@ def serve(
         listening = bind(host, port)
         tell_missing_core()
         address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
-        rules = Rules(token or None, read_only, tuple(cors or ()), hosts, pace.timeout)
+        shown = f"/{names.prefix.strip('/')}".rstrip("/")
+        rules = Rules(token or None, read_only, tuple(cors or ()), hosts, pace.timeout, shown)
         with listening:
             _answer(db, rules, listening, pace, address, open_page)
     say("stopped")
