@@ -103,12 +103,13 @@ class _Host:
     def options(self, table: str, of_names: bool = False, alone: bool = False) -> list[str] | None:
         """The options of a table of documents; None if it has no key of one column, or no text.
 
-        `of_names`: names, or else the key, are its text. `alone`: without what other tables have.
+        `of_names`: names, or else the key, are its text. `alone`: without what other tables have, and rows that have a
+        key of several columns are known by their rowid.
         """
         columns, primary = self._columns(table), self._primary(table)
-        if len(primary) > 1 or (not primary and not Table(self._cursor, table).has_rowid(columns)):
+        key = primary[0] if len(primary) == 1 else "rowid"
+        if primary != [key] and not ((alone or not primary) and Table(self._cursor, table).has_rowid(columns)):
             return None
-        key = primary[0] if primary else "rowid"
         links = {own.column: own for own in self._links(table)}
         values = {name: self._values(table, name) for name in columns if name != key}
         separator = next(filter(None, map(_separator, values.values())), None)

@@ -33,6 +33,7 @@ from setsearch.integrations.table_copies import TableCopies, not_indexed
 from setsearch.memory.where import Where
 from setsearch.options import EXAMPLES, SAVED, Option, offered, require_known
 from setsearch.pool import WORKERS, QuestionPool, until_gone, watch_damage
+from setsearch.sqlite.sql import quote
 from setsearch.storage.synced_source import FTS5, TABLE
 
 MOST_HITS = 200  # on one page
@@ -84,15 +85,12 @@ def table_actions(datasette: Any, database: str, table: str) -> Callable[[], Any
 
 
 @hookimpl(optionalhook=True)
-def row_actions(datasette: Any, database: str, table: str, row: Any) -> Callable[[], Any]:
+def row_actions(datasette: Any, database: str, table: str, request: Any) -> Callable[[], Any]:
     """An entry in the menu of a row (1.0)."""
 
     async def _actions() -> list[dict[str, str]]:
-        source = await _source_of(datasette, database, table)
-        if not source or source["key"] not in row.keys():  # noqa: SIM118
-            return []
-        path = _path(datasette, database, table, row=[str(row[source["key"]])])
-        return [{"href": path, "label": "Rows like this"}]
+        path = await _rows_like(datasette, database, table, request)
+        return [{"href": path, "label": "Rows like this"}] if path else []
 
     return _actions
 
@@ -104,11 +102,8 @@ def extra_body_script(datasette: Any, view_name: str, database: str, table: str,
         return None
 
     async def _script() -> str:
-        source = await _source_of(datasette, database, table)
-        if not source or not source["primary"]:
-            return ""
-        path = _path(datasette, database, table, row=[tilde_decode(request.url_vars["pks"])])
-        return ROW_LINK % json.dumps(path).replace("<", "\\u003c")
+        path = await _rows_like(datasette, database, table, request)
+        return ROW_LINK % json.dumps(path).replace("<", "\\u003c") if path else ""
 
     return _script
 
@@ -281,10 +276,23 @@ async def _source_of(datasette: Any, database: str, table: str) -> dict[str, Any
     source: dict[str, Any] | None = await _ask(datasette, database, lambda index: _source(index, table))
     if source is not None or not _may_copy(datasette, database, table):
         return source
-    key = None
     with suppress(SetsearchError, sqlite3.Error):  # a menu has no entry then
-        key = await _execute(datasette, database, partial(_copies.key, _place(datasette, database), table))
-    return {"key": key, "primary": True} if key is not None else None
+        source = await _execute(datasette, database, partial(_copies.key, _place(datasette, database), table))
+    return source
+
+
+async def _rows_like(datasette: Any, database: str, table: str, request: Any) -> str | None:
+    """The page of rows like the one that a request shows; None if no rows can be asked for."""
+    source = await _source_of(datasette, database, table)
+    if source is None:
+        return None
+    host, names = datasette.get_database(database), [*map(tilde_decode, request.url_vars["pks"].split(","))]
+    if not source["primary"]:
+        keys = await host.primary_keys(table) or ["rowid"]
+        condition = " and ".join(f"{quote(key)} = ?" for key in keys)
+        rows = await host.execute(f"select {quote(source['key'])} from {quote(table)} where {condition}", names)
+        names = [str(name) for row in rows.rows for name in row if name is not None]
+    return _path(datasette, database, table, row=names) if names else None
 
 
 async def _answer(datasette: Any, query: "_Query") -> Any:
@@ -300,7 +308,7 @@ async def _answer(datasette: Any, query: "_Query") -> Any:
         raise SetsearchError(not_indexed(table))
     copy = await _execute(datasette, database, partial(_copies.copy, _place(datasette, database), table))
     copied = datetime.fromtimestamp(copy.time, UTC).isoformat(timespec="seconds")
-    source = {"items": "documents", "key": copy.key, "primary": True, "changed": None, "copied": copied}
+    source = {"items": "documents", "key": copy.key, "primary": copy.primary, "changed": None, "copied": copied}
     limit = datasette.setting("sql_time_limit_ms") / 1000
     return await _pool(copy.path, limit).ask(partial(query.answer, source))
 

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import setsearch
 from setsearch.errors import SourceError
@@ -31,10 +31,14 @@ SECONDS = 60.0  # after which a copy is read again
 
 
 class TableCopy(NamedTuple):
-    """The index of a copy, the column with the ids of rows, and when they were read, in seconds since 1970."""
+    """The index of a copy, the column with the ids of rows, and when they were read, in seconds since 1970.
+
+    `primary`: whether the column is the primary key.
+    """
 
     path: Path
     key: str
+    primary: bool
     time: float
 
 
@@ -47,12 +51,12 @@ class TableCopies:
         self._columns: dict[tuple[str, str], tuple[float, Columns | None]] = {}
         self._lock, self._count = Lock(), 0
 
-    def key(self, place: str, name: str, connection: sqlite3.Connection) -> str | None:
-        """The column with the ids of rows of a table of a database; None for a table that has no copy."""
+    def key(self, place: str, name: str, connection: sqlite3.Connection) -> dict[str, Any] | None:
+        """The `key` of rows of a table of a database, and whether it is the `primary` one; None without a copy."""
         with self._lock, _reading(connection) as cursor:
             table = Table(cursor, name)
             columns = None if _is_large(table) else self._columns_of(place, table)
-            return None if columns is None else columns.id
+            return None if columns is None else {"key": columns.id, "primary": table.is_key(columns.id)}
 
     def copy(self, place: str, table: str, connection: sqlite3.Connection) -> TableCopy:
         """The copy of a table of a database, by a connection to it. Raises SourceError for one that has none."""
@@ -94,14 +98,14 @@ class TableCopies:
             raise SourceError(f"{lacking} (it has more than {MOST_ROWS:,} rows, too many for a copy)")
         columns = self._columns_of(place, table)
         if columns is None:
-            raise SourceError(f"{lacking} (a copy needs a key of one column, and something that rows share)")
+            raise SourceError(f"{lacking} (a copy needs a key of one column, or rowids, and something that rows share)")
         begin, known = time.time(), self._made.get((place, table.name))
         self._folder = self._folder or TemporaryDirectory(prefix="setsearch-")
         self._count += known is None
         path = known.path if known is not None else Path(self._folder.name) / f"{self._count}.db"
         with setsearch.open(path, create=True, contexts="off") as index:
             index.replace(read_source(table.cursor, SyncedSource(TABLE, table.name, asdict(columns))))
-        return TableCopy(path, columns.id, begin)
+        return TableCopy(path, columns.id, table.is_key(columns.id), begin)
 
 
 def not_indexed(table: str) -> str:

@@ -63,6 +63,11 @@ class Table(NamedTuple):
             return False
         return self.declared()[0] == "table"
 
+    def is_key(self, name: str) -> bool:
+        """Whether a column is the primary key; `rowid` is that of a table without one."""
+        primary = self.primary_key()
+        return primary == [name] or (name == "rowid" and not primary)
+
     def is_stored(self) -> bool:
         """Whether it holds its rows, so that there is an end to them: no view, no virtual table."""
         type, _, sql = self.declared()

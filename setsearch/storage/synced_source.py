@@ -312,8 +312,6 @@ def describe_table(table: Table, kinds: Sequence[str]) -> dict[str, Any] | None:
     for relation in load_relations(table.cursor):
         source = load_source(relation)
         if source is not None and source.kind in kinds and source.name.lower() == table.name.lower():
-            primary = table.primary_key()
-            by_rowid = source.key == "rowid" and not primary
-            found = {"items": relation.items.name, "key": source.key, "primary": by_rowid or primary == [source.key]}
+            found = {"items": relation.items.name, "key": source.key, "primary": table.is_key(source.key)}
             return found | {"changed": count_changes(relation) if source.tracked else None}
     return None

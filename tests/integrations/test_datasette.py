@@ -387,6 +387,19 @@ def test_a_table_that_nobody_indexed_answers_by_a_copy(host):
         assert not connection.execute("select 1 from sqlite_master where name like 'setsearch%'").fetchall()
 
 
+def test_rows_with_a_key_of_several_columns_are_known_by_rowid(host):
+    with sqlite3.connect(host) as connection:
+        connection.execute("create table pages (book int, page int, body text, primary key (book, page))")
+        rows = [(id, page, body) for id, _, body in BOOKS for page in (1, 2)]
+        connection.executemany("insert into pages values (?, ?, ?)", rows)
+    row, page = get(host, "/app/pages/4,2", "/-/setsearch/app/pages.json?row=1&k=1")
+    assert "/-/setsearch/app/pages?row=8" in row.text
+    (hit,) = page.json()["hits"]
+    assert hit["item"] == "2" and hit["href"] == "/app/pages?rowid__exact=2"
+    (shown,) = get(host, "/app/pages.json?_shape=array&rowid__exact=2")[0].json()
+    assert shown == {"book": 1, "page": 2, "body": BOOKS[0][2]}
+
+
 def test_a_copy_is_read_again_when_it_is_old(host, monkeypatch):
     asked = "/-/setsearch/app/books.json?row=1&k=9"
     before = get(host, asked)[0].json()
@@ -410,7 +423,7 @@ def test_what_has_no_copy_says_why(host, monkeypatch):
     assert "books is not indexed; `setsearch index DB --table books --text COLUMN`" in turned_off.json()["error"]
     assert "Expand a set of rows" not in menu.text
     numbers, where = get(host, "/-/setsearch/app/numbers.json?row=1", f"{asked}&_where=id+>+2")
-    assert "(a copy needs a key of one column, and something that rows share)" in numbers.json()["error"]
+    assert "(a copy needs a key of one column, or rowids, and something that rows share)" in numbers.json()["error"]
     assert "_where is for indexed tables" in where.json()["error"]
     monkeypatch.setattr(table_copies, "SECONDS", 0.0)
     monkeypatch.setattr(table_copies, "MOST_ROWS", 3)
