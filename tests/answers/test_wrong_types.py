@@ -19,6 +19,13 @@ CALLS = {
     "grow": lambda index: index.grow(5),
     "set": lambda index: index.set(None),
     "number": lambda index: index.set(5),
+    "unknown": lambda index: index.delete_set(None),
+    "rename": lambda index: index.rename_set(5, "dogs"),
+    "new name": lambda index: index.rename_set("cats", None),
+    "question": lambda index: index.question(set=5),
+    "named": lambda index: index.export_sets([5]),
+    "group": lambda index: index.keep_set("cats", ["a"], items="documents", group=5),
+    "exclusive": lambda index: index.group("kinds", exclusive="no"),
     "keep": lambda index: index.keep_set(None, ["a"], items="documents"),
 }
 
@@ -27,8 +34,8 @@ CALLS = {
 def test_wrong_types_are_errors_of_one_line(call, tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
         index.add([("a", "lion tiger"), ("b", "lion cat")])
-        index.keep_set("cats", ["a"], items="documents")
-        with pytest.raises(errors.SetsearchError, match=r"(several|printable|mapping)"):
+        index.keep_set("cats", ["a"], items="documents", group="kinds")
+        with pytest.raises(errors.SetsearchError, match=r"(several|printable|mapping|there is cats|True or False)"):
             CALLS[call](index)
 
 

@@ -70,7 +70,7 @@ class Groups(NamedTuple):
 
 def unknown_set(name: str, known: Iterable[str]) -> UnknownSet:
     """The error for a set that is none of the known ones, with the nearest of them, or some."""
-    names = [*known]
+    name, names = str(name or ""), [*known]
     near = [shown(other) for other in get_close_matches(name, names, HINTS)]
     some = f"there is {', '.join(names[:MOST_NAMED]) or 'none yet'}"
     more = f", and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""

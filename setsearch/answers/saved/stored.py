@@ -156,14 +156,16 @@ class StoredSets(NamedTuple):
 
         `places` tell where a set has a member, for messages.
         """
+        if not isinstance(exclusive, bool):
+            raise InvalidParameter(f"exclusive is True or False, not {exclusive!r:.60}")
         self.group(name)
         self.cursor.execute('update setsearch_set set exclusive = ? where "group" = ?', (int(exclusive), name))
         self.check_members(name, places=places)
 
     def put(self, name: str, group: str | None, under: str | None) -> None:
         """Store the group and the whole of a set, "" for none. Raises UnknownSet, InvalidParameter."""
-        group, under = (group or "").strip() or None, under or None
-        if group is not None and (len(group) > LONGEST_NAME or not group.isprintable()):
+        group, under = (group.strip() if isinstance(group, str) else group) or None, under or None
+        if group is not None and not (isinstance(group, str) and len(group) <= LONGEST_NAME and group.isprintable()):
             limits = f"1 to {LONGEST_NAME} printable characters"
             raise InvalidParameter(f"the name of a group is {limits}, not {group!r:.60}")
         statement = 'select items, "group" from setsearch_set where name = ?'
