@@ -1,6 +1,6 @@
 """Which of the best items are hits: near-duplicates are folded, and a value of a column may have so many.
 
-Near-duplicates are documents with nearly the same words.
+Near-duplicates are documents with nearly the same words, and nearly the same in all fields together.
 
 Among hits they are folded under the best of them. Among the seeds, and among what joins these, they count once, by the
 features that have values: what is said twice says nothing new.
@@ -67,6 +67,10 @@ def _same(fields: Fields, ids: Sequence[int]) -> list[int]:
     items = np.array(ids, np.int64)
     words, counts, starts, ends = fields.first.read_lists(np.sort(items))
     same, lengths = _compared(items, (words, starts, ends), ALIKE, COMPARED), (ends[items] - starts[items]).tolist()
+    if (groups := fields.first.groups) is not None:  # rows may have the same tags and numbers, but other names
+        every = [words[starts[id] : ends[id]] for id in items.tolist()]
+        texts = [own[groups.of_feature[own] == 0] for own in every]
+        same = [other if _are_equal(one, texts[other]) else -1 for one, other in zip(texts, same, strict=True)]
     short = [place for place, length in enumerate(lengths) if 0 < length < LEAST_WORDS]
     spans = [slice(starts[ids[place]], ends[ids[place]]) for place in short]
     texts, firsts = [(words[at].tobytes(), counts[at].tobytes()) for at in spans], dict[object, int]()
@@ -97,6 +101,11 @@ def _compared(items: Ints, lists: tuple[Words, Ints, Ints], share: float, back: 
         if same[-1] < 0:
             firsts.append(place)
     return same
+
+
+def _are_equal(one: Words, other: Words) -> bool:
+    """Whether two texts have nearly the same words, or the same if they are short."""
+    return np.array_equal(one, other) or _are_alike(one, other, ALIKE)
 
 
 def _are_alike(one: Words, other: Words, share: float) -> bool:

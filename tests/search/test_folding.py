@@ -1,6 +1,8 @@
 """Near-duplicates among hits are folded under the best of them, and told."""
 
 import json
+import random
+import sqlite3
 
 import setsearch
 
@@ -46,6 +48,21 @@ def test_copies_are_folded_and_told(tmp_path, run):
     _, out, err = run("expand", "a.db", "seed", "--items", "documents", "--unfold")
     assert err == ""
     assert {row["item"] for row in json.loads(out)} == {"best", "copy", "near", "far"}
+
+
+def test_rows_are_folded_if_their_words_and_their_fields_are_the_same(kernel):
+    rng, none = random.Random(1), [0.0] * 30
+    rows = [("a", "red lion", none, ["x"]), ("b", "white wine", none, ["x"]), ("c", "red lion", none, ["x"])]
+    rows += [("d", "red lion", [float(n) for n in range(30)], ["x"])]
+    rows += [(f"n{n}", f"name{n}", [float(rng.randrange(50)) for _ in none], ["x", "z"]) for n in range(40)]
+    rows += [(f"w{n}", " ".join(WORDS), none, [f"t{n} {k}" for k in range(9)]) for n in range(2)]
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
+        index.add(
+            setsearch.Item(id, text, None, None, {"tag": tags} | {f"c{n}": own for n, own in enumerate(numbers)})
+            for id, text, numbers, tags in rows
+        )
+        hits = index.items("documents").expand(["n1"], 50, fold=True)
+    assert {hit.item: hit.duplicates for hit in hits if hit.duplicates} == {"a": ("c",)} and len(hits) == len(rows) - 2
 
 
 def test_short_texts_are_folded_if_all_is_the_same(tmp_path):
