@@ -401,11 +401,13 @@ class Reading(BaseReading):
         self, fields: Fields, examples: Examples, request: ExpandRequest, wanted: Wanted
     ) -> Asking[tuple[list[SeedWeights], list[int]]]:
         """What scores items for each group of the examples, all of them if there are no groups; and rejected items."""
-        count, model = request.options.get("groups"), self.defaults.make(request.model)
+        count = request.options.get("groups")
         ask = partial(self._weights_of, fields, request, Wanted(few=wanted.few))
         if count is not None and count > 1:
             examples = self._once_each(fields, request.model, examples)
-            asked = yield from one_after_another(map(ask, make_groups(fields, examples, model, count)))
+            asked = yield from one_after_another(
+                map(ask, make_groups(fields, examples, self.defaults.make(request.model), count))
+            )
             return asked, find_rejected(fields, examples, request.exclude)
         weights, rejected = yield from self._weights(fields, examples, request, wanted)
         if count is None and self.defaults.divided and weights.examples.count >= FEWEST:

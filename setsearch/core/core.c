@@ -1132,15 +1132,19 @@ static int are_together(const double *alike, int64_t n) {
     double apart[1 << (MOST_DIVIDED - 1)], least = INFINITY;
     const int64_t count = n + LEADERS;
     int found = 0;
-    for (int64_t mask = 1; mask < (int64_t)1 << (n - 1); mask++) { /* of those that are not with the first one */
-        double between = 0, within = 0, size = 0;
-        for (int64_t a = 0; a < n; a++) {
-            const int64_t side = 2 * mask >> (n - a) & 1;
-            size += (double)side;
-            for (int64_t b = 0; b < a; b++)
-                *(side == (2 * mask >> (n - b) & 1) ? &within : &between) += alike[a * count + b];
-        }
-        const double other = (double)n - size;
+    double all = 0, between = 0, size = 0, signs[MOST_DIVIDED];
+    for (int64_t a = 0; a < n; a++) {
+        signs[a] = 1;
+        for (int64_t b = 0; b < a; b++) all += alike[a * count + b];
+    }
+    for (int64_t step = 1; step < (int64_t)1 << (n - 1); step++) { /* each time one seed, never the first, goes over */
+        const int64_t mask = step ^ step >> 1;
+        int64_t moved = n - 1;
+        while (!(step >> (n - 1 - moved) & 1)) moved--;
+        double change = -signs[moved] * alike[moved * count + moved];
+        for (int64_t b = 0; b < n; b++) change += signs[b] * alike[moved * count + b];
+        between += signs[moved] * change, size += signs[moved], signs[moved] = -signs[moved];
+        const double other = (double)n - size, within = all - between;
         apart[mask] = size < 2 || other < 2 ? INFINITY
                                             : between / (size * other) -
                                                   2 * within / (size * (size - 1) + other * (other - 1));
@@ -1193,7 +1197,8 @@ static int share_little(const field_t *field, const double *base, int64_t n, con
     const double few = share * FEW > (double)existing / 4 ? share * FEW : (double)existing / 4;
     for (int64_t j = 0; j < own->count; j++) own->have[2 * own->features[j]] = own->weights[j];
     for (int64_t i = 0; known && i < size && (double)above <= few * ROUNDING; i++) {
-        const int64_t id = i * n / size;
+        const int64_t id = i * n / size, following = (i + AHEAD) * n / size;
+        if (following < items->n_lists) fetch(items, items->starts[following]);
         if (!(base[id] > -INFINITY)) continue;
         known = id < items->n_lists && has_values(items, items->starts[id], items->ends[id]);
         double score = base[id];

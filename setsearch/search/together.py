@@ -16,7 +16,7 @@ from setsearch.errors import DatabaseError, SetsearchError
 
 T = TypeVar("T")
 
-AT_ONCE = 128  # questions that are asked at once
+AT_ONCE = 256  # questions that are asked at once
 FEW = 3  # that take less time than the start of a thread
 MOST_BYTES = 1 << 26  # of sums of all items that these want
 
