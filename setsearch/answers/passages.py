@@ -9,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.answers.results import Contribution, Snippet
+from setsearch.core import binding
 from setsearch.memory.fields import Fields
+from setsearch.scoring.best import is_core
 from setsearch.sqlite.sql import main_table, quote
 from setsearch.storage.documents import read_texts
 from setsearch.storage.synced_source import FTS5, TABLE, SyncedSource, load_source
@@ -53,16 +55,43 @@ def make_snippets(fields: Fields, parts: Mapping[int, Sequence[Contribution]]) -
     """The passages of documents that speak most for a set, of those that have a text; `parts` of their scores by id."""
     analyzer = usable_analyzer(fields)
     forms: dict[str, set[str]] = {}
-    snippets = {}
+    sought: dict[int, tuple[str, dict[str, float]]] = {}
     for id, text in texts_of(fields, [*parts]).items():
         own = parts[id]
         least = max(LEAST_SHARE * own[0].weight, 0.0) if own else 0.0
         telling = [(feature, weight) for feature, weight, _ in own[:MARKED] if weight > least]
         forms |= {feature: _forms(analyzer, feature) for feature, _ in telling if feature not in forms}
         weights = {form: weight for feature, weight in telling for form in forms[feature]}
-        start = unicodedata.normalize("NFC", text[:LOOKED_AT])
-        snippets[id] = best_passage(start, marked_places(start, analyzer, weights))
+        sought[id] = unicodedata.normalize("NFC", text[:LOOKED_AT]), weights
+    snippets = passages_by_core(analyzer, sought)
+    for id, (text, weights) in sought.items():
+        if id not in snippets:
+            snippets[id] = best_passage(text, marked_places(text, analyzer, weights))
     return snippets
+
+
+def passages_by_core(
+    analyzer: Analyzer | None, sought: Mapping[int, tuple[str, dict[str, float]]]
+) -> dict[int, Snippet]:
+    """The passages of texts of ASCII whose words stand apart, and have simple letters."""
+    if not is_core() or analyzer is None or analyzer.function is not None:
+        return {}
+    asked: dict[int, dict[str, float]] = {}
+    for id, (text, weights) in sought.items():
+        words = _words_of(text, weights, analyzer) if text.isascii() else {"": 0.0}
+        if not is_simple("".join(words)):
+            lowered, simple = text.lower(), {word: weight for word, weight in words.items() if is_simple(word)}
+            words = {"": 0.0} if any(word in lowered for word in words if word not in simple) else simple
+        if min(words.values(), default=1.0) > 0:
+            asked[id] = words
+    texts = [sought[id][0] for id in asked]
+    found = zip(asked, texts, binding.passages(texts, [*asked.values()], WIDTH, LONGEST_WORD), strict=True)
+    return {id: _cut(text, *own) for id, text, own in found if own is not None}
+
+
+def is_simple(word: str) -> bool:
+    """Whether all characters are letters, digits and low lines of ASCII."""
+    return word.isascii() and f"a{word}".isidentifier()
 
 
 def best_passage(text: str, marked: Iterable[Marked]) -> Snippet:
@@ -208,16 +237,13 @@ def _candidates(
     lowered, is_custom = text.lower(), analyzer is not None and analyzer.function is not None
     if len(lowered) != len(text) or is_custom:
         return set(), ((match.start(), match[0]) for match in _between_blanks.finditer(text))
-    sought = {word: weights.get(word, 0.0) for word in map(str.lower, filter(None, weights))}
-    if analyzer is not None and analyzer.has_stems:
-        terms = {word: analyzer.term(word) for word in {*analyzer.words.split(text)}}
-        sought = {word: weights[term] for word, term in terms.items() if term and term in weights}
+    sought = _words_of(text, weights, analyzer)
     lowered = lowered.replace("\n", " ").replace("\t", " ") + "  "
     begins = set() if text.isascii() else {_begin(lowered, match.start()) for match in _beyond_ascii.finditer(text)}
     found: set[Marked] = set()
     for word, weight in sought.items():
         place, size = lowered.find(word), len(word)
-        is_plain = analyzer is not None and word.isascii() and f"a{word}".isidentifier()
+        is_plain = analyzer is not None and is_simple(word)
         while place >= 0:
             after = place + size
             before, behind = lowered[place - 1], lowered[after]
@@ -231,6 +257,14 @@ def _candidates(
                 after = max(lowered.find(" ", place), place + 1)
             place = lowered.find(word, after)
     return found, [(begin, text[begin : lowered.find(" ", begin)]) for begin in begins]
+
+
+def _words_of(text: str, weights: Mapping[str, float], analyzer: Analyzer | None) -> dict[str, float]:
+    """The words of a text that may have a weight, and these."""
+    if analyzer is None or not analyzer.has_stems:
+        return {word: weights.get(word, 0.0) for word in map(str.lower, filter(None, weights))}
+    terms = {word: analyzer.term(word) for word in {*analyzer.words.split(text)}}
+    return {word: weights[term] for word, term in terms.items() if term and term in weights}
 
 
 def _begin(lowered: str, place: int) -> int:

@@ -1677,6 +1677,79 @@ ENTRY int64_t setsearch_contributions(const part_t *lists, const int64_t *items,
     return count;
 }
 
+/* ---- Passages (answers/passages.py) ---- */
+
+static int is_of_word(uint8_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+static int is_blank(uint8_t c) { return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31); }
+
+/* What never stands inside of words, nor belongs to one; also what is before and behind a text. */
+static int is_apart(const uint8_t *text, int64_t size, int64_t place) {
+    return place < 0 || place >= size || text[place] == '\t' || text[place] == '\n' ||
+           (text[place] && strchr(" ()[]{}<>\"-;:!?/\\|=*&%$@^~`", text[place]));
+}
+
+/* The number of the word that some bytes are but for their case, from `from` up to `to`; `to` if none. */
+static int64_t word_of(const uint8_t *run, int64_t size, const uint8_t *words, const int64_t *ends, int64_t from, int64_t to) {
+    for (int64_t word = from; word < to; word++) {
+        int64_t i = 0;
+        if (ends[word + 1] - ends[word] != size) continue;
+        while (i < size && (run[i] >= 'A' && run[i] <= 'Z' ? run[i] + 32 : run[i]) == words[ends[word] + i]) i++;
+        if (i == size) return word;
+    }
+    return to;
+}
+
+/* The first blank of the `longest` characters from a place on; -1 if there is none. */
+static int64_t next_blank(const uint8_t *text, int64_t size, int64_t place, int64_t longest) {
+    for (int64_t i = place; i < size && i < place + longest; i++)
+        if (is_blank(text[i])) return i;
+    return -1;
+}
+
+/* Where the passages of about `width` characters of some texts of ASCII begin and stop whose different words weigh most; how
+   many words are marked in each text, and their places. -1 where Python must look: at what may belong to a word beside it, or
+   if there is no room. `lasts`: where the words of each text, of simple letters, begin and end among all. Scratch memory:
+   `of_marks`, `room` numbers; `seen`, zeros, one a word. How many marks there are. */
+ENTRY int64_t setsearch_passages(const uint8_t *data, const int64_t *text_ends, int64_t n_texts, const uint8_t *words,
+                                 const int64_t *word_ends, const int64_t *lasts, const double *weights, int64_t width,
+                                 int64_t longest, int64_t room, int64_t *restrict spans, int64_t *restrict marks,
+                                 int64_t *restrict of_marks, int64_t *restrict seen) {
+    int64_t n_marks = 0;
+    for (int64_t t = 0; t < n_texts; t++, spans += 3) {
+        const uint8_t *const text = data + text_ends[t];
+        const int64_t size = text_ends[t + 1] - text_ends[t], none = lasts[t + 1];
+        int64_t *const places = marks + 2 * n_marks;
+        int64_t count = 0, first = 0, begin = 0, stop = 0;
+        double total = 0, most = 0;
+        for (int64_t i = 0, end; i < size && count >= 0; i = end + 1) {
+            for (end = i; end < size && is_of_word(text[end]);) end++;
+            const int64_t word = end > i ? word_of(text + i, end - i, words, word_ends, lasts[t], none) : none;
+            if (word == none) continue;
+            const int is_point = end < size && (text[end] == '.' || text[end] == ',');
+            const int is_plain = is_apart(text, size, i - 1) && is_apart(text, size, end + is_point);
+            if (!is_plain || n_marks + count == room) count = -1;
+            else places[2 * count] = i, places[2 * count + 1] = end, of_marks[count++] = word;
+        }
+        for (int64_t m = 0; m < count; m++) {
+            const int64_t end = places[2 * m + 1];
+            total += seen[of_marks[m]]++ ? 0.0 : weights[of_marks[m]];
+            for (; end - places[2 * first] > width && places[2 * first + 1] < end; first++)
+                total -= --seen[of_marks[first]] ? 0.0 : weights[of_marks[first]];
+            if (total > most + 1e-9) most = total, begin = places[2 * first], stop = end;
+        }
+        for (; first < count; first++) seen[of_marks[first]] = 0;
+        begin -= stop - begin < width ? (width - (stop - begin)) / 3 : 0;
+        if (begin < 0) begin = 0;
+        const int64_t from = stop > begin + width ? stop : begin + width, end = next_blank(text, size, from, longest);
+        int64_t behind = begin > 0 && !is_blank(text[begin - 1]) ? next_blank(text, size, begin, longest) : -1;
+        while (behind >= 0 && behind < size && behind < begin + longest && is_blank(text[behind])) behind++;
+        spans[0] = count, spans[1] = behind < 0 ? begin : behind, spans[2] = end >= 0 ? end : from < size ? from : size;
+        n_marks += count > 0 ? count : 0;
+    }
+    return n_marks;
+}
+
 /* ---- Indexing ---- */
 
 /* sum_j w_ij^2 of each item (models/values.py), in whole multiples of a unit, which sums keep exactly: 0, or UNKNOWN for
