@@ -23,7 +23,7 @@ from setsearch.text.contexts import LISTED, OWN_TEXT
 from setsearch.text.function_words import function_words, likely_language, stemmer
 from setsearch.text.words import MARKS
 
-REMEMBERED, KINDS = 1 << 15, 16  # features of a kind, and kinds
+REMEMBERED, KINDS = 1 << 16, 16  # features of a kind, and kinds
 MOST = 10  # reasons; what is left of the parts follows as one more
 SMALL_SHARE = 0.3  # of a score: what is left is told by its kinds if it is more
 NEAREST_NAMED, NAMED = 4, 3  # of the nearest words: reasons of their own, and names in that of the others
@@ -75,8 +75,8 @@ Known = dict[tuple[str, str, str | None], Told]  # what features tell, by langua
 class Wording:
     """How the parts of an answer are worded: of which features these are, and the surface forms of stems in pairs.
 
-    `examples`: the titles of the examples that have each feature, if these are people. `known`: what is known of
-    features. `fields`: the fields beside the first one, and whether each has numbers.
+    `examples`: the titles of the examples that have each feature, if these are people. `known`: what features tell that
+    were told already. `fields`: the fields beside the first one, and whether each has numbers.
     """
 
     features: str  # the name of the features
@@ -378,8 +378,9 @@ def wording(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: S
     kinds = tuple((own.name, own.ends is not None) for own in others)
     kind = plain_name(features.name), are_words, has_text, language, source
     having = _having(fields, parts, examples) if are_people(kind[0]) and not has_text else None
-    is_known = not forms and having is None
-    return Wording(*kind, forms, having, kinds, _known_by(*kind, kinds) if is_known else {})
+    # A word is told in less time than it takes to find what was told of it in another answer.
+    is_remembered = not has_text and having is None
+    return Wording(*kind, forms, having, kinds, _known_by(*kind, kinds) if is_remembered else {})
 
 
 @lru_cache(KINDS)
