@@ -131,7 +131,7 @@ def permission_resources_sql(action: str) -> Any:
 async def rows_page(datasette: Any, request: Any) -> Any:
     """The page, or its JSON."""
     database, table = (tilde_decode(request.url_vars[name]) for name in ("database", "table"))
-    if database not in datasette.databases or not await _may_see(datasette, request.actor, database, table):
+    if database not in datasette.databases or not await _may(datasette, request.actor, "view-table", database, table):
         raise Forbidden(f"view-table {database} {table}")
     host = datasette.get_database(database)
     if table not in [*await host.table_names(), *await host.view_names()]:
@@ -141,7 +141,7 @@ async def rows_page(datasette: Any, request: Any) -> Any:
     answer |= {"error": None, "revision": None, "behind": None, "copied": None}
     query = _Query(datasette, request, database, table)
     try:
-        query.may_filter = await _may_query(datasette, request.actor, database)
+        query.may_filter = await _may(datasette, request.actor, "execute-sql", database)
         answer |= await until_gone(request.receive, _answer(datasette, query))
     except SetsearchError as error:
         answer["error"] = str(error)
@@ -169,7 +169,7 @@ async def tables_page(datasette: Any, request: Any) -> Response:
         indexed = await _ask(datasette, database, lambda index: [own["place"] for own in index.info()["mirrors"]])
         for table in indexed or ():
             source = await _ask(datasette, database, partial(_source, table=table))
-            if source and await _may_see(datasette, request.actor, database, table):
+            if source and await _may(datasette, request.actor, "view-table", database, table):
                 tables.append({"database": database, "table": table, "path": _path(datasette, database, table)})
     if request.url_vars["json"]:
         return Response.json({"ok": True, "tables": tables})
@@ -196,10 +196,10 @@ class _Query:
         require_known(self.asked, ("row", "not", "k", *OPTIONS), "Datasette")
         if self.where and not self.may_filter:
             raise SetsearchError("_where needs the permission to execute SQL")
-        if self.where and source["copied"]:
+        if self.where and source.get("copied"):
             raise SetsearchError(f"_where is for indexed tables, and {not_indexed(self.table)}")
         if not (self.names or {*EXAMPLES, *SAVED} & self.given.keys()):
-            return {"behind": source["changed"], "copied": source["copied"]}
+            return {"behind": source["changed"], "copied": source.get("copied")}
         self.k = K.accept(self.k)
         reading = index.items(source["items"])
         self.names = [reading.find(name) for name in self.names]
@@ -228,7 +228,7 @@ class _Query:
             ],
             "revision": hits.revision,
             "behind": source["changed"],
-            "copied": source["copied"],
+            "copied": source.get("copied"),
         }
 
     def _without(self, name: str) -> str:
@@ -267,8 +267,7 @@ class _Query:
 
 def _source(index: setsearch.Index, table: str) -> dict[str, Any] | None:
     """How a table is indexed: the name of its items, and their key column; None if it is not indexed."""
-    source = index.table_source(table, (TABLE, FTS5))
-    return None if source is None else source | {"copied": None}
+    return index.table_source(table, (TABLE, FTS5))
 
 
 async def _source_of(datasette: Any, database: str, table: str) -> dict[str, Any] | None:
@@ -298,10 +297,9 @@ async def _rows_like(datasette: Any, database: str, table: str, request: Any) ->
 async def _answer(datasette: Any, query: "_Query") -> Any:
     """The answer of the index that has a table, or of its copy; raises SetsearchError."""
     database, table = query.database, query.table
-    try:
+    source = None
+    with suppress(NoIndex):
         source = await _ask(datasette, database, lambda index: _source(index, table), strict=True)
-    except NoIndex:
-        source = None
     if source is not None:
         return await _ask(datasette, database, partial(query.answer, source), strict=True)
     if not _may_copy(datasette, database, table):
@@ -358,27 +356,16 @@ async def _ask(datasette: Any, database: str, question: Callable[[setsearch.Inde
         return None
 
 
-async def _may_see(datasette: Any, actor: Any, database: str, table: str) -> bool:
+async def _may(datasette: Any, actor: Any, action: str, database: str, table: str = "") -> bool:
     if hasattr(datasette, "allowed"):
-        from datasette.resources import TableResource
+        from datasette.resources import DatabaseResource, TableResource
 
-        return bool(
-            await datasette.allowed(
-                action="view-table", resource=TableResource(database=database, table=table), actor=actor
-            )
-        )
-    permissions_needed = [("view-table", (database, table)), ("view-database", database), "view-instance"]
-    visible, _ = await datasette.check_visibility(actor, permissions=permissions_needed)
-    return bool(visible)
-
-
-async def _may_query(datasette: Any, actor: Any, database: str) -> bool:
-    if hasattr(datasette, "allowed"):
-        from datasette.resources import DatabaseResource
-
-        resource = DatabaseResource(database=database)
-        return bool(await datasette.allowed(action="execute-sql", resource=resource, actor=actor))
-    return bool(await datasette.permission_allowed(actor, "execute-sql", resource=database, default=True))
+        resource = TableResource(database, table) if table else DatabaseResource(database)
+        return bool(await datasette.allowed(action=action, resource=resource, actor=actor))
+    if not table:
+        return bool(await datasette.permission_allowed(actor, action, resource=database, default=True))
+    permissions = [(action, (database, table)), ("view-database", database), "view-instance"]
+    return bool((await datasette.check_visibility(actor, permissions=permissions))[0])
 
 
 def _path(datasette: Any, database: str, table: str, suffix: str = "", **query: Any) -> str:

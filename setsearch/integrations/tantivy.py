@@ -94,10 +94,8 @@ class TantivySets:
         A `filter`, or all of several, applies before these are taken. Options are those of `query`.
         """
         searcher = self.tantivy_index.searcher()
-        texts, filters = (
-            [text] if isinstance(text, str) else [*text],
-            [filter] if isinstance(filter, Query) else [*filter],
-        )
+        texts = [text] if isinstance(text, str) else [*text]
+        filters = [filter] if isinstance(filter, Query) else [*filter]
         if texts:
             options["like"] = [*options.get("like", ()), *texts]
         if filters:

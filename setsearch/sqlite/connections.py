@@ -228,11 +228,8 @@ class Connections:
 
     def has_cipher(self) -> bool:
         """Whether the SQLite of a lent connection can encrypt: SQLCipher and SEE, or SQLite3 Multiple Ciphers."""
-        assert self.lent is not None
-        cursor = self.lent.cursor()
-        cursor.row_factory = None
-        can_encrypt = cursor.execute("select sqlite_compileoption_used('HAS_CODEC')").fetchone()[0]
-        return bool(can_encrypt) or cursor.execute("pragma cipher").fetchone() is not None
+        asked = "select 1 where sqlite_compileoption_used('HAS_CODEC')", "pragma cipher"
+        return self.lent is not None and any(self.lent.execute(one).fetchone() for one in asked)
 
     def _connect(self) -> OwnConnection:
         self.require_file()  # SQLite would create an empty file

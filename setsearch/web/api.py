@@ -61,14 +61,8 @@ def _add_content(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     async def get_info() -> schemas.Info:
         """What the index holds."""
         info = await pool.ask(Index.info)
-        readings = [schemas.Reading.model_validate(reading) for reading in info["readings"]]
-        return schemas.Info(
-            version=setsearch.__version__,
-            default=info["defaults"]["items"],
-            revision=info["revision"],
-            read_only=rules.read_only,
-            readings=readings,
-        )
+        more = {"version": setsearch.__version__, "default": info["defaults"]["items"], "read_only": rules.read_only}
+        return schemas.Info.model_validate(info | more)
 
     @router.get("/complete", response_model=schemas.schema(list[Found]))
     async def complete_name(query: Annotated[schemas.CompleteQuery, Query()]) -> list[Found]:

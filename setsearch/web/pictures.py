@@ -58,12 +58,10 @@ def make_curve(address: Address, hits: Sequence[Hit]) -> Curve | None:
 
 def make_map(hits: Hits) -> list[Spot]:
     """The map of the examples and the first hits."""
+    wide, high = CELL
     return [
         Spot(
-            own,
-            CELL[0] * (own.column + 0.5),
-            CELL[1] * (own.row + 0.5),
-            None if own.start is None else CELL[0] * own.start,
+            own, width * (own.column + 0.5), height * (own.row + 0.5), None if own.start is None else width * own.start
         )
         for own in place_labels(hits.map(), COLUMNS, ROWS)
     ]

@@ -61,13 +61,8 @@ def make_start(
     parts = [
         f"{other['shown_count']:,} {LABELS.get(kind := plain_name(other['items']), kind).lower()}" for other in own
     ]
-    return Start(
-        " and ".join(parts),
-        starters,
-        shortened(example, LONGEST_PLACEHOLDER),
-        any(other["references"] for other in own if other["items"] == reading.name),
-        typed,
-    )
+    has_references = any(other["references"] for other in own if other["items"] == reading.name)
+    return Start(" and ".join(parts), starters, shortened(example, LONGEST_PLACEHOLDER), has_references, typed)
 
 
 def start_review(index: Index, items: str, name: str, lines: str) -> None:

@@ -62,10 +62,8 @@ def _is_text(reading: AnyReading, name: str) -> bool:
 def _is_known(reading: AnyReading, name: str) -> bool:
     try:
         find_spelled(reading, name)
-    except UnknownItem:
-        return False
-    except AmbiguousItem:
-        return True
+    except (UnknownItem, AmbiguousItem) as error:
+        return isinstance(error, AmbiguousItem)
     return True
 
 

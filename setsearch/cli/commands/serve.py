@@ -46,16 +46,10 @@ def mcp(db: DB) -> None:
     make_server(db).run("stdio")
 
 
-class Names(NamedTuple):
-    """What else the server is called, and where a proxy shows it."""
+class Service(NamedTuple):
+    """Where a proxy shows the server, how often what is derived is looked after, and who answers for how long."""
 
-    name: Annotated[Texts, option("HOST", "Another name of this server; may be repeated.", ADVANCED)] = None
     prefix: Annotated[str, option("PATH", "Where a proxy that strips it shows it, such as /sets.", ADVANCED)] = ""
-
-
-class Pace(NamedTuple):
-    """How often what is derived is looked after, how long an answer may take, and how many processes answer."""
-
     refresh: Annotated[
         float, option("SECONDS", "How often synced tables are read and contexts derived; 0 is never.", ADVANCED, min=0)
     ] = 60.0
@@ -63,7 +57,7 @@ class Pace(NamedTuple):
     workers: Annotated[int, option("N", "Processes that answer.", ADVANCED, min=1)] = 1
 
 
-@with_options(names=Names, pace=Pace)
+@with_options(service=Service)
 def serve(
     db: DB,
     *,
@@ -76,8 +70,8 @@ def serve(
         option("TEXT", "Token that every request needs.", ADVANCED, envvar="SETSEARCH_TOKEN", show_default=False),
     ] = None,
     cors: Annotated[Texts, option("ORIGIN", "Another origin whose pages may ask.", ADVANCED)] = None,
-    names: Names,
-    pace: Pace,
+    name: Annotated[Texts, option("HOST", "Another name of this server; may be repeated.", ADVANCED)] = None,
+    service: Service,
 ) -> None:
     """Serve a page and a JSON API (/api, described in /openapi.json), by default to this machine only.
 
@@ -86,7 +80,7 @@ def serve(
     is_local = host in LOOPBACK
     if not is_local and not token and not read_only:
         raise UsageError(f"--host {host} lets others in: require a --token TEXT, or serve --read-only")
-    hosts = (*LOOPBACK, "[::1]", *(names.name or ())) if is_local or names.name else ()
+    hosts = (*LOOPBACK, "[::1]", *(name or ())) if is_local or name else ()
     with suppress(KeyboardInterrupt), _ended_by_ctrl_c():
         try:
             from setsearch.web import Rules
@@ -100,10 +94,10 @@ def serve(
         listening = bind(host, port)
         tell_missing_core()
         address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
-        shown = f"/{names.prefix.strip('/')}".rstrip("/")
-        rules = Rules(token or None, read_only, tuple(cors or ()), hosts, pace.timeout, shown)
+        shown = f"/{service.prefix.strip('/')}".rstrip("/")
+        rules = Rules(token or None, read_only, tuple(cors or ()), hosts, service.timeout, shown)
         with listening:
-            _answer(db, rules, listening, pace, address, open_page)
+            _answer(db, rules, listening, service, address, open_page)
     say("stopped")
 
 
@@ -129,16 +123,16 @@ def _end(number: int, frame: object) -> None:
     os._exit(0)
 
 
-def _answer(db: Path, rules: "Rules", listening: "socket", pace: Pace, address: str, open_page: bool) -> None:
+def _answer(db: Path, rules: "Rules", listening: "socket", service: Service, address: str, open_page: bool) -> None:
     """Answer requests at a socket, and keep fresh what is derived, until a signal comes: perhaps KeyboardInterrupt."""
     from setsearch.pool import keep_fresh, watch_damage
     from setsearch.web.server import Workers, get_ready, make_server, serve_alone
 
     watch_damage(db, say)
-    if pace.refresh and not rules.read_only:
-        keep_fresh(db, pace.refresh, say)
-    if pace.workers > 1:
-        run = Workers(db, rules, listening, pace.workers).run  # each gets itself ready
+    if service.refresh and not rules.read_only:
+        keep_fresh(db, service.refresh, say)
+    if service.workers > 1:
+        run = Workers(db, rules, listening, service.workers).run  # each gets itself ready
     else:
         run = partial(serve_alone, make_server(db, rules), listening)
         get_ready(db, rules.read_only)
