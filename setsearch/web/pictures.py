@@ -60,8 +60,6 @@ def make_map(hits: Hits) -> list[Spot]:
     """The map of the examples and the first hits."""
     wide, high = CELL
     return [
-        Spot(
-            own, width * (own.column + 0.5), height * (own.row + 0.5), None if own.start is None else width * own.start
-        )
+        Spot(own, wide * (own.column + 0.5), high * (own.row + 0.5), None if own.start is None else wide * own.start)
         for own in place_labels(hits.map(), COLUMNS, ROWS)
     ]
