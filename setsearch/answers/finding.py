@@ -16,11 +16,34 @@ from setsearch.storage.names import Vocabulary
 Names = tuple[Vocabulary, Ints | None]  # of items, with their totals
 
 
-class Named(Protocol):
-    """A reading as its names are looked for."""
+class Named:
+    """What is found by names: a reading."""
 
     def vocabularies(self) -> Iterator[Names]:
         """Its vocabularies, each within one transaction."""
+        raise NotImplementedError
+
+    def find_names(self, text: str, k: int = 10) -> list[Found]:
+        """The k items whose id or title matches a text best.
+
+        First those that are the text, then those that begin with it, have it at a later word, are one edit from it,
+        have it inside, have all its words, or are similar to it; in any case; equal ones by total. Those after the
+        first two are looked for if fewer than k begin with the text, and similar ones if there are no others.
+        """
+        if not isinstance(text, str) or not isinstance(k, int) or k < 1:
+            raise InvalidParameter(f"a name is found by a text, and k is at least 1, not {text!r:.40} and {k!r:.40}")
+        best: dict[str, tuple[tuple[int, float, int, str], Found]] = {}
+
+        def look(vocabulary: Vocabulary, totals: Ints | None) -> None:
+            for one in vocabulary.search(text, k):
+                total = 0 if totals is None else int(totals[one.id])
+                shown = vocabulary.titles_shown and one.title is not None
+                found = Found(str(one.title), None, total) if shown else Found(one.name, one.title, total)
+                best.setdefault(found.item, ((*one.order, -total, one.name), found))  # a stem is shown as its word
+
+        for names in self.vocabularies():
+            look(*names)
+        return [found for _, found in sorted(best.values())[:k]]
 
 
 class Described(Protocol):
@@ -68,26 +91,3 @@ def item_entries(reading: Described, item: str) -> Iterator[tuple[Fields, Field,
             return
     with reading.fields(by="both") as contexts:
         yield contexts, contexts.all[-1], contexts.all[-1].read_forward([contexts.resolve(name)])
-
-
-def find_names(reading: Named, text: str, k: int = 10) -> list[Found]:
-    """The k items whose id or title matches a text best.
-
-    First those that are the text, then those that begin with it, have it at a later word, are one edit from it, have it
-    inside, have all its words, or are similar to it; in any case; equal ones by total. Those after the first two are
-    looked for if fewer than k begin with the text, and similar ones if there are no others.
-    """
-    if not isinstance(text, str) or not isinstance(k, int) or k < 1:
-        raise InvalidParameter(f"a name is found by a text, and k is at least 1, not {text!r:.40} and {k!r:.40}")
-    best: dict[str, tuple[tuple[int, float, int, str], Found]] = {}
-
-    def look(vocabulary: Vocabulary, totals: Ints | None) -> None:
-        for one in vocabulary.search(text, k):
-            total = 0 if totals is None else int(totals[one.id])
-            shown = vocabulary.titles_shown and one.title is not None
-            found = Found(str(one.title), None, total) if shown else Found(one.name, one.title, total)
-            best.setdefault(found.item, ((*one.order, -total, one.name), found))  # a stem is shown as its word
-
-    for names in reading.vocabularies():
-        look(*names)
-    return [found for _, found in sorted(best.values())[:k]]

@@ -8,8 +8,8 @@ from typing import NoReturn, Unpack
 import numpy as np
 
 from setsearch.answers.answer import BaseReading, Hits
-from setsearch.answers.finding import Names, find_names
-from setsearch.answers.results import Asked, Contribution, Explanation, Found, Hit
+from setsearch.answers.finding import Named, Names
+from setsearch.answers.results import Asked, Contribution, Explanation, Hit
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import (
     REPAIR_HINT,
@@ -48,7 +48,7 @@ class _Matrix:
         return int(rows[0])
 
 
-class NumericReading(BaseReading):
+class NumericReading(BaseReading, Named):
     """Items that numbers describe: what `index.numbers(name)` returns. Threads may share it."""
 
     defaults = NUMBERS
@@ -126,10 +126,6 @@ class NumericReading(BaseReading):
     def find_all(self, names: Iterable[str], hint: bool = True) -> list[str]:
         """The names of items as the index has them, one for each; raises as `find` does."""
         return [self.find(name, hint) for name in names]
-
-    def find_names(self, text: str, k: int = 10) -> list[Found]:
-        """The k items whose id or title matches a text best: in any case, any part of it, or with small errors."""
-        return find_names(self, text, k)
 
     def vocabularies(self) -> Iterator[Names]:
         """The names of the items, within one transaction."""

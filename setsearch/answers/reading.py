@@ -10,10 +10,10 @@ import numpy as np
 
 from setsearch.answers.answer import BaseReading, Hits
 from setsearch.answers.contributions import set_features, weighted_query
-from setsearch.answers.finding import Names, find_all, find_names, item_entries
+from setsearch.answers.finding import Named, Names, find_all, item_entries
 from setsearch.answers.hits import PLACES, best_hits, explain_item, wanted_of
 from setsearch.answers.passages import find_headlines
-from setsearch.answers.results import Asked, Explanation, Found, SetFeature, Statistics, WeightedQuery
+from setsearch.answers.results import Asked, Explanation, SetFeature, Statistics, WeightedQuery
 from setsearch.answers.word_notes import word_notes
 from setsearch.arrays import Floats, only
 from setsearch.core.question import Asking, now, one_after_another
@@ -45,7 +45,7 @@ from setsearch.storage.ids import plain_name
 T = TypeVar("T")
 
 
-class Reading(BaseReading):
+class Reading(BaseReading, Named):
     """Items of one kind, described by features: what `index.items(name)` returns. Threads may share it."""
 
     in_one_list = MappingProxyType({"groups": 1})
@@ -260,10 +260,6 @@ class Reading(BaseReading):
     def find_all(self, names: Iterable[str], hint: bool = True) -> list[str]:
         """Names as the index has them, of ids, titles (also without a parenthesis at their end), words or phrases."""
         return find_all(self, names, hint)
-
-    def find_names(self, text: str, k: int = 10) -> list[Found]:
-        """The k items whose id or title matches a text best: in any case, any part of it, or with small errors."""
-        return find_names(self, text, k)
 
     def vocabularies(self) -> Iterator[Names]:
         """The names of the items with their totals, each kind within one transaction; phrases are of contexts only."""

@@ -17,7 +17,6 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 import setsearch
-from setsearch.answers.finding import find_names
 from setsearch.errors import ChangedSet, DatabaseError, Fault, NoIndex, ReadOnlyDatabase, SetsearchError
 from setsearch.index import Index
 from setsearch.options import in_words
@@ -92,7 +91,7 @@ def make_page(pool: QuestionPool, place: str) -> Starlette:
     async def complete(request: Request) -> Response:
         """What the page asks the API for."""
         items, prefix, k = (request.query_params[name] for name in ("items", "prefix", "k"))
-        rows = await pool.ask(lambda index: find_names(index.reading(items), prefix, int(k)))
+        rows = await pool.ask(lambda index: index.reading(items).find_names(prefix, int(k)))
         return JSONResponse([row._asdict() for row in rows])
 
     app = Starlette(routes=pages.routes)

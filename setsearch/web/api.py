@@ -8,7 +8,6 @@ from pydantic import BaseModel
 
 import setsearch
 import setsearch.web.schemas as schemas  # noqa: PLR0402 - the package imports this module
-from setsearch.answers.finding import find_names
 from setsearch.answers.highlight import item_text, top_features
 from setsearch.answers.results import Explanation, Found, SetFeature
 from setsearch.answers.saved.claims import Claim
@@ -67,12 +66,12 @@ def _add_content(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     @router.get("/complete", response_model=schemas.schema(list[Found]))
     async def complete_name(query: Annotated[schemas.CompleteQuery, Query()]) -> list[Found]:
         """Items for a name of which the beginning is known; as `find`."""
-        return await pool.ask(lambda index: find_names(index.reading(query.items), query.prefix, query.k))
+        return await pool.ask(lambda index: index.reading(query.items).find_names(query.prefix, query.k))
 
     @router.get("/find", response_model=schemas.schema(list[Found]))
     async def find(query: Annotated[schemas.FindQuery, Query()]) -> list[Found]:
         """Items whose id or title matches a text: whole, at its beginning, inside, by its words, or similar."""
-        return await pool.ask(lambda index: find_names(index.reading(query.items), query.text, query.k))
+        return await pool.ask(lambda index: index.reading(query.items).find_names(query.text, query.k))
 
     @router.get("/item")
     async def item(query: Annotated[schemas.ItemQuery, Query()]) -> schemas.Item:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from setsearch.answers.finding import find_names
 from setsearch.answers.saved.groups import unknown_set
 from setsearch.answers.sets import AnyReading, ItemSet
 from setsearch.errors import AmbiguousItem, UnknownItem, UnknownSet, UsageError
@@ -45,7 +44,7 @@ def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[
     like = tuple(dict.fromkeys((*asked.like, *texts)))
     address = asked.replace(seeds=tuple(seeds), rejected=tuple(rejected), like=like)
     for place, own in enumerate(unknown):
-        alike = find_names(reading, own["name"], HINTS) if place < MOST_HINTS else []
+        alike = reading.find_names(own["name"], HINTS) if place < MOST_HINTS else []
         shown = {found.item: found.item if own["several"] else found.title or found.item for found in alike}
         own["near"] = [(label, address.accept(item)) for item, label in shown.items()]
     return address, unknown

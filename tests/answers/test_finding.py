@@ -9,7 +9,6 @@ from hypothesis import given
 
 import setsearch
 from setsearch import errors
-from setsearch.answers.finding import find_names
 from setsearch.storage.ids import is_storable
 from setsearch.storage.matching import is_one_edit
 
@@ -17,17 +16,17 @@ from setsearch.storage.matching import is_one_edit
 def test_names_are_completed(database):
     with setsearch.open(database) as index:
         documents, terms = index.items("documents"), index.items("terms")
-        assert [row.item for row in find_names(documents, "l", 2)] == ["d0", "d2"], "by title, those with most first"
-        assert [row.item for row in find_names(documents, "BARLEY")] == ["d4"]
-        assert [row.item for row in find_names(documents, "yor")] == ["d5"], "a later word"
-        assert find_names(documents, "yor")[0].total == 2
-        assert find_names(terms, "the")[0].total == 4
-        assert find_names(terms, "q") == []
-        assert find_names(terms, "\0") == []
-        assert len(find_names(terms, "", 5)) == 5
-        assert find_names(terms, "loin")[0].item == "lion"
+        assert [row.item for row in documents.find_names("l", 2)] == ["d0", "d2"], "by title, those with most first"
+        assert [row.item for row in documents.find_names("BARLEY")] == ["d4"]
+        assert [row.item for row in documents.find_names("yor")] == ["d5"], "a later word"
+        assert documents.find_names("yor")[0].total == 2
+        assert terms.find_names("the")[0].total == 4
+        assert terms.find_names("q") == []
+        assert terms.find_names("\0") == []
+        assert len(terms.find_names("", 5)) == 5
+        assert terms.find_names("loin")[0].item == "lion"
         index.add_numbers([("ann", [1.0]), ("bob", [2.0])], ["height"], "body")
-        assert [row.item for row in find_names(index.numbers("body"), "A")] == ["ann"]
+        assert [row.item for row in index.numbers("body").find_names("A")] == ["ann"]
 
 
 def test_a_stem_and_its_word_are_found_once_and_phrases_with_their_uses(tmp_path):
@@ -35,7 +34,7 @@ def test_a_stem_and_its_word_are_found_once_and_phrases_with_their_uses(tmp_path
     with setsearch.open(tmp_path / "x.db", create=True, language="english", contexts="on") as index:
         index.add((f"d{n}", texts[n % 4]) for n in range(80))
         index.refresh("now")
-        found = find_names(index.items("terms"), "join", 50)
+        found = index.items("terms").find_names("join", 50)
         assert len({row.item for row in found}) == len(found)
         assert {row.item: row.total for row in found}.items() >= {"join": 100, "joins us": 20}.items()
 
@@ -44,7 +43,7 @@ def test_a_stem_and_its_word_are_found_once_and_phrases_with_their_uses(tmp_path
 def test_very_long_names_are_only_unknown(database, text):
     with setsearch.open(database) as index:
         documents = index.items("documents")
-        assert find_names(documents, text) == []
+        assert documents.find_names(text) == []
         with pytest.raises(errors.UnknownItem):
             documents.find(text)
 
@@ -57,7 +56,7 @@ def test_completion_equals_a_look_at_every_name(build):
     for prefix in ("l", "li", "lion", "L", "z", "l%"):
         expected = [name for name in names if name.lower().startswith(prefix.lower())]
         expected.sort(key=lambda name: (name.lower() != prefix.lower(), -totals[name], name))
-        assert [row.item for row in find_names(reading, prefix, len(expected))] == expected
+        assert [row.item for row in reading.find_names(prefix, len(expected))] == expected
 
 
 TITLES = ["Toy Story (1995)", "Toy Story 2 (1999)", "Story of Us, The (1999)", "Café Society (2016)", "МОСКВА", "Alien"]

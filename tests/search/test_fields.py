@@ -15,7 +15,6 @@ from samples import with_kernels
 
 import setsearch
 from setsearch import Columns, Item
-from setsearch.answers.finding import find_names
 from setsearch.errors import (
     CorruptIndex,
     InvalidItem,
@@ -462,8 +461,8 @@ def test_features_of_fields_are_no_terms(tmp_path, run):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(items)
         terms = index.items("terms")
-        assert terms.item_count() == 4 and {own.item for own in find_names(terms, "tags")} == set()
-        assert {own.item for own in find_names(terms, "win")} == {"wine", "winds"}
+        assert terms.item_count() == 4 and {own.item for own in terms.find_names("tags")} == set()
+        assert {own.item for own in terms.find_names("win")} == {"wine", "winds"}
         with pytest.raises(UnknownItem, match="no 'tag' among the 4 terms; `setsearch info`"):
             terms.expand(["tag"])
         with pytest.raises(UnknownItem, match="did you mean 'tags:winter'"):

@@ -147,7 +147,7 @@ def test_an_open_index_is_served_too(animals):
 
 
 def test_a_failure_of_ours_shows_no_trace(animals, monkeypatch):
-    monkeypatch.setattr("setsearch.web.api.find_names", lambda *args: 1 / 0)
+    monkeypatch.setattr("setsearch.answers.finding.Named.find_names", lambda *args: 1 / 0)
     app = make_app(animals)
     with pytest.raises(ZeroDivisionError):  # for the server's log, after the answer
         get(app, "/api/complete?prefix=x")
