@@ -60,8 +60,8 @@ def _by_core(own: Rounded | FieldWeights, order: Sequence[int]) -> dict[int, tup
     """The same of one field; None where numpy must be asked."""
     if not is_core() or not isinstance(own, Rounded) or own.rule.binary:
         return None
-    lists, items = own.field.core_field(own.rule).lists.of_items, np.array(order, np.int64)
-    found = binding.contributions(lists, items, own.features, own.weights)
+    opened, items = own.field.core_field(own.rule), np.array(order, np.int64)
+    found = binding.contributions(opened.lists.of_items(opened.used), items, own.features, own.weights)
     if found is None:
         return None
     ids, amounts, lasts, equal = found

@@ -192,10 +192,10 @@ class FieldLists:
         self.norms: Array | None = None  # of all items, by features that many have, once questions are asked often
         self._asked, self._norm = 0, 0.0  # and the largest one
 
-    @property
-    def of_items(self) -> bytes:
-        """The lists by item, as a `part_t`."""
-        return _PART.pack(*self._by_item)
+    def of_items(self, used: tuple[int, int] | None) -> bytes:
+        """The lists by item, as a `part_t`; `used` as OpenField has it."""
+        n, size, *rest = self._by_item
+        return _PART.pack(n, size if used is None else used[1], *rest)
 
     def packed(self, norm: float, coefficient: float, used: tuple[int, int] | None, prunes: bool = False) -> bytes:
         """A `field_t`. If it `prunes` often, the norms of all items become known. Raises LostArrays."""

@@ -192,7 +192,8 @@ def test_what_features_add_is_what_a_loop_finds(lists, weights, asked):
     )
     starts = ends - [*map(len, lists)]
     part = ids, values, starts, ends
-    of_items = question.FieldLists(part, part, ends).of_items
+    field = question.FieldLists(part, part, ends)
+    of_items = field.of_items(None)
     each = np.array([weights[feature] for feature in active.tolist()])
     found, amounts, lasts, equal = binding.contributions(of_items, np.array(items, np.int64), active, each)
     for item, start, last, is_tied in zip(items, [0, *lasts], lasts, equal, strict=False):
@@ -200,6 +201,8 @@ def test_what_features_add_is_what_a_loop_finds(lists, weights, asked):
         assert dict(zip(found[start:last], amounts[start:last], strict=True)) == own
         assert amounts[start:last] == sorted(own.values(), reverse=True)
         assert bool(is_tied) == (len({*own.values()}) < len(own))
+    if lists[0]:  # another thread gives it values now
+        assert binding.contributions(field.of_items((0, 0)), np.array([0], np.int64), active, each) is None
     starts[0] = -1
     assert binding.contributions(of_items, np.array([0], np.int64), active, each) is None
     with pytest.raises(LostArrays):
