@@ -1,4 +1,4 @@
-"""`Hits`, the answer to one question: in frames, tables and pictures."""
+"""`Hits`, the answer to one question: in frames, tables and pictures; and what all readings share."""
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module

@@ -32,7 +32,7 @@ UNREADABLE = "the request is not HTTP, or its address and headers are longer tha
 
 
 class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """Uvicorn's protocol, with an end to its patience."""
+    """Uvicorn's protocol, with an end to its patience, for which it has no setting."""
 
     waiting: ClassVar["dict[PatientProtocol, asyncio.TimerHandle]"] = {}  # the oldest first
 
