@@ -30,13 +30,14 @@ SETS = (["apple"], ["lion", "tiger"], ["red", "green", "blue"], {"lion": 2, "pea
 
 @pytest.fixture(scope="module", params=range(4))
 def built(request, tmp_path_factory):
-    """The fields of some texts by their definition, the terms, and the nearest words as the index has them."""
+    """The fields of some texts by their definition, the terms, and the similarities of the nearest words to each."""
     texts = random_texts(request.param)
     rows = random_titles(texts, request.param)
     with setsearch.open(tmp_path_factory.mktemp("near") / "a.db", create=True, contexts="on") as index:
         index.add(rows)
         terms = index.items("terms")
-        yield fields_of(texts, {id: title for id, _, title in rows}), terms, nearest_of(terms)
+        fields = fields_of(texts, {id: title for id, _, title in rows})
+        yield fields, terms, ten_nearest(fields, nearest_of(terms))
 
 
 def nearest_of(terms):
@@ -97,8 +98,7 @@ def ten_nearest(fields, shares):
 
 @pytest.mark.parametrize("seeds", SETS, ids=str)
 def test_scores_equal_the_definition(built, seeds):
-    fields, terms, shares = built
-    nearest = ten_nearest(fields, shares)
+    fields, terms, nearest = built
     for by, which in (("both", FIELDS), ("contexts", CONTEXTS)):
         for options in ({}, {"neighbors": 0.5}, {"vectors": 0}, {"vectors": 2}):
             scores, counted, total = definition(fields, seeds, which)
@@ -136,8 +136,7 @@ def test_a_question_about_words_is_one_call_of_the_core(built, monkeypatch):
 
 @pytest.mark.parametrize("seeds", SETS, ids=str)
 def test_the_nearest_words_are_named_with_their_parts(built, seeds):
-    fields, terms, shares = built
-    nearest = ten_nearest(fields, shares)
+    fields, terms, nearest = built
     scores, counted, total = definition(fields, seeds)
     halved = {word: sum(own.values()) for word, own in nearest.items()}
     middle = median([own for own in halved.values() if own])
@@ -157,8 +156,7 @@ def test_the_nearest_words_are_named_with_their_parts(built, seeds):
 
 @pytest.mark.parametrize("seeds", [["apple"], ["lion", "tiger"], ["red", "green", "blue", "pear", "plum"]], ids=str)
 def test_the_cut_equals_its_definition(built, seeds):
-    fields, terms, shares = built
-    nearest = ten_nearest(fields, shares)
+    fields, terms, nearest = built
     scores, counted, total = definition(fields, seeds)
     smoothed = smoothed_scores(scores, nearest, counted, total)
     found = with_meaning(terms, smoothed, seeds)
