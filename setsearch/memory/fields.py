@@ -174,11 +174,10 @@ class Fields(NamedTuple):
 
     def without_contexts(self, names: Sequence[str]) -> dict[str, int]:
         """The words that have no contexts, with their stored ids; raises UnknownItem, AmbiguousItem."""
-        stored = self.stored
-        if stored is None:
+        if self.stored is None:
             return {}
-        stored = stored._replace(phrases=self.items)
-        return {name: stored.resolve(name) for name in names if not self.knows(name)}
+        stored, known = self.stored._replace(phrases=self.items), self.find_all(names)
+        return {name: stored.resolve(name) for name in names if name not in known}
 
     def counted_documents(self, id: int) -> dict[str, int]:
         """The documents of a word without contexts, by its stored id, with their counts."""
