@@ -140,7 +140,9 @@ class Vocabulary(Bound):
         if not is_storable(title):
             return []
         found = self.cursor.execute(
-            "select id, name from setsearch_name where kind = ? and title = ? order by name limit 5", (self.id, title)
+            "select id, name from setsearch_name indexed by setsearch_name_title where kind = ? and title = ? "
+            "order by name limit 5",
+            (self.id, title),
         ).fetchall()
         if found:
             return found
@@ -193,12 +195,8 @@ class Vocabulary(Bound):
     def ids(self, by_name: bool = False) -> Iterable[int]:
         """All ids, ascending, or in the order of their names (by code point)."""
         order = "name" if by_name else "id"
-        return (
-            id
-            for (id,) in self.cursor.execute(
-                f"select id from setsearch_name where kind = ? order by {order}", (self.id,)
-            )
-        )
+        rows = self.cursor.execute(f"select id from setsearch_name where kind = ? order by {order}", (self.id,))
+        return (id for (id,) in rows)
 
     def names(self) -> list[str]:
         """All names, sorted."""
@@ -271,8 +269,8 @@ class Vocabulary(Bound):
         for column in ("name", "title"):
             likes = " or ".join([f"{column} like ? escape '\\'"] * len(patterns))
             rows = self.cursor.execute(
-                f"select id, {column} from setsearch_name where kind = ? and length({column}) between ? and ? "
-                f"and ({likes})",
+                f"select id, {column} from setsearch_name where kind = ? and {column} is not null "
+                f"and length({column}) between ? and ? and ({likes})",
                 (self.id, len(text) - 1, len(text) + 1, *patterns),
             )
             ids += [id for id, own in rows if (plain := as_typed(wanted, own)) == wanted or is_one_edit(wanted, plain)]

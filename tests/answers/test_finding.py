@@ -107,6 +107,18 @@ def test_what_is_one_edit_away_is_offered_before_what_is_longer(tmp_path):
                 documents.expand([empty])
 
 
+def test_a_title_is_looked_up_and_not_searched_for():
+    connection, statements = sqlite3.connect(":memory:"), []
+    index = setsearch.open(connection)
+    index.add((f"d{n}", "lion", f"Title {n}") for n in range(9))
+    documents = index.items("documents")
+    connection.set_trace_callback(statements.append)
+    assert documents.find("Title 7") == "d7"
+    connection.set_trace_callback(None)
+    (own,) = (statement for statement in statements if " title = " in statement)
+    assert "kind=? AND title=?" in connection.execute(f"explain query plan {own}").fetchone()[3]
+
+
 @pytest.mark.parametrize("others", [0, 3000])  # that begin as it was typed
 def test_who_types_no_accents_finds_names_with_some(build, others):
     names = ["été", "et", "élevée", "œuvre", "Généralité des élèves", "eleve", "Ürümqi"]

@@ -57,7 +57,7 @@ def require_columns(position: str, values: Mapping[str, Any], *names: str | None
     numbered = values.numbered if isinstance(values, Cells) else None
     columns = ", ".join(str(name) for name in values if name != numbered) or "none"
     raise SourceError(
-        f"{position} has no column {missing!r}; it has {columns} (choose with `id`, `text`, `items`, ...)"
+        f"{position} has no column {missing!r}; it has {columns} (choose when indexing: `id`, `text`, `items`, ...)"
     )
 
 
