@@ -13,6 +13,7 @@ from setsearch.indexing.references.reference import Reference
 from setsearch.indexing.references.tables import reference_of_row
 from setsearch.indexing.references.tagged import read_tagged, write_tagged
 from setsearch.indexing.references.tags import BIBTEX, FORMS, REFER, RIS, TABLE, TAGS
+from setsearch.indexing.references.tags import WOS as WOS_FORM
 from setsearch.indexing.references.xml import read_xml
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
@@ -344,6 +345,11 @@ def test_copies_of_one_form_give_all_their_tags():
         *bib.fields,
         ("note", "{c}"),
     )
+
+
+def test_the_type_of_a_record_of_web_of_science():
+    kinds = {"J": "article", "B": "book", "C": "inproceedings", "S": "misc"}
+    assert {kind: converted(Reference(WOS_FORM, (("PT", kind),)), BIBTEX).kind for kind in kinds} == kinds
 
 
 def test_no_column_has_two_roles():

@@ -8,16 +8,16 @@ from setsearch.indexing.references.reference import SEVERAL, Reference
 from setsearch.indexing.references.tags import BIBTEX, PUBMED, REFER, RIS, TABLE, TAGS, WOS, plain_column, plain_tag
 from setsearch.text.identifiers import plain_title
 
-# A type of RIS, of BibTeX, of refer, of Web of Science.
+# A type of RIS, BibTeX, refer, Web of Science, whose letters mean their first row; words in tables mean their last.
 TYPES = (
-    ("JOUR", "article", "Journal Article", "J"),
-    ("BOOK", "book", "Book", "B"),
-    ("CHAP", "incollection", "Book Section", "B"),
-    ("CPAPER", "inproceedings", "Conference Paper", "C"),
-    ("CONF", "proceedings", "Conference Proceedings", "C"),
-    ("THES", "phdthesis", "Thesis", "B"),
-    ("RPRT", "techreport", "Report", "J"),
-    ("GEN", "misc", "Generic", "J"),
+    ("JOUR", "article", "Journal Article", "J", "article journal"),
+    ("BOOK", "book", "Book", "B", "book"),
+    ("RPRT", "techreport", "Report", "J", "report"),
+    ("THES", "phdthesis", "Thesis", "B", "thesis"),
+    ("CPAPER", "inproceedings", "Conference Paper", "C", "conference proceeding"),
+    ("CONF", "proceedings", "Conference Proceedings", "C", ""),
+    ("CHAP", "incollection", "Book Section", "B", "chapter section"),
+    ("GEN", "misc", "Generic", "J", ""),
 )
 # What fields of some types of BibTeX are called.
 _IN_BOOK = {"journal": "booktitle"}
@@ -27,17 +27,6 @@ _OTHER_NAMES = {
     "phdthesis": {"publisher": "school"},
 }
 _TYPE_COLUMNS = ("documenttype", "itemtype", "publicationtype", "type", "referencetype")
-_WORDS = {
-    "chapter": 2,
-    "section": 2,
-    "conference": 3,
-    "proceeding": 3,
-    "thesis": 5,
-    "report": 6,
-    "book": 1,
-    "article": 0,
-    "journal": 0,
-}
 _COLUMN = {RIS: 0, BIBTEX: 1, REFER: 2, WOS: 3}
 _TYPE_TAG = {RIS: "TY", REFER: "0", WOS: "PT"}
 # Names for which a form has no tag of their own, as its readers find them: keys in PubMed, numbers of PubMed in refer.
@@ -161,16 +150,14 @@ def _values(reference: Reference, role: str, form: str) -> list[str]:
     return values if role in SEVERAL or form != BIBTEX else values[:1]
 
 
-def _type(reference: Reference) -> tuple[str, str, str, str]:
+def _type(reference: Reference) -> tuple[str, ...]:
     """The row of types of a reference; that of articles where PubMed has it from, else the last one."""
     if reference.form == PUBMED:
         return TYPES[0]
     if reference.form == TABLE:
         own = " ".join(value for tag, value in reference.fields if plain_column(tag) in _TYPE_COLUMNS).casefold()
-        number = next(
-            (number for word, number in _WORDS.items() if word in own), 0 if reference.first("journal") else -1
-        )
-        return TYPES[number]
+        found = (row for row in TYPES[::-1] if any(word in own for word in row[-1].split()))
+        return next(found, TYPES[0 if reference.first("journal") else -1])
     own = reference.kind if reference.form == BIBTEX else dict(reference.fields).get(_TYPE_TAG[reference.form], "")
     column = _COLUMN[reference.form]
     return next((row for row in TYPES if row[column].casefold() == own.strip().casefold()), TYPES[-1])
