@@ -83,7 +83,9 @@ def dropped_fields(review: Review) -> dict[str, Counter[str]]:
 
 
 def _dropped(reference: Reference, kind: str) -> list[str]:
-    return tags_beside(reference, CSV_ROLES) if kind == "csv" else left_behind(reference, FORMS[kind])
+    if kind != "csv":
+        return left_behind(reference, FORMS[kind])
+    return [tag for tag in tags_beside(reference, CSV_ROLES) if reference.form != TABLE or tag not in COLUMNS]
 
 
 def _counted(rows: Iterator[Row], kind: str, dropped: Counter[str]) -> Iterator[Row]:
@@ -143,11 +145,11 @@ def _with_decision(reference: Reference, row: Row) -> Reference:
         keywords.append(f"{OURS}note: {_one_keyword(form, note)}")
     if row.said == UNREAD and any(_is_ours(form, *field) for field in reference.fields):
         return reference  # what somebody else decided stays
-    fields = [field for field in reference.fields if not _is_ours(form, *field)]
+    remark = (_REMARK[form], note) if note and form in _REMARK else None
+    fields = [field for field in reference.fields if field != remark and not _is_ours(form, *field)]
     fields += [(_NOTE[form], SAID.get(row.said, SAID["later"]))] if form in _NOTE else []
     fields += [(_KEYWORD[form], keyword) for keyword in keywords]
-    fields += [(_REMARK[form], note)] if note and form in _REMARK else []
-    return replace(reference, fields=tuple(fields))
+    return replace(reference, fields=(*fields, remark) if remark else tuple(fields))
 
 
 def _one_keyword(form: str, text: str) -> str:

@@ -180,6 +180,21 @@ def test_reasons_and_notes_come_with_known_answers(index, run, tmp_path, kind):
     }
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_export_that_is_indexed_has_each_note_once(index, run, tmp_path, kind):
+    with index(*EXPORTERS) as opened:
+        review = Review(opened, "cats", "documents")
+        review.decide("10.1000/asp.2019", "yes", note="the main trial")
+        review.decide("10.1000/cats", "no", reason="animals", note="ask Ann")
+        (tmp_path / f"a.{kind}").write_text(write_review(review, kind), encoding="utf-8")
+    assert run("index", "b.db", f"a.{kind}")[0] == 0
+    code, _, said = run("review", "b.db", "r", "--known", f"a.{kind}", "--export", f"b.{kind}")
+    assert code == 0 and "has no place" not in said
+    for name in ("a", "b"):
+        text = (tmp_path / f"{name}.{kind}").read_text()
+        assert text.count("the main trial") == text.count("ask Ann") == 1, name
+
+
 OF_OTHERS = {
     "rayyan.csv": 'title,notes\nSongs of birds in cities,"RAYYAN-INCLUSION: {""Ann""=>""Excluded""} | RAYYAN-LABELS: x'
     ' | RAYYAN-EXCLUSION-REASONS: wrong outcome,no trial | USER-NOTES: {""Ann""=>[""look again"", ""twice""]}"\n',
