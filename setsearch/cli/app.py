@@ -46,7 +46,11 @@ PANELS = {
         "check": "indexing.check",
         "drop": "indexing.drop",
     },
-    "Sets": {"set": "sets", "inbox": "inbox.inbox", "evaluate": "learning.evaluate_command"},
+    "Sets": {
+        "set": "sets",
+        "inbox": "inbox.inbox",
+        "evaluate": "learning.evaluate_command",
+    },
     "Serve": {"serve": "serve.serve", "mcp": "serve.mcp", "spark": "spark"},
     "Help": {"completion": "completion.completion"},
 }

@@ -18,7 +18,11 @@ from setsearch.indexing.item_fields import levels_differ, numbers_of
 from setsearch.indexing.sync import check_source, read_again
 from setsearch.lists import transposed
 from setsearch.sqlite.database import WRONG_VALUES, is_of_stored_values
-from setsearch.sqlite.integrity import CHECKED, Seal, sqlite_problems
+from setsearch.sqlite.integrity import (
+    CHECKED,
+    Seal,
+    sqlite_problems,
+)
 from setsearch.sqlite.mapped import Mapped, beside, delete_arrays, map_arrays
 from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.analyzers import load_analyzer

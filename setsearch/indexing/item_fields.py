@@ -150,7 +150,10 @@ def least_level(n_items: int) -> int:
 
 
 def keep_numbers(
-    relation: Relation, items: Iterable[tuple[str, int, Mapping[str, float | Names]]], old: Collection[int], whole: bool
+    relation: Relation,
+    items: Iterable[tuple[str, int, Mapping[str, float | Names]]],
+    old: Collection[int],
+    whole: bool,
 ) -> bool:
     """Store the numbers of items, by name and id; forget those of the `old` ones that they have no longer.
 

@@ -333,7 +333,10 @@ class _Table:
 
 
 def _write(
-    intake: Intake, relation: Relation, items: Iterable[SourceItem], gone: Iterable[str] | None = None
+    intake: Intake,
+    relation: Relation,
+    items: Iterable[SourceItem],
+    gone: Iterable[str] | None = None,
 ) -> Changes:
     """Write items, and delete those that are `gone`, or all others, and were not written."""
     writer, seen = Writer(relation, replace=True, whole=True), set[str]()

@@ -35,7 +35,10 @@ T = TypeVar("T")
 
 
 def add_vectors(
-    kind: Vocabulary, pairs: tuple[Iterable[str], Iterable[Any]], words: Vocabulary | None, replace: bool
+    kind: Vocabulary,
+    pairs: tuple[Iterable[str], Iterable[Any]],
+    words: Vocabulary | None,
+    replace: bool,
 ) -> int:
     """Store the user's vectors, given as names and vectors; returns how many. With `replace`, all others go.
 

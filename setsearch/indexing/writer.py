@@ -19,7 +19,14 @@ from setsearch.arrays import (
 )
 from setsearch.errors import DuplicateItem, InvalidItem
 from setsearch.indexing.batch import Batch, OfFields, PreparedItem, check_counts
-from setsearch.indexing.item_fields import field_features, keep_numbers, moved, numbers_of, renewed_ends, with_dates
+from setsearch.indexing.item_fields import (
+    field_features,
+    keep_numbers,
+    moved,
+    numbers_of,
+    renewed_ends,
+    with_dates,
+)
 from setsearch.storage.documents import Texts, write_columns
 from setsearch.storage.forward_lists import NOTHING
 from setsearch.storage.ids import is_storable

@@ -148,8 +148,12 @@ def _answer_in_columns(reference: Reference) -> str | None:
 def _item_of(reference: Reference, reading: Reading) -> str:
     """The item that a reference is, by the surest of its names, its title last. Raises UnknownItem, AmbiguousItem."""
     title = reference.first("title")
-    items = (own for tag, own in reference.fields if reference.form == TABLE and plain_column(tag) == "item")
-    names = ((next(items, ""), True), (reference.doi, True), (reference.pmid, True), (reference.own_key, False))
+    item = (
+        next((own for tag, own in reference.fields if plain_column(tag) == "item"), "")
+        if reference.form == TABLE
+        else ""
+    )
+    names = ((item, True), (reference.doi, True), (reference.pmid, True), (reference.own_key, False))
     for name, is_sure in names:
         found = _found(reading, name) if name else None
         if found is not None and (is_sure or _has_title(reading, found, title)):

@@ -8,7 +8,9 @@ from setsearch.errors import UsageError
 SHELLS = ("bash", "zsh", "fish")
 
 
-def completion(shell: Annotated[str, argument("SHELL", "bash, zsh or fish.")]) -> None:
+def completion(
+    shell: Annotated[str, argument("SHELL", "bash, zsh or fish.")],
+) -> None:
     """Print a script that lets a shell complete commands and options.
 
     Example: setsearch completion bash >> ~/.bashrc

@@ -17,7 +17,12 @@ from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import DB, Collection, Fresh, TimeLimit, Timeout, text_options, waiting_options, with_options
 from setsearch.cli.output import first_of, print_lines, print_table, say, say_lines
 from setsearch.cli.progress import tell
-from setsearch.cli.source_options import Rules, column_options, field_options, input_options
+from setsearch.cli.source_options import (
+    Rules,
+    column_options,
+    field_options,
+    input_options,
+)
 from setsearch.core import NOT_BUILT
 from setsearch.errors import MissingDatabase, NoIndex, SetsearchError, UnknownReading, UsageError
 
@@ -174,7 +179,12 @@ def update(db: Collection, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time
     say(written + known)
 
 
-def drop(db: Collection, *, yes: Annotated[bool, flag("--yes", "Do not ask.")] = False, timeout: Timeout = 5.0) -> None:
+def drop(
+    db: Collection,
+    *,
+    yes: Annotated[bool, flag("--yes", "Do not ask.")] = False,
+    timeout: Timeout = 5.0,
+) -> None:
     """Remove the index and the saved sets from a database; the tables of the application stay as they are.
 
     Example: setsearch drop app.db --yes
@@ -251,7 +261,10 @@ def info(
 
 
 def check(
-    db: DB, *, repair: Annotated[bool, flag("--repair", "Repair what can be repaired.")] = False, timeout: Timeout = 5.0
+    db: DB,
+    *,
+    repair: Annotated[bool, flag("--repair", "Repair what can be repaired.")] = False,
+    timeout: Timeout = 5.0,
 ) -> None:
     """Recompute every statistic and compare; verify names, texts, checksums and triggers.
 
