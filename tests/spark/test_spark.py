@@ -70,6 +70,7 @@ def test_the_same_answers(both, name, options):
 def test_other_options_give_the_same(both):
     index, on_spark, _ = both
     reading, other = index.items("documents"), on_spark.items("documents")
+    assert other._repr_html_() == reading._repr_html_(), "as notebooks show them"
     seeds = [[hit.item for hit in reading.expand([texts(120)[0]["id"]], 2)]]
     for options in ({"popularity": 0.7}, {"binarize": "presence", "model": "lift"}, {"strength": 0.5}):
         same(reading, other, seeds, k=20, **options)
