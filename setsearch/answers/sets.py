@@ -4,6 +4,7 @@ import json
 import shlex
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from setsearch.answers.answer import Hits
@@ -288,12 +289,51 @@ def fill_set(empty: ItemSet, accepted: Iterable[str], rejected: Iterable[str]) -
     require_one_side(before, empty.rejected)
 
 
-def require_one_side(accepted: Sequence[str], rejected: Sequence[str]) -> None:
-    """Raise InvalidParameter for an item that is accepted and rejected; both have the names of the index."""
-    out = {*rejected}
-    both = next((item for item in accepted if item in out), None)
-    if both is not None:
-        raise InvalidParameter(f"{both!r} is accepted and rejected; leave out one of them")
+def require_one_side(accepted: Sequence[str], rejected: Sequence[str], removed: Sequence[str] = ()) -> None:
+    """Raise InvalidParameter for an item of which two things are said; all have the names of the index."""
+    said: dict[str, str] = {}
+    for side, items in (("accepted", accepted), ("rejected", rejected), ("removed", removed)):
+        for item in items:
+            if said.setdefault(item, side) != side:
+                raise InvalidParameter(f"{item!r} is {said[item]} and {side}; leave out one of them")
+
+
+def change_set(
+    own: ItemSet,
+    accept: Iterable[str] = (),
+    reject: Iterable[str] = (),
+    remove: Iterable[str] = (),
+    name: str | None = None,
+    version: str | None = None,
+) -> None:
+    """Accept items into a saved set, reject others, remove what was said of some, give it a new `name`: all at once.
+
+    Raises ChangedSet if it is not of `version`, or the name is taken; UnknownItem, also for an item to remove that the
+    set has not; InvalidParameter.
+    """
+    accepted, rejected = (own.reading.find_all([*items]) for items in (accept, reject))
+    removed = [_member(own, item) for item in remove]
+    require_one_side(accepted, rejected, removed)
+    own.accept(*accepted)
+    own.reject(*rejected)
+    own.forget(*removed)
+    with own._database.write() as cursor:
+        stored = StoredSets(cursor)
+        own.store(stored, replace=False, version=version)
+        new = own.name if name is None else _rename(stored, own.name, name)
+    own.settle()
+    own.name = new
+
+
+def _member(own: ItemSet, item: str) -> str:
+    """The name of a member, which the index may have no longer. Raises UnknownItem, AmbiguousItem."""
+    members = {*own.accepted, *own.rejected}
+    if item not in members:
+        with suppress(UnknownItem):
+            item = own.reading.find(item, hint=False)
+    if item not in members:
+        raise UnknownItem(f"the set {own.name!r} has no {item!r:.60}, which cannot be removed")
+    return item
 
 
 def load_set(name: str, items: str | None, database: Database, reading: Callable[[str | None], AnyReading]) -> ItemSet:
@@ -332,15 +372,17 @@ def delete_set(database: Database, name: str) -> list[str]:
 
 def rename_set(database: Database, name: str, new: str) -> str:
     """Give a saved set another name, and return it. Raises UnknownSet, InvalidParameter, ChangedSet for a taken one."""
-    new = usable_name(new)
     with database.write() as cursor:
-        stored = StoredSets(cursor)
-        known = stored.all()
-        if name not in known:
-            raise unknown_set(name, known)
-        if new in known:
-            raise ChangedSet(f"there is a set {new!r} already; take another name")
-        stored.rename(name, new)
+        return _rename(StoredSets(cursor), name, new)
+
+
+def _rename(stored: StoredSets, name: str, new: str) -> str:
+    new, known = usable_name(new), stored.all()
+    if name not in known:
+        raise unknown_set(name, known)
+    if new in known:
+        raise ChangedSet(f"there is a set {new!r} already; take another name")
+    stored.rename(name, new)
     return new
 
 

@@ -15,7 +15,8 @@ import setsearch
 from setsearch.answers.highlight import item_text, top_features, with_headlines
 from setsearch.answers.results import kept_name
 from setsearch.answers.saved.groups import wanted_sets
-from setsearch.answers.sets import Question, require_one_side
+from setsearch.answers.sets import Question
+from setsearch.answers.sets import change_set as change
 from setsearch.errors import SetsearchError
 from setsearch.options import SAVED, Option, in_words, offered, require_known, with_parameters
 
@@ -159,11 +160,7 @@ def _add_sets(server: MCPServer[Any], index: setsearch.Index) -> None:
     ) -> dict[str, Any]:
         """Accept items into a saved set, reject others, or remove what was said of some; the rest of it stays."""
         own = index.set(*wanted_sets(index.sets(), [name]))
-        require_one_side(*(own.reading.find_all(_texts(side or ())) for side in (accept, reject)))
-        own.accept(*_texts(accept or ()))
-        own.reject(*_texts(reject or ()))
-        own.forget(*_texts(remove or ()))
-        own.save()
+        change(own, _texts(accept or ()), _texts(reject or ()), _texts(remove or ()))
         return _told(own)
 
     @server.tool()

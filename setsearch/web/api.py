@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Path, Query
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 import setsearch
 import setsearch.web.schemas as schemas  # noqa: PLR0402 - the package imports this module
@@ -13,11 +13,13 @@ from setsearch.answers.results import Explanation, Found, SetFeature
 from setsearch.answers.saved.claims import Claim
 from setsearch.answers.saved.inbox import InboxRow
 from setsearch.answers.sets import ItemSet, Question
+from setsearch.answers.sets import change_set as change
 from setsearch.errors import ChangedSet, SourceError, UsageError
 from setsearch.index import Index
 from setsearch.pool import QuestionPool
 from setsearch.search.cutoff import SeedFit
 from setsearch.web.access import Rules
+from setsearch.web.inbox import read_seen, seen_in_words
 from setsearch.web.typed_names import saved_set
 from setsearch.web.writing import add_documents
 
@@ -47,6 +49,7 @@ def make_api(pool: QuestionPool, rules: Rules) -> APIRouter:
     _add_queries(router, pool)
     add_documents(router, pool, rules)
     _add_sets(router, pool, rules)
+    _add_inbox(router, pool, rules)
     return router
 
 
@@ -128,18 +131,6 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
         saved = await pool.ask(lambda index: _kept(lambda: index.import_sets(rows)))
         return [schemas.SetName(name=own.name, items=own.items) for own in saved]
 
-    @router.get("/sets-of", response_model=schemas.with_notes(Claim))
-    async def sets_of(query: Annotated[schemas.SetsOfQuery, Query()]) -> dict[str, Any]:
-        """The saved sets that an item or a text fits best."""
-        rows = await pool.ask(lambda index: index.sets_of(**query.model_dump()))
-        return {"rows": [*rows], "notes": rows.notes}
-
-    @router.get("/inbox", response_model=schemas.with_notes(InboxRow))
-    async def inbox(query: Annotated[schemas.InboxQuery, Query()]) -> dict[str, Any]:
-        """What came or changed since saved sets were looked at, and belongs to them."""
-        rows = await pool.ask(lambda index: index.inbox(query.sets or None))
-        return {"rows": [*rows], "notes": rows.notes}
-
     @router.get("/sets/{name:path}")
     async def get_set(name: SetNamed) -> schemas.SavedSet:
         """A saved set."""
@@ -158,14 +149,46 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
         return await pool.ask(lambda index: _kept(lambda: _put(index)))
 
     @router.patch("/sets/{name:path}", dependencies=writing)
-    async def rename_set(name: SetNamed, given: schemas.SetNewName) -> schemas.SavedSet:
-        """Give a saved set another name."""
-        return await pool.ask(lambda index: _whole(index.rename_set(name, given.name)))
+    async def change_set(name: SetNamed, given: schemas.SetChange) -> schemas.SavedSet:
+        """Accept items into a saved set, reject others, remove what was said of some, or give it another name."""
+        if not (given.accept or given.reject or given.remove or given.name):
+            raise UsageError("nothing is to change; give `accept`, `reject`, `remove` or `name`")
+        changes = given.model_dump() | {"version": None if given.version == ANY_VERSION else given.version}
+
+        def _changed(index: Index) -> schemas.SavedSet:
+            own = saved_set(index, name)
+            change(own, **changes)
+            return _whole(index.set(own.name))
+
+        return await pool.ask(_changed)
 
     @router.delete("/sets/{name:path}", dependencies=writing)
     async def delete_set(name: SetNamed) -> schemas.DeletedSet:
         """Delete a saved set."""
         return schemas.DeletedSet(name=name, parts=await pool.ask(lambda index: index.delete_set(name)))
+
+
+def _add_inbox(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
+    @router.get("/sets-of", response_model=schemas.with_notes(Claim))
+    async def sets_of(query: Annotated[schemas.SetsOfQuery, Query()]) -> dict[str, Any]:
+        """The saved sets that an item or a text fits best."""
+        rows = await pool.ask(lambda index: index.sets_of(**query.model_dump()))
+        return {"rows": [*rows], "notes": rows.notes}
+
+    seen_of: Any = (dict[str, str], Field(description="how far the rows go, to be told when they are done"))
+
+    @router.get("/inbox", response_model=schemas.with_notes(InboxRow, seen=seen_of))
+    async def inbox(query: Annotated[schemas.InboxQuery, Query()]) -> dict[str, Any]:
+        """What came or changed since saved sets were looked at, and belongs to them."""
+        rows = await pool.ask(lambda index: index.inbox(query.sets or None))
+        return {"rows": [*rows], "notes": rows.notes, "seen": seen_in_words(rows)}
+
+    @router.post("/inbox/done", dependencies=[Depends(rules.require_write)])
+    async def inbox_done(given: schemas.InboxSeen) -> schemas.InboxSeen:
+        """Note that all rows of an inbox were looked at: they come again if they change."""
+        seen = {name: read_seen(text) for name, text in given.seen.items()}
+        await pool.ask(lambda index: index.inbox([*seen]).done(seen))
+        return given
 
 
 def describe_item(index: Index, query: schemas.ItemQuery) -> dict[str, Any]:

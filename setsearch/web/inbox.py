@@ -1,5 +1,6 @@
 """The page of what is new for saved sets: each row is decided at once, by a key or a button, and can be taken back."""
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -20,6 +21,7 @@ from setsearch.web.typed_names import find_spelled, saved_set, without_commands
 MOST_ROWS = 200  # of a page
 CHANGED = "Somebody changed {} meanwhile, and this answer was not saved. Here is what is new now: answer again."
 NO_SETS = "No set is saved yet: give examples at the start, and save them under a name below the list of what fits."
+SEEN, MOST = re.compile("([0-9]{1,19}) ([0-9]{1,19})"), 2**63  # numbers, as SQLite's integers hold them
 LONGEST_PAST = 4000  # characters of an address that tell how to undo
 
 
@@ -45,6 +47,20 @@ class Asked:
     def __str__(self) -> str:
         pairs = [("set", name) for name in self.sets] + [("said", "\n".join(one)) for one in self.said]
         return "inbox" + ("?" + urlencode(pairs) if pairs else "")
+
+
+def seen_in_words(inbox: Inbox) -> dict[str, str]:
+    """Of each set, up to which write the rows go: a number, and a stamp of 63 bits, which scripts would round."""
+    return {name: f"{number} {stamp}" for name, (number, stamp) in inbox.seen.items()}
+
+
+def read_seen(text: str) -> tuple[int, int]:
+    """The write that `seen_in_words` told. Raises InvalidParameter."""
+    found = SEEN.fullmatch(text)
+    number, stamp = map(int, found.groups()) if found else (MOST, MOST)
+    if max(number, stamp) >= MOST:
+        raise InvalidParameter(f"seen is what the inbox gave for a set, two numbers, not {text!r:.60}")
+    return number, stamp
 
 
 def add_inbox(pages: Pages) -> None:
@@ -87,7 +103,7 @@ def _found(index: Index, asked: Asked, problem: str | None = None) -> dict[str, 
             }
             for row in inbox[:MOST_ROWS]
         ],
-        "seen": [f"{number} {stamp} {name}" for name, (number, stamp) in inbox.seen.items()],
+        "seen": [f"{seen} {name}" for name, seen in seen_in_words(inbox).items()],
         "last": _last(index, inbox, asked),
         "problem": problem,
     }
@@ -106,8 +122,8 @@ def _decide(index: Index, asked: Asked, form: QueryParams) -> Asked:
     """Save what a form says; returns where to go then. Raises ChangedSet if somebody has changed the set meanwhile."""
     said, version = form.get("said", ""), form.get("version", "")
     if said == "done":
-        seen = (line.split(" ", 2) for line in form.getlist("seen"))
-        index.inbox(asked.sets or None).done({name: (int(number), int(stamp)) for number, stamp, name in seen})
+        lines = (line.split(" ", 2) for line in form.getlist("seen"))
+        index.inbox(asked.sets or None).done({line[-1]: read_seen(" ".join(line[:2])) for line in lines})
         return asked
     if said == "undo" and asked.said:
         _, name, item = asked.said[-1]

@@ -208,6 +208,12 @@ class InboxQuery(Given):
     sets: Names = []
 
 
+class InboxSeen(Given):
+    """`seen` as the inbox gave it: of each set, up to which write its rows were looked at."""
+
+    seen: dict[Name, Annotated[str, StringConstraints(max_length=LONGEST_NAME)]]
+
+
 @cache
 def schema(kind: Any) -> Any:
     """A type of answers as JSON has it: named tuples become objects, wherever they are in it."""
@@ -227,11 +233,11 @@ def _summary(kind: type) -> str:
 
 
 @cache
-def with_notes(kind: type) -> type[BaseModel]:
-    """Rows, and what is to be told about them."""
+def with_notes(kind: type, **more: Any) -> type[BaseModel]:
+    """Rows, what is to be told about them, and perhaps more."""
     rows: Any = list[schema(kind)]  # type: ignore[misc]
     name, told = f"{kind.__name__}s", "The rows; `notes` tell which sets have no answer."
-    return create_model(name, __doc__=told, rows=(rows, ...), notes=(list[str], ...))
+    return create_model(name, __doc__=told, rows=(rows, ...), notes=(list[str], ...), **more)
 
 
 _OF_HIT = _fields(results.Hit) | {
@@ -314,10 +320,17 @@ class Members(Given):
     under: Annotated[str, StringConstraints(max_length=200)] | None = None
 
 
-class SetNewName(Given):
-    """The new name of a set."""
+class SetChange(Given):
+    """What changes in a set: items to accept, to reject, to remove; a new name. The rest of it stays.
 
-    name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    With a `version`, it changes only the set of this version.
+    """
+
+    accept: Ids = []
+    reject: Ids = []
+    remove: Ids = []
+    name: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
+    version: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)] | None = None
 
 
 class NamedMembers(Members):

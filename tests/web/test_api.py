@@ -170,7 +170,8 @@ def test_the_sets_of_an_item_and_the_inbox(serve, animals):
     server = serve(animals)
     assert server.json("/api/sets-of", item="leopard", k=1) == {"rows": expected, "notes": []}
     assert server.json("/api/sets-of", text="oats in fields", k=1)["rows"][0]["set"] == "grain"
-    assert server.json("/api/inbox", sets=["cats"]) == {"rows": rows, "notes": []}
+    found = server.json("/api/inbox", sets=["cats"])
+    assert found == {"rows": rows, "notes": [], "seen": found["seen"]} and [*found["seen"]] == ["cats"]
     assert "'unicorn'" in server.json("/api/sets-of", 404, item="unicorn")["error"]
     assert "give an item or a text" in server.json("/api/sets-of", 422)["error"]
     assert "no set 'dogs'; there is cats, grain" in server.json("/api/inbox", 404, sets=["dogs"])["error"]

@@ -69,6 +69,47 @@ def post(server, given, said, status=303):
     return server.ask(headers["location"])[2] if found == 303 else body
 
 
+def test_the_api_decides_rows_and_notes_that_all_were_looked_at(serve, notes):
+    server = serve(notes)
+    before, rows = server.json("/api/sets/cats"), [item for _, item in inbox(notes, "cats")]
+    found = server.json("/api/inbox", sets=["cats"])
+    assert [row["item"] for row in found["rows"]] == rows and len(rows) > 1
+    change = {"accept": rows[:1], "reject": ["grain5"], "version": before["version"]}
+    told = server.json("/api/sets/cats", method="PATCH", body=change)
+    assert (told["accepted"], told["rejected"]) == (["cats0", "cats1", rows[0], "cats2"], ["grain5", "sea0"])
+    for wrong, status, said in (
+        (change, 409, "somebody has changed the set 'cats' meanwhile"),
+        ({"accept": ["cats5", "unicorn"]}, 404, "'unicorn'"),
+        ({"accept": ["sea5"], "reject": ["sea5"]}, 422, "'sea5' is accepted and rejected; leave out one"),
+        ({"accept": ["cats0"], "remove": ["cats0"]}, 422, "'cats0' is accepted and removed"),
+        ({"accept": ["cats5"], "remove": ["sea5"]}, 404, "the set 'cats' has no 'sea5', which cannot be removed"),
+        ({"accept": ["cats5"], "name": "wheat & more"}, 409, "there is a set 'wheat & more' already"),
+        ({"version": told["version"]}, 422, "nothing is to change; give `accept`"),
+        ({"accept": ["cats5"], "add": ["sea5"]}, 422, "add"),
+    ):
+        assert said in server.json("/api/sets/cats", status, method="PATCH", body=wrong)["error"]
+        assert server.json("/api/sets/cats") == told, "all or nothing"
+    server.json("/api/sets/dogs", 404, method="PATCH", body={"accept": ["sea5"]})
+    with setsearch.open(notes) as index:
+        index.delete(["grain5"])
+        index.add(texts([13]))
+    assert {*rows[1:], "cats13"} == {item for _, item in inbox(notes, "cats")}
+    changes = {"remove": ["grain5", "cats2"], "name": "big cats", "version": told["version"]}
+    named = server.json("/api/sets/cats", method="PATCH", body=changes)
+    assert (named["name"], named["accepted"], named["rejected"]) == ("big cats", ["cats0", "cats1", rows[0]], ["sea0"])
+    seen = {"seen": {"big cats": found["seen"]["cats"]}}
+    assert server.json("/api/inbox/done", method="POST", body=seen) == seen
+    left = server.json("/api/inbox", sets=["big cats"])
+    assert [row["item"] for row in left["rows"]] == ["cats13"], "what came after the rows that were shown"
+    server.json("/api/inbox/done", method="POST", body={"seen": left["seen"]})
+    assert inbox(notes, "big cats") == []
+    for wrong in ("1", "1 2 3", "-1 2", f"1 {2**63}"):
+        said = server.json("/api/inbox/done", 422, method="POST", body={"seen": {"big cats": wrong}})["error"]
+        assert said == f"seen is what the inbox gave for a set, two numbers, not {wrong!r}"
+    assert server.ask("/inbox", "POST", "said=done&seen=1+big+cats", FORM)[0] == 422
+    server.json("/api/inbox/done", 404, method="POST", body={"seen": {"dogs": "1 2"}})
+
+
 def test_rows_are_decided_taken_back_and_done(serve, notes):
     server, rows = serve(notes), inbox(notes)
     assert {name for name, _ in rows} == {"cats", "wheat & more"}
