@@ -5,10 +5,11 @@
 DATA as for relevance.py; classes that overlap are left out. Beside it families of the glosses of sample_corpus, among
 all glosses and among few. Draws of three and ten seeds of all classes of a collection. MAP beside the rivals over MAP
 of each set alone, by rules of which the first is the product's; what the rivals have is left out of the candidates in
-both. The share that is right after growing to 33 members, in a group that is exclusive and in one that is not. Growth
-with the promised share .9: how much is right, in how many draws that is kept, and how much of the classes is found,
-with constants that were fitted on the other collections. Writes results/sets.json. With `--times 1000` only the time
-that a thousand sets take is measured.
+both. The errors after growing to 33 members, in a group that is exclusive and in one that is not. Of both, what the
+group gives over each set alone, with bootstrap intervals over sets, of each collection and of the mean of COLLECTIONS.
+Growth with the promised share .9: how much is right, in how many draws that is kept, and how much of the classes is
+found, with constants that were fitted on the other collections. Writes results/sets.json. With `--times 1000` only the
+time that a thousand sets take is measured.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import json
 import random
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,6 +46,9 @@ WORDS = {"words": "words/gcide.jsonl.gz"}
 MEMBERS, IN_A_GROUP = 13, 20  # of the sets whose time is measured
 LEAST, SEEDS, DRAWS, MOST_IN_TWO = 12, (3, 10), 5, 0.1
 PROMISED = 0.9
+RESAMPLES, INTERVAL = 2000, (0.025, 0.975)  # of a bootstrap
+SHARES = (0.5, 0.25, 0.75, 1)  # of the height of the best rival that are subtracted
+PRODUCT = f"minus {SHARES[0]} of the height"
 Classes = Mapping[str, list[str]]
 
 
@@ -116,9 +121,7 @@ def rules(together: coupling.Together) -> dict[str, Any]:
     rivalry = coupling.Rivalry(np.arange(len(scores)), np.zeros(1, np.int64), {})
     z = (scores - scores.mean(1, keepdims=True)) / scores.std(1, keepdims=True)
     best, best_z = rivalry.best(heights)[0], rivalry.best(z)[0]
-    found: dict[str, Any] = {
-        f"minus {share} of the height": heights - share * np.maximum(best, 0) for share in (0.5, 0.25, 0.75, 1)
-    }
+    found: dict[str, Any] = {f"minus {share} of the height": heights - share * np.maximum(best, 0) for share in SHARES}
     found |= {f"z minus {share} of the best z": z - share * best_z for share in (0.25, 0.5, 0.75)}
     found["softmax of scores"] = scores - np.logaddexp(logsumexp(scores, 0), 0)
     found["softmax of scores, t .3"] = 0.3 * scores - np.logaddexp(logsumexp(0.3 * scores, 0), 0)
@@ -135,9 +138,29 @@ def together_of(reading: Any, seeds: Classes, no: Classes | None = None, exclusi
     )
 
 
-def ranking(reading: Any, classes: Classes) -> dict[str, dict[str, float]]:
-    """MAP by number of seeds and rule."""
+def resampled(name: str, by_set: Any) -> Any:
+    """A measure in the group and alone, of all sets of a collection, then of as many drawn among them, again and again.
+
+    `by_set`: what a set adds to both, and its weight, `(n_sets, 3)`. Returns `(1 + RESAMPLES, 2)`.
+    """
+    drawn = np.random.default_rng([*name.encode()]).integers(0, len(by_set), (RESAMPLES, len(by_set)))
+    sums = by_set[np.vstack([np.arange(len(by_set)), drawn])].sum(axis=1)
+    return sums[:, :2] / sums[:, 2:]
+
+
+def over_alone(by_set: Mapping[str, Any]) -> dict[str, float]:
+    """The mean of a measure over collections, in the group and alone, and their ratio with its interval over sets."""
+    in_group, alone = np.mean([resampled(name, own) for name, own in by_set.items()], axis=0).T
+    ratio = in_group / alone
+    low, high = np.quantile(ratio[1:], INTERVAL).tolist()
+    found = {"in a group": in_group[0], "alone": alone[0], "ratio": ratio[0], "low": low, "high": high}
+    return {name: float(own) for name, own in found.items()}
+
+
+def ranking(reading: Any, classes: Classes) -> tuple[dict[str, dict[str, float]], dict[str, Any]]:
+    """MAP by number of seeds and rule; and what `resampled` takes, of the product's rule."""
     found: dict[str, dict[str, float]] = {}
+    by_set: dict[str, Any] = {}
     with reading.fields() as fields:
         ids = {name: fields.resolve_all(own) for name, own in classes.items()}
     for count in SEEDS:
@@ -160,7 +183,9 @@ def ranking(reading: Any, classes: Classes) -> dict[str, dict[str, float]]:
                     order = np.argsort(-np.where(all_seeds, -np.inf, values[place]), kind="stable")
                     sums.setdefault(rule, []).append(precision(order, truth & ~all_seeds))
         found[str(count)] = {rule: float(np.mean(own)) for rule, own in sums.items()}
-    return found
+        in_group, alone = (np.reshape(sums[rule], (DRAWS, -1)).mean(0) for rule in (PRODUCT, "alone"))
+        by_set[f"MAP, {count} seeds"] = np.column_stack([in_group, alone, np.ones(len(alone))])
+    return found, by_set
 
 
 def grown(index: Index, reading: Any, classes: Classes, seeds: Classes, exclusive: bool, **how: Any) -> list[Any]:
@@ -173,9 +198,9 @@ def grown(index: Index, reading: Any, classes: Classes, seeds: Classes, exclusiv
     return [(own, own.item in classes[own.set]) for own in index.grow(group="g", **how)]
 
 
-def unbraked(index: Index, reading: Any, classes: Classes) -> tuple[dict[str, float], Any]:
-    """The shares right after growing three seeds by 30 members without a brake; and (v, v0, ln u0 / n, right) of what
-    joined them, and ten seeds, of as much weight.
+def unbraked(index: Index, reading: Any, classes: Classes) -> tuple[Any, Any]:
+    """The errors after growing three seeds by 30 members without a brake, as `resampled` takes them; and (v, v0,
+    ln u0 / n, right) of what joined them, and ten seeds, of as much weight.
     """
     tell = growing._told
     rows: dict[int, list[tuple[float, float, float, bool]]] = {count: [] for count in SEEDS}
@@ -193,16 +218,20 @@ def unbraked(index: Index, reading: Any, classes: Classes) -> tuple[dict[str, fl
 
         return note
 
-    shares: dict[str, list[float]] = {"alone": [], "together": []}
-    for count, way, exclusive in ((3, "alone", False), (3, "together", True), (10, "", True)):
+    errors = np.zeros((len(classes), 3))  # in the group, alone, of so many
+    for count, way in ((3, 1), (3, 0), (10, None)):
+        exclusive = way != 1
         for seeds in draws(classes, count):
             growing._told = noting(rows[count]) if exclusive else tell
             found = grown(index, reading, classes, seeds, exclusive, rounds=6, each=5, precision=1e-9)
             growing._told = tell
-            wanted = sum(min(30, len(own) - len(seeds[name])) for name, own in classes.items())
-            shares.get(way, []).append(sum(right for _, right in found) / wanted)
+            if way is not None:
+                right = Counter(own.set for own, is_right in found if is_right)
+                wanted = [min(30, len(classes[name]) - len(seeds[name])) for name in classes]
+                errors[:, way] += [of - right[name] for name, of in zip(classes, wanted, strict=True)]
+                errors[:, 2] += np.array(wanted) / 2  # both ways
     weighted = [np.column_stack([own, np.full(len(own), 1 / len(own))]) for own in rows.values()]
-    return {way: float(np.mean(own)) for way, own in shares.items()}, np.vstack(weighted)
+    return errors, np.vstack(weighted)
 
 
 def fitted(samples: Mapping[str, Any]) -> tuple[float, ...]:
@@ -304,8 +333,8 @@ def main() -> None:
     if count:
         print(json.dumps(times(data / COLLECTIONS["entries"], count)))
         return
-    results: dict[str, Any] = {"collections": {}}
-    samples: dict[str, Any] = {}
+    results: dict[str, Any] = {"collections": {}, "over alone": {}}
+    samples, by_set = dict[str, Any](), dict[str, dict[str, Any]]()
     paths = {name: data / path for name, path in (COLLECTIONS | WORDS).items() if (data / path).exists()}
 
     def collection(name: str) -> Any:
@@ -315,10 +344,15 @@ def main() -> None:
     for name in names:
         with collection(name) as (index, reading, sets):
             classes = classes_of(reading, sets)
-            own = {"classes": len(classes), "MAP": ranking(reading, classes)}
-            own["right of 30"], samples[name] = unbraked(index, reading, classes)
-        results["collections"][name] = own
+            rules_of, by_set[name] = ranking(reading, classes)
+            by_set[name]["errors of 30"], samples[name] = unbraked(index, reading, classes)
+        told = {row: over_alone({name: own}) for row, own in by_set[name].items()}
+        results["collections"][name] = own = {"classes": len(classes), "MAP": rules_of, "over alone": told}
         print(name, json.dumps(own), flush=True)
+    documents = [name for name in COLLECTIONS if name in by_set]
+    for row in by_set[names[0]]:
+        results["over alone"][row] = over_alone({name: by_set[name][row] for name in documents})
+    print("over alone", json.dumps(results["over alone"]), flush=True)
     for name in names:
         kin = GLOSSES if name in GLOSSES else [name]
         chance = fitted({other: rows for other, rows in samples.items() if other not in kin})
