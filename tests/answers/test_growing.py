@@ -376,6 +376,16 @@ def classes(tmp_path):
     return tmp_path
 
 
+def test_the_command_tells_that_growth_has_stopped_and_what_to_do(classes, run):
+    grow = "grow", "a.db", "--sets", "kinds.csv", "--items", "documents", "--each", "2"
+    _, out, err = run(*grow, "--precision", ".999999")
+    assert json.loads(out) == [] and err.startswith("nothing joined in round 1: no candidate is certain enough; judge")
+    _, out, err = run(*grow, "--precision", ".7", "--rounds", "90")
+    last = max(row["round"] for row in json.loads(out))
+    assert f"nothing joined in round {last + 1}: no candidate is certain enough; judge the doubtful ones of" in err
+    assert json.loads(run(*grow, "--precision", ".2", "--rounds", f"{last + 1}")[1]), "as the message says"
+
+
 def test_the_command(classes, run, failed):
     how = "--rounds", "4", "--each", "2", "--precision", ".7"
     code, out, err = run("grow", "a.db", "--sets", "kinds.csv", *how, "--items", "documents")
@@ -476,7 +486,7 @@ def test_no_round_begins_after_a_time(classes, run, monkeypatch):
     command = ["grow", "a.db", "--sets", "kinds.csv", "--items", "documents", "--until", "07:30"]
     code, out, err = run(*command)
     assert (code, {row["round"] for row in json.loads(out)}) == (0, {1})
-    assert "it is 07:30; the same command goes on\n" in err
+    assert "it is 07:30; the same command goes on\n" in err and "nothing joined" not in err
     assert {row["round"] for row in json.loads(run(*command)[1])} == {2}
 
 

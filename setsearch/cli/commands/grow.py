@@ -61,8 +61,11 @@ def _grow_alone(db: Collection, items: str | None, alone: Alone, show: Show) -> 
         if items is not None and index.reading(items).name != kind:
             raise UsageError(f"the sets of the group {group!r} are of {kind}, not of {items}; leave --items out")
 
+        is_late = False
+
         def tell(rounds: Any) -> Iterator[list[Any]]:
             """Say what each round added, until it is time."""
+            nonlocal is_late
             added = iter(rounds)
             while True:
                 with progress.tell("growing", lambda: rounds.share):
@@ -73,7 +76,7 @@ def _grow_alone(db: Collection, items: str | None, alone: Alone, show: Show) -> 
                 what = f"{len(rows)} joined {grown} {'set' if grown == 1 else 'sets'}"
                 say(f"round {rows[0].round} of {alone.rounds}: {what}")
                 yield rows
-                if until is not None and datetime.now() >= until:
+                if is_late := until is not None and datetime.now() >= until:
                     say(f"it is {alone.until}; {again} goes on")
                     return
 
@@ -88,8 +91,9 @@ def _grow_alone(db: Collection, items: str | None, alone: Alone, show: Show) -> 
         say(joined.untold)
     if last >= alone.rounds:
         say(f"round {last} is reached; --rounds {last + alone.rounds} goes on, `setsearch set show` has what joined")
-    elif not joined:
-        say("nothing joined: no candidate is certain enough; `setsearch inbox` may have doubtful ones")
+    elif not is_late:
+        what = f"nothing joined in round {last + 1}: no candidate is certain enough"
+        say(f"{what}; judge the doubtful ones of `setsearch inbox`, or give a smaller --precision, then grow again")
 
 
 def _next_time(text: str) -> datetime:
