@@ -101,13 +101,14 @@ class _Host:
         return found
 
     def options(self, table: str, of_names: bool = False, alone: bool = False) -> list[str] | None:
-        """The options of a table of documents; None if it has no key of one column, or no text.
+        """The options of a table of documents; None if it has no key of one column, or bytes there, or no text.
 
-        `of_names`: names, or else the key, are its text. `alone`: without what other tables have, and rows that have a
-        key of several columns are known by their rowid.
+        `of_names`: names, or else the key, are its text. `alone`: without what other tables have, and rows that have
+        another key are known by their rowid.
         """
         columns, primary = self._columns(table), self._primary(table)
-        key = primary[0] if len(primary) == 1 else "rowid"
+        are_bytes = any(isinstance(value, bytes) for name in primary for value in self._values(table, name))
+        key = primary[0] if len(primary) == 1 and not are_bytes else "rowid"
         if primary != [key] and not ((alone or not primary) and Table(self._cursor, table).has_rowid(columns)):
             return None
         links = {own.column: own for own in self._links(table)}

@@ -184,9 +184,8 @@ def find_table(table: Table, columns: Columns, track: bool) -> SyncedSource:
         raise InvalidParameter("a table of numbers is read once: leave `track` out")
     columns = _as_declared(columns, existing)
     kind = TABLE if find_declaration(table) is None else FTS5
-    if columns.id == "id" and (kind == FTS5 or ("id" not in existing and table.has_rowid(existing))):
-        columns = replace(columns, id="rowid")
     if kind == FTS5:
+        columns = replace(columns, id="rowid") if columns.id == "id" else columns
         if columns.fields or columns.joined:
             raise InvalidParameter(f"the full-text table {name} gives terms alone; leave tags, links and numbers out")
         if columns.id != "rowid" or columns.items or columns.features or columns.group_by:
@@ -198,7 +197,7 @@ def find_table(table: Table, columns: Columns, track: bool) -> SyncedSource:
             f"{name} is a {what}, which has no triggers: leave `track` out (an update then compares all rows), "
             "or track the table that its text comes from"
         )
-    return SyncedSource(kind, name, columns.stored(), track)
+    return SyncedSource(kind, name, columns.stored(), track).keyed(table)
 
 
 def read_source(cursor: sqlite3.Cursor, source: SyncedSource, chosen: str = "") -> Iterator[SourceItem]:

@@ -240,7 +240,8 @@ class _Query:
         urls = self.datasette.urls
         if source["primary"]:
             return str(urls.row(self.database, self.table, tilde_encode(item)))
-        return str(urls.table(self.database, self.table)) + "?" + urlencode({f"{source['key']}__exact": item})
+        view = {"_size": 1, "_next": int(item) - 1} if source["key"] is None else {f"{source['key']}__exact": item}
+        return str(urls.table(self.database, self.table)) + "?" + urlencode(view)
 
     def link(self, names: list[str], rejected: list[str], suffix: str = "") -> str:
         """This page, with other examples."""

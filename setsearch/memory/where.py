@@ -48,14 +48,18 @@ class Where:
             raise InvalidParameter("an SQL condition needs items that were indexed from a table of this database")
         if items != relation.items.name:
             raise InvalidParameter(f"a condition applies to the rows of {source.name}, so to {relation.items.name}")
+        table = Table(relation.cursor, source.name)
+        if source.is_numbered(table):
+            problem = f"a condition finds no rows of {source.name}, which has no column {source.key!r}"
+            raise InvalidParameter(f"{problem}; index it again with a column of ids as `id`")
         selections = []
         if self.condition is not None:
             _require_expression(relation, source, self.condition, self.parameters)
             what = f"condition {shown(self.condition)}"
             selections.append(_select(relation, source, f"(\n{self.condition}\n)", self.parameters, what))
         if self.match is not None:
-            table, rowid = find_fts5(Table(relation.cursor, source.name))
-            condition = f"{quote(rowid)} in (select rowid from {main_table(table)} where {quote(table)} match ?)"
+            name, rowid = find_fts5(table)
+            condition = f"{quote(rowid)} in (select rowid from {main_table(name)} where {quote(name)} match ?)"
             what = f"full text {shown(self.match)}"
             selections.append(_select(relation, source, condition, (self.match,), what))
         if not selections:

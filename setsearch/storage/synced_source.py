@@ -177,6 +177,16 @@ class SyncedSource:
         roles = self.roles
         return roles.items or roles.group_by or roles.id
 
+    def keyed(self, table: Table) -> "SyncedSource":
+        """With `rowid` for the default "id", where the table has rowids and no such column (0.33 stored "id")."""
+        existing = table.columns() if self.columns.get("id") == "id" else ["id"]
+        is_right = "id" in existing or not table.has_rowid(existing)
+        return self if is_right else replace(self, columns=self.columns | {"id": "rowid"})
+
+    def is_numbered(self, table: Table) -> bool:
+        """Whether no column of the table names its rows: those of a view have their numbers as ids."""
+        return self.key not in table.columns() and self.key != "rowid"
+
     @property
     def tables(self) -> list["SyncedSource"]:
         """The table, and others that have fields of its rows; raises CorruptIndex."""
@@ -214,7 +224,7 @@ def load_source(relation: Relation) -> SyncedSource | None:
         raise CorruptIndex(f"the source of {relation.items.name} is damaged; index them again") from error
     if not isinstance(columns, dict) or kind not in (TABLE, FTS5, *ENGINES):
         raise CorruptIndex(f"the source of {relation.items.name} is of an unknown kind; index them again")
-    return SyncedSource(kind, name, columns, bool(tracked), state)
+    return SyncedSource(kind, name, columns, bool(tracked), state).keyed(Table(relation.cursor, name))
 
 
 def save_source(relation: Relation, source: SyncedSource) -> None:
@@ -312,6 +322,7 @@ def describe_table(table: Table, kinds: Sequence[str]) -> dict[str, Any] | None:
     for relation in load_relations(table.cursor):
         source = load_source(relation)
         if source is not None and source.kind in kinds and source.name.lower() == table.name.lower():
-            found = {"items": relation.items.name, "key": source.key, "primary": table.is_key(source.key)}
+            key = None if source.is_numbered(table) else source.key
+            found = {"items": relation.items.name, "key": key, "primary": table.is_key(source.key)}
             return found | {"changed": count_changes(relation) if source.tracked else None}
     return None

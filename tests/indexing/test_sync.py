@@ -597,3 +597,24 @@ def test_an_answer_tells_that_rows_have_changed_since(tmp_path, run):
     code, out, said = run(*ask)
     assert '"4"' in out and "came after" not in said
     connection.close()
+
+
+def test_a_table_that_0_33_followed_by_an_id_that_it_lacks_is_put_right():
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table notes (body text, year int)")
+    connection.executemany("insert into notes values (?, ?)", [(row[1], row[2]) for row in ROWS])
+    index = setsearch.open(connection)
+    index.add_table("notes", Columns(text="body"), track=True)
+    connection.execute("""update setsearch_origin set columns = replace(columns, '"rowid"', '"id"')""")
+    for kind, name, sql in schema(connection):
+        if kind == "trigger":
+            connection.execute(f"drop trigger {name}")
+            connection.execute(sql.replace('"rowid"', '"id"'))
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        connection.execute("insert into notes values ('lion rye', 2020)")
+    late = Where("year > 2009")
+    assert {hit.item for hit in index.items("documents").expand(["1"], among=late)} == {"3", "4"}
+    assert index.refresh() == Changes()
+    connection.execute("insert into notes values ('lion rye', 2020)")
+    assert index.refresh() == Changes(1, 0)
+    assert "6" in {hit.item for hit in index.items("documents").expand(["1"], among=late)}

@@ -400,6 +400,26 @@ def test_rows_with_a_key_of_several_columns_are_known_by_rowid(host):
     assert shown == {"book": 1, "page": 2, "body": BOOKS[0][2]}
 
 
+def test_rows_with_a_key_of_bytes_are_known_by_rowid(host):
+    with sqlite3.connect(host) as connection:
+        connection.execute("create table films (key blob primary key, body text)")
+        connection.executemany("insert into films values (?, ?)", [(bytes([255, id]), body) for id, _, body in BOOKS])
+    menu, page = get(host, "/app/films", "/-/setsearch/app/films.json?row=1&k=1")
+    assert "Expand a set of rows" in menu.text
+    assert [hit["href"] for hit in page.json()["hits"]] == ["/app/films?rowid__exact=2"]
+
+
+def test_rows_of_a_view_without_ids_are_found_by_their_numbers(database):
+    with sqlite3.connect(database) as connection:
+        connection.execute('create view told as select body from "big cats/etc"')
+        setsearch.open(connection, collection="told").add_table("told", Columns(text="body"))
+    page = get(database, "/-/setsearch/app/told.json?row=1&k=1")[0].json()
+    (hit,) = page["hits"]
+    assert hit["item"] == "2"
+    assert "tiger lion jungle cat" in get(database, hit["href"])[0].text
+    assert "lion tiger cat savanna" not in get(database, hit["href"])[0].text
+
+
 def test_a_copy_is_read_again_when_it_is_old(host, monkeypatch):
     asked = "/-/setsearch/app/books.json?row=1&k=9"
     before = get(host, asked)[0].json()

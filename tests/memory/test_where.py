@@ -92,3 +92,12 @@ def test_keys_that_are_real_numbers_are_found():
     cursor = connection.execute("select * from t")
     cursor.fetchone()  # while it is open, SQLite takes no function again
     assert index.items("documents").expand(["8.5"], 9, among=Where("1")) == found
+
+
+def test_a_condition_on_a_view_whose_rows_have_only_numbers_is_told():
+    connection = host()
+    connection.execute("create view told as select body, year from articles")
+    index = setsearch.open(connection)
+    index.add_table("told", setsearch.Columns(text="body"))
+    with pytest.raises(InvalidParameter, match="finds no rows of told, which has no column 'id'; index it again with"):
+        index.items("documents").expand(["1"], among=Where("year > 2000"))
