@@ -104,6 +104,7 @@ def open(  # noqa: PLR0913
 
     Raises MissingDatabase, InvalidParameter, UsageError.
     """
+    opened = {**locals()}
     from setsearch.index import Index
     from setsearch.sqlite.database import Database
     from setsearch.storage.analyzers import TextSettings
@@ -115,7 +116,7 @@ def open(  # noqa: PLR0913
         own.require()
     settings = TextSettings(Analyzer(language, stop_words, analyzer), contexts, own, collection)
     database = Database(place, create=create, timeout=timeout, time_limit=time_limit, read_only=read_only)
-    return Index(database, settings)
+    return Index(database, settings, opened)
 
 
 def register(connection: sqlite3.Connection) -> None:

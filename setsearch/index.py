@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import setsearch
 from setsearch.answers.decisions import Decisions
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.overview import describe_index, find_revision
@@ -58,7 +59,8 @@ class Index:
     Every call that writes is one transaction. Threads may share it for reading.
     """
 
-    def __init__(self, database: Database, settings: TextSettings) -> None:
+    def __init__(self, database: Database, settings: TextSettings, opened: dict[str, Any]) -> None:
+        self._opened = opened  # the arguments of `setsearch.open`
         self._database = database
         self._settings = settings
         self._analyzers = Analyzers(settings.analyzer)
@@ -79,6 +81,13 @@ class Index:
             return html_table((), (), str(error))
         rows = [(own["items"], own["item_count"], own["features"], own["feature_count"]) for own in readings]
         return html_table(("items", "number", "described by", "number"), rows)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled, it is what opens it. Raises UsageError for a lent connection."""
+        if self._database.is_lent:
+            raise UsageError("an index on a connection is not pickled; open it by the path of its file in each process")
+        path = self._database.path
+        return partial(setsearch.open, **self._opened | ({} if path is None else {"place": path.absolute()})), ()
 
     def __enter__(self) -> "Index":
         return self
@@ -184,6 +193,7 @@ class Index:
         """Sync the documents with another engine's index in one transaction; for integrations (indexing/sync.py)."""
         from setsearch.indexing.sync import follow
 
+        self._database.accept_removal()
         with self._database.write() as cursor:
             return follow(self._intake().within(cursor), source, read)
 

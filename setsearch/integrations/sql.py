@@ -56,7 +56,7 @@ class _Functions:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._database = Database(connection)
-        self._index = Index(self._database, TextSettings())
+        self._index = Index(self._database, TextSettings(), {"place": connection})
         self._look = connection.cursor()
         self._look.row_factory = None
         self._looked, self._version = -math.inf, 0

@@ -233,6 +233,11 @@ class Database:
     def __str__(self) -> str:
         return str(self._connections)
 
+    def accept_removal(self) -> None:
+        """Let the next write make a file that was removed; else it would be refused."""
+        if self.path is not None and not self.path.exists():
+            self._connections.adopt_file()
+
     @cached_property
     def lent_file(self) -> tuple[str, File] | None:
         """The path, device and inode of the file that a lent connection has open; None for others, and in memory."""
@@ -323,6 +328,11 @@ class Database:
             self._has_log = others is not None or connection.execute("pragma journal_mode = wal").fetchone() == ("wal",)
         self._connections.give(connection)
         self._connections.close_idle()  # a connection knows the log that was there when it was opened
+
+    @property
+    def is_lent(self) -> bool:
+        """Whether it is a connection of the host's."""
+        return self._connections.lent is not None
 
     @property
     def is_nested(self) -> bool:

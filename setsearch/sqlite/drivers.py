@@ -11,7 +11,7 @@ from typing import Any
 
 from setsearch.errors import InvalidParameter
 
-WRAPPERS = ("conn", "driver_connection")  # where sqlite_utils.Database and SQLAlchemy have their connection
+WRAPPERS = ("conn", "connection", "driver_connection")  # where sqlite_utils, Django and SQLAlchemy have a connection
 NEEDED = ("cursor", "execute", "in_transaction", "interrupt", "row_factory", "Error")
 URI = "file:"
 OWN = ("raw", "time_limit")
@@ -22,7 +22,7 @@ def driver_connection(place: Any) -> sqlite3.Connection | None:
     """The connection that a host lends, with Python's interface; None if `place` is none. Raises InvalidParameter."""
     for name in WRAPPERS:
         if not isinstance(place, sqlite3.Connection):
-            place = getattr(place, name, place)
+            place = getattr(place, name, None) or place
     if isinstance(place, sqlite3.Connection):
         return place
     if all(hasattr(place, name) for name in NEEDED):
@@ -31,7 +31,7 @@ def driver_connection(place: Any) -> sqlite3.Connection | None:
         kind = f"{type(place).__module__}.{type(place).__qualname__}"
         raise InvalidParameter(
             f"a connection of {kind} has another interface than sqlite3; "
-            "give one of sqlite3, pysqlite3 or sqlcipher3, or in another process the path of its file"
+            "give an open one of sqlite3, pysqlite3 or sqlcipher3, or in another process the path of its file"
         )
     return None
 

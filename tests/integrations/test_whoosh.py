@@ -431,3 +431,14 @@ def test_mistakes_are_named_and_nothing_is_written(tmp_path, caplog):
             plain.items("documents").expand([], like=["cats"])
         with pytest.raises(setsearch.errors.UsageError, match="follow the Whoosh index"):
             plain.delete(["a"])
+
+
+def test_an_update_makes_a_file_anew_that_was_removed(filled, tmp_path):
+    index, sets = filled
+    with index.searcher() as searcher:
+        before = [hit["path"] for hit in searcher.search(SetQuery(["d1"], sets, k=9))]
+    for path in tmp_path.glob("sets.db*"):
+        path.unlink()
+    assert sets.update() == Changes(86, 0)
+    with index.searcher() as searcher:
+        assert [hit["path"] for hit in searcher.search(SetQuery(["d1"], sets, k=9))] == before

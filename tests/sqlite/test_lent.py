@@ -1,5 +1,6 @@
 """What hosts give: connections of other drivers, URIs, functions, a connection for each request, integer keys."""
 
+import pickle
 import sqlite3
 import subprocess
 import sys
@@ -258,3 +259,31 @@ def test_whole_numbers_and_rows_are_ids(tmp_path):
         for wrong in (True, 1.5, None, b"1"):
             with pytest.raises(errors.InvalidParameter):
                 documents.expand([wrong])
+
+
+def test_a_wrapper_that_has_a_connection_lends_it():
+    connection = sqlite3.connect(":memory:")
+    wrapper = SimpleNamespace(connection=connection, cursor=connection.cursor)  # as Django has one
+    setsearch.open(wrapper).add([("a", "lion cat"), ("b", "tiger cat")])
+    assert setsearch.open(connection).items("documents").item_count() == 2
+    wrapper.connection = None
+    with pytest.raises(errors.InvalidParameter, match="give an open one of sqlite3"):
+        setsearch.open(wrapper)
+
+
+def _words(text):
+    return text.upper().split()
+
+
+def test_an_index_is_pickled_as_what_opens_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    index = setsearch.open("a.db", create=True, analyzer=_words, collection="cats", time_limit=3.0)
+    index.add([("a", "lion cat"), ("b", "tiger cat"), ("c", "wheat")])
+    sent = pickle.dumps(index)
+    monkeypatch.chdir("/")
+    other = pickle.loads(sent)
+    other.add([("d", "lion cat")])
+    assert other.items("documents").features_of("d") == {"LION": 1, "CAT": 1}
+    assert other.items("documents").expand(["a"], 1)[0].item == "d"
+    with closing(sqlite3.connect(":memory:")) as connection, pytest.raises(errors.UsageError, match="is not pickled"):
+        pickle.dumps(setsearch.open(connection))
