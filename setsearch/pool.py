@@ -43,7 +43,7 @@ class QuestionPool:
 
     def __init__(
         self,
-        place: str | Path | Index,
+        place: str | Path | Index | Callable[[], Any],
         seconds: float,
         workers: int | None = None,
         time_limit: float = TIME_LIMIT,
@@ -93,7 +93,7 @@ class QuestionPool:
             raise
 
 
-def watch_damage(place: str | Path, tell: Callable[[str], object]) -> threading.Thread:
+def watch_damage(place: str | Path | Callable[[], Any], tell: Callable[[str], object]) -> threading.Thread:
     """Check a whole index in the background, now and every hour: not all damage shows where it is read.
 
     `tell` gets a line for each problem. An index of more than MOST_CHECKED entries is left to `setsearch check`.
@@ -138,7 +138,7 @@ def keep_fresh(place: str | Path, seconds: float, tell: Callable[[str], object])
     return thread
 
 
-def _problems(place: str | Path) -> list[str]:
+def _problems(place: str | Path | Callable[[], Any]) -> list[str]:
     try:
         with setsearch.open(place) as index:
             postings = sum(reading["posting_count"] for reading in index.info()["readings"])

@@ -15,6 +15,7 @@ import logging
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from weakref import WeakKeyDictionary
 
 from datasette import Forbidden, NotFound, Response, hookimpl
 from datasette.utils import tilde_decode, tilde_encode
+from datasette.utils.sqlite import sqlite3 as driver
 from jinja2 import FileSystemLoader
 
 import setsearch
@@ -329,13 +331,28 @@ async def _execute(datasette: Any, database: str, read: Callable[[sqlite3.Connec
         return await datasette.get_database(database).execute_fn(read)
 
 
-def _pool(path: str | Path, limit: float) -> QuestionPool:
+@dataclass(frozen=True)
+class _Connector:
+    """Connects to a file by an SQLite that is not Python's: two in a process end one another's locks on it."""
+
+    path: str
+    options: str
+
+    def __str__(self) -> str:
+        return self.path
+
+    def __call__(self) -> Any:
+        address = f"{Path(self.path).resolve().as_uri()}?{self.options}"
+        return driver.connect(address, uri=True, check_same_thread=False)
+
+
+def _pool(place: str | Path | _Connector, limit: float) -> QuestionPool:
     """What asks the index in a file."""
-    key = (str(path), limit)
+    key = (str(place), limit)
     if key not in _pools:
         for gone in [own for own in _pools if not Path(own[0]).exists()]:  # copies that are not kept
             del _pools[gone]
-        _pools[key] = QuestionPool(path, ANSWER_SECONDS, time_limit=limit)
+        _pools[key] = QuestionPool(place, ANSWER_SECONDS, time_limit=limit)
     return _pools[key]
 
 
@@ -348,9 +365,12 @@ async def _ask(datasette: Any, database: str, question: Callable[[setsearch.Inde
     try:
         if opened.path is None:
             return await _execute(datasette, database, lambda lent: question(setsearch.open(lent, time_limit=limit)))
-        if (str(opened.path), limit) not in _pools:
-            watch_damage(opened.path, _log.error)
-        return await _pool(opened.path, limit).ask(question)
+        place: Any = opened.path
+        if driver is not sqlite3:  # but pysqlite3, which Datasette prefers
+            place = _Connector(str(place), "mode=ro" if opened.is_mutable else "immutable=1")
+        if (str(place), limit) not in _pools:
+            watch_damage(place, _log.error)
+        return await _pool(place, limit).ask(question)
     except SetsearchError:
         if strict:
             raise

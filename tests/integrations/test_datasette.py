@@ -22,6 +22,7 @@ from setsearch import Columns
 pytest.importorskip("datasette", reason="needs Datasette: pip install setsearch[datasette]")
 
 from datasette.app import Datasette
+from datasette.utils.sqlite import sqlite3 as driver
 
 from setsearch.integrations import datasette as plugin
 from setsearch.integrations import table_copies
@@ -418,6 +419,24 @@ def test_rows_of_a_view_without_ids_are_found_by_their_numbers(database):
     assert hit["item"] == "2"
     assert "tiger lion jungle cat" in get(database, hit["href"])[0].text
     assert "lion tiger cat savanna" not in get(database, hit["href"])[0].text
+
+
+@pytest.mark.skipif(driver is sqlite3, reason="needs pysqlite3, which Datasette prefers")
+def test_the_file_is_opened_by_the_sqlite_of_datasette_alone(database, monkeypatch):
+    """Two in a process end one another's locks on a file."""
+    connect = sqlite3.connect
+    with monkeypatch.context() as without:
+        without.setattr(plugin, "driver", sqlite3)
+        expected = get(database, TABLE + ".json?row=1")[0].json()["hits"]
+    plugin._pools.clear()
+
+    def refuse(place, *given, **options):
+        assert "app.db" not in str(place)
+        return connect(place, *given, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", refuse)
+    answer = get(database, TABLE + ".json?row=1")[0].json()
+    assert answer["error"] is None and answer["hits"] == expected
 
 
 def test_a_copy_is_read_again_when_it_is_old(host, monkeypatch):
