@@ -12,7 +12,7 @@ class SetManager(models.Manager):
         """The setsearch index of the table, beside it in its database. What was read once stays in memory."""
         connection = connections[self.db]
         connection.ensure_connection()
-        return setsearch.open(connection.connection)
+        return setsearch.open(connection)
 
     def track(self):
         """Index the table, note its changes from now on, and derive; `python manage.py setsearch` does it.
