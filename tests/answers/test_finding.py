@@ -9,6 +9,7 @@ from hypothesis import given
 
 import setsearch
 from setsearch import errors
+from setsearch.storage import names
 from setsearch.storage.ids import is_storable
 from setsearch.storage.matching import is_one_edit
 
@@ -105,6 +106,22 @@ def test_what_is_one_edit_away_is_offered_before_what_is_longer(tmp_path):
         for empty in ("", " "):
             with pytest.raises(errors.UnknownItem, match="`setsearch info`"):
                 documents.expand([empty])
+
+
+def test_among_many_names_no_trigrams_are_counted(monkeypatch):
+    connection, statements = sqlite3.connect(":memory:"), []
+    index = setsearch.open(connection)
+    index.add([("photograph", "a"), ("fauna", "b"), ("The Godfather", "c"), ("tetrahedron", "d")])
+    documents = index.items("documents")
+    assert [row.item for row in documents.find_names("fotogaph")] == ["photograph"], "by trigrams"
+    monkeypatch.setattr(names, "MOST_COUNTED", 3)
+    connection.set_trace_callback(statements.append)
+    assert [row.item for row in documents.find_names("the gudfahter")] == ["The Godfather"], "by two letters"
+    assert documents.find_names("fotogaph") == []
+    near = [statement for statement in statements if "length(name)" in statement and " like " not in statement]
+    assert near and not any(" as shared " in statement for statement in statements)
+    for statement in near:
+        assert "kind=? AND name>? AND name<?" in connection.execute(f"explain query plan {statement}").fetchone()[3]
 
 
 def test_a_title_is_looked_up_and_not_searched_for():
