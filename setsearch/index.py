@@ -426,7 +426,8 @@ class Index:
         share `precision` is kept (answers/saved/growing.py). What is doubtful comes to the inbox. Each round is one
         transaction: after an interruption the next call goes on. `progress` gets and yields what each round adds.
         `accept`: what joined before, and was not rejected, is right; the estimate learns from both. Until somebody has
-        judged what joined, the share is no promise: then the list has `untold`, which says it.
+        judged what joined, the share is no promise: then the list has `untold`, which says it. Its `notes` tell which
+        sets cannot grow, and why.
 
         Raises UnknownSet, InvalidParameter.
         """

@@ -178,6 +178,11 @@ def display_name(name: str, title: str | None) -> str:
     return title if title is not None and is_informative(title, name) else name
 
 
+def odd_note(item: str, title: str | None) -> str:
+    """What is said of an example that fits the others much less than these do."""
+    return f"{display_name(item, title)} fits the other examples least"
+
+
 def shortened(text: str, most: int) -> str:
     """A text of at most so many characters, the last of which says that it goes on."""
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import setsearch
-from setsearch.answers.results import NOTHING_SHARED, display_name
+from setsearch.answers.results import NOTHING_SHARED, odd_note
 from setsearch.cli.output import say
 from setsearch.options import ModelOptions
 
@@ -40,7 +40,7 @@ def _notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", mod
     weighty = [seed for seed in seeds if weights.get(seed, 1.0) >= 1]
     odd = odd_one(reading.fits(weighty, **model)) if len(weighty) >= ENOUGH else None
     if odd is not None:
-        yield f"{display_name(odd.item, odd.title)} fits the other examples least"
+        yield odd_note(odd.item, odd.title)
     if hits.untold:
         yield hits.untold
     if hits.groups or hits.beside:

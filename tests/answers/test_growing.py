@@ -319,8 +319,15 @@ def test_sets_that_cannot_answer_or_tell_do_not_grow():
         index.keep_set("mixed", [f"d{n}" for n in range(12)], items="documents")
         index.keep_set("empty", [], ["d1"], "documents")
         index.keep_set("one kind", [f"d{n}" for n in range(0, 36, 6)], items="documents")
-        joined = index.grow(["mixed", "empty", "one kind"], rounds=2, precision=0.5)
-        assert {own.set for own in joined} == {"one kind"}, "the examples of the others share little"
+        index.keep_set("but one", ["d1", "d7", "d13", "d19", "d2"], items="documents")
+        index.keep_set("other", ["d4", "d5"], items="documents")
+        joined = index.grow(["mixed", "empty", "one kind", "but one"], rounds=2, precision=0.5)
+        assert {own.set for own in joined} == {"one kind", "but one"}, "the examples of the others share little"
+        assert joined.notes == [
+            "empty: it has no accepted item; accept one first",
+            "but one: d2 fits the other examples least",
+            "mixed: these examples share little, so what belongs cannot be told; it does not grow",
+        ]
 
 
 @pytest.mark.long

@@ -21,6 +21,7 @@ depends on what is stored alone, so a run that was interrupted goes on as if not
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, product
 from typing import NamedTuple
@@ -30,7 +31,7 @@ import numpy as np
 from setsearch.answers.contributions import contributions
 from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import wording
-from setsearch.answers.results import rest_of
+from setsearch.answers.results import odd_note, rest_of
 from setsearch.answers.saved.coupling import OTHERS, Several, Together, ask_together
 from setsearch.answers.saved.groups import Marks, wanted_sets
 from setsearch.answers.saved.stored import IS_MEMBER, StoredSets
@@ -38,6 +39,8 @@ from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, UsageError
 from setsearch.memory.readings import FieldsBy
 from setsearch.options import Progress
+from setsearch.search.cutoff import fits, odd_one
+from setsearch.search.passes import one_pass
 from setsearch.sqlite.database import Database
 
 CHANCE = (6.02, 1.2, 2.88)  # a, b, c
@@ -65,9 +68,13 @@ class Grown(NamedTuple):
 
 
 class Growth(list[Grown]):
-    """What joined. `untold`: why the share that must be right is no promise; None if it is one, or nothing joined."""
+    """What joined. `untold`: why the share that must be right is no promise; None if it is one, or nothing joined.
+
+    `notes`: which sets cannot grow, and why; and which example fits the others of its set least.
+    """
 
     untold: str | None = None
+    notes: Sequence[str] = ()
 
 
 class Round(NamedTuple):
@@ -95,6 +102,7 @@ class Rounds:
         self._reading, self._database, self._plan = reading, database, plan
         self._left, self._done = len(self), 0
         self._asked, self._of = 0, 1  # sets, in this round
+        self.notes: list[str] = []  # of the last one, as Growth has them
 
     def __len__(self) -> int:
         return max(self._plan.rounds - _last_round(self._database, self._plan), 0)
@@ -144,7 +152,9 @@ def grow(
                     joined = "name = ? and round is not null and accepted = 1"
                     cursor.execute(f"update setsearch_member set round = null where {joined}", (name,))
     judged, unjudged = _judged(database, plan)
-    found = Growth(own for joined in progress(Rounds(reading, database, plan)) for own in joined)
+    growing = Rounds(reading, database, plan)
+    found = Growth(own for joined in progress(growing) for own in joined)
+    found.notes = growing.notes
     if found and (unjudged or judged < JUDGED):
         found.untold = _no_promise(plan, _judged(database, plan)[1])
     return found
@@ -291,6 +301,7 @@ def _round(reading: Reading, plan: Plan, number: int, rounds: Rounds, fields_by:
     together = ask_together(several)
     first = together if given == asked else ask_together(several._replace(marks=given))
     first = first if first.names == together.names else together  # sets that lack any such member are as they are
+    rounds.notes = [*_notes(first, reading, plan.names)]
     joining, doubtful, odds = list[Grown](), list[Grown](), odds_of(stored, plan.names)
     for name in plan.names:
         if name in together.names:
@@ -298,6 +309,18 @@ def _round(reading: Reading, plan: Plan, number: int, rounds: Rounds, fields_by:
             joining += _told(together, first, name, best, number)
             doubtful += _told(together, first, name, rest, number)
     return Round(joining, doubtful, known, odds)
+
+
+def _notes(first: Together, reading: Reading, names: Sequence[str]) -> Iterator[str]:
+    """What is said of sets, as `Growth.notes`, by the members that did not come by growing."""
+    yield from (note for note in first.notes if note.partition(": ")[0] in names)
+    for name, own in zip(first.names, first.standings, strict=True):
+        if name in names and own.untold:
+            yield f"{name}: {own.untold}; it does not grow"
+        elif name in names:
+            examples = replace(own.weights.examples, ids=sorted(own.weights.examples.ids))
+            odd = odd_one(fits(own.fields, one_pass(own.fields, examples, reading.defaults, {})))
+            yield from [f"{name}: {odd_note(odd.item, odd.title)}"] if odd else []
 
 
 def chances(together: Together, first: Together, place: int, d: float = 0.0) -> Floats:

@@ -87,6 +87,8 @@ def _grow_alone(db: Collection, items: str | None, alone: Alone, show: Show) -> 
             raise Interrupted(f"stopped; the rounds that were told are kept, and {again} goes on") from error
         last = max((own.round for name in sets for own in index.set(name).grown()), default=0)
     show([row._asdict() for row in joined])
+    for note in joined.notes:
+        say(f"note: {note}")
     if joined.untold:
         say(joined.untold)
     if last >= alone.rounds:
