@@ -18,7 +18,7 @@ from setsearch.indexing.references.bibtex import read_bibtex, write_bibtex
 from setsearch.indexing.references.convert import converted, left_behind, merged
 from setsearch.indexing.references.identity import Copy, group_copies
 from setsearch.indexing.references.reference import Reference, as_json, from_json
-from setsearch.indexing.references.tagged import read_tagged, write_tagged
+from setsearch.indexing.references.tagged import read_cochrane, read_tagged, write_tagged
 from setsearch.indexing.references.tags import BIBTEX, FORMS, PUBMED, REFER, RIS, WOS
 from setsearch.learning import Review
 from setsearch.learning.review_files import write_review
@@ -64,6 +64,7 @@ TAGS = {
     "title of a book": ("a.nbib", "PMID- 1\nBTI - Pain and zebras\n", {"zebras"}),
     "subjects": ("a.nbib", "PMID- 1\nTI  - Pain\nMH  - zebras\nMH  - Humans/blood\n", {"zebras", "humans"}),
     "broken lines": ("a.nbib", "PMID- 1\nTI  - Pain of\n      zebras\n", {"zebras"}),
+    "plain text of Cochrane": ("a.txt", "Record #1 of 1\nID: CN-1\nTI: Pain\nKY: big; zebras\n", {"zebras", "big"}),
     "keywords plus": ("a.ciw", "FN x\nVR 1.0\nPT J\nTI Pain\nID ZEBRAS; BIG CATS\nER\n\nEF\n", {"zebras", "big"}),
     "refer": ("a.enw", "%0 Journal Article\n%T Pain\n%X Big.\n\nMore zebras.\n%K cats\ndogs\n", {"zebras", "dogs"}),
     "keywords of BibTeX": ("a.bib", "@article{k, title={Pain}, keywords={zebras, big cats}}", {"zebras", "big"}),
@@ -96,6 +97,43 @@ def setsearch_items(path):
     from setsearch.indexing.sources import SourceReader
 
     return SourceReader(Columns(), RowReader()).read([str(path)])
+
+
+COCHRANE = """Record #1 of 2
+ID: CN-01234567
+AU: Smith J
+AU: Doe A
+TI: Ginger for nausea: a trial
+SO: BMJ
+YR: 2010
+PG: 11-19
+PM: PUBMED 20123456
+XR: EMBASE 358123456
+KY: Ginger; Nausea [*drug therapy]
+DOI: 10.1136/bmj.c123
+AB: BACKGROUND: It is common.
+METHODS: We compared.
+
+Record #2 of 2
+ID: CN-07654321
+TI: Mint for nausea
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_records_of_cochrane_have_all_their_names(run, tmp_path, end):
+    (tmp_path / "a.txt").write_bytes(COCHRANE.replace("\n", end).encode())
+    assert run("index", "a.db", "a.txt", "--keep-columns", "year,pmid,journal,authors")[0] == 0
+    assert sorted(documents(tmp_path / "a.db")) == ["10.1136/bmj.c123", "CN-07654321"]
+    with setsearch.open(tmp_path / "a.db") as index:
+        (hit,) = index.items("documents").expand(["CN-07654321"])
+        assert hit.item == "10.1136/bmj.c123"
+        assert [hit.columns[name] for name in ("year", "pmid", "journal")] == [2010, "20123456", "BMJ"]
+        assert hit.columns["authors"] == ["Smith J", "Doe A"]
+    first, second = read_cochrane(COCHRANE)
+    assert first.pages == ("11", "19") and first.values("keyword") == ["Ginger", "Nausea [*drug therapy]"]
+    assert first.first("abstract") == "BACKGROUND: It is common. METHODS: We compared."
+    assert second.line == 16 and not second.is_cut
 
 
 KINDS = {path.name: path for path in sorted(EXPORTERS.iterdir())}

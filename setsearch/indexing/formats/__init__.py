@@ -47,7 +47,7 @@ RISKY = (
 )
 REFERENCES = (
     *(references.ris, references.pubmed, references.wos, references.refer, references.bibtex),
-    *(references.wos_table, references.xml),
+    *(references.wos_table, references.xml, references.cochrane),
 )
 SAY_LITTLE = (None, text.plain_text)  # formats by an ending; then the beginning may say more
 
@@ -72,6 +72,7 @@ _SURE: tuple[tuple[Form, bytes], ...] = (
     (references.wos, rb"FN .*\r?\nVR |PT [A-Z]\r?\n(?:AU|TI|CA|BA|Z\d) "),
     (references.wos_table, rb"PT\t(?:[A-Z][A-Z0-9]\t){5}"),
     (references.xml, rb"(?s)" + _XML + rb"(?:<!DOCTYPE\s+\w+\s*\[.*?\]\s*>\s*)?(?:" + _RECORDS + rb")"),
+    (references.cochrane, rb"Record #1 of \d+\s*\n(?:ID|AU|TI): "),
     (references.refer, rb"%0 [A-Z]|(?:%[A-Z0-9@] \S.*\r?\n){3}"),
 )
 _LIKELY: tuple[tuple[Form, bytes], ...] = (

@@ -31,6 +31,10 @@ FORMS: Mapping[str, Form] = {
 }
 _PARAGRAPHS = (RIS, REFER)  # forms in which a value may have blank lines
 _strict_ris = re.compile(r"([A-Z][A-Z0-9])  -(?: (.*)|)$")
+# Plain text of the Cochrane Library: its tags, and those of RIS for them.
+_COCHRANE = "ID ID AU AU TI TI SO T2 YR PY VL VL NO IS PG SP PM PM XR N1 PT M3 KY KW DOI DO AB AB US UR SN SN LA LA"
+_of_cochrane = dict(zip(_COCHRANE.split()[::2], _COCHRANE.split()[1::2], strict=True))
+_cochrane_line = re.compile(rf"^(?:({'|'.join(_of_cochrane)}):(?=\s)|Record #\d+ of \d+[ \t\r]*$)", re.MULTILINE)
 _is_indented = re.compile(r"(?:[ \t]*\r?\n)*[ \t]+\S").match
 
 
@@ -61,6 +65,12 @@ def read_tagged(text: str, name: str) -> Iterator[Reference]:
             tag, value = fields[-1]
             fields[-1] = tag, f"{value}\n{line.strip()}"
     yield from _record(name, fields, begin, all_end)
+
+
+def read_cochrane(text: str) -> Iterator[Reference]:
+    """The records of plain text of the Cochrane Library, with the tags of RIS."""
+    as_ris = _cochrane_line.sub(lambda line: f"{_of_cochrane[line[1]]}  -" if line[1] else "TY  - JOUR", text)
+    return read_tagged(f"{as_ris}\nER  - \n", RIS)
 
 
 def _record(name: str, fields: list[tuple[str, str]], line: int, is_cut: bool = False) -> Iterator[Reference]:
