@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from setsearch.errors import DatabaseError, LockedDatabase
+from setsearch.errors import DatabaseError
+from setsearch.sqlite.turns import locked
 
 try:
     import fcntl
@@ -73,9 +74,7 @@ def _lock(lock: Path, path: Path, timeout: float) -> int:
         if is_locked:  # a file that its owner has removed
             continue
         if time.monotonic() > deadline:
-            raise LockedDatabase(
-                f"{path} is being created by another process (waited {timeout:g} s); try again when it has finished"
-            )
+            raise locked(path, timeout, "being created by another process")
         time.sleep(REST)
 
 

@@ -53,7 +53,7 @@ def turns_of(path: str) -> Turns:
     return _of_files.setdefault(path, Turns())
 
 
-def locked(name: object, seconds: float) -> LockedDatabase:
+def locked(name: object, seconds: float, problem: str = "locked by another writer") -> LockedDatabase:
     """The error of a writer that waited for so long."""
     hint = "try again when it has finished, or let `timeout` be longer"
-    return LockedDatabase(f"{name} is locked by another writer (waited {seconds:g} s); {hint}")
+    return LockedDatabase(f"{name} is {problem} (waited {seconds:g} s); {hint}")
