@@ -242,8 +242,10 @@ class _Query:
         urls = self.datasette.urls
         if source["primary"]:
             return str(urls.row(self.database, self.table, tilde_encode(item)))
-        view = {"_size": 1, "_next": int(item) - 1} if source["key"] is None else {f"{source['key']}__exact": item}
-        return str(urls.table(self.database, self.table)) + "?" + urlencode(view)
+        chosen: dict[str, Any] = {f"{source['key']}__exact": item}
+        if source["key"] is None:  # of a view: its first row is 1, unless the column of ids has gone since
+            chosen = {"_size": 1, "_next": int(item) - 1} if item.isdecimal() else {}
+        return str(urls.table(self.database, self.table)) + "?" + urlencode(chosen)
 
     def link(self, names: list[str], rejected: list[str], suffix: str = "") -> str:
         """This page, with other examples."""

@@ -419,6 +419,15 @@ def test_rows_of_a_view_without_ids_are_found_by_their_numbers(database):
     assert hit["item"] == "2"
     assert "tiger lion jungle cat" in get(database, hit["href"])[0].text
     assert "lion tiger cat savanna" not in get(database, hit["href"])[0].text
+    with sqlite3.connect(database) as connection:
+        connection.execute("create table own (id text primary key, body text)")
+        connection.execute("insert into own select 'n' || id, body from \"big cats/etc\"")
+        connection.execute("create view texts as select * from own")
+        setsearch.open(connection, collection="texts").add_table("texts", Columns(text="body"))
+        connection.execute("drop view texts")
+        connection.execute("create view texts as select body from own")
+    (hit,) = get(database, "/-/setsearch/app/texts.json?row=n1&k=1")[0].json()["hits"]
+    assert hit["item"] == "n2" and hit["href"] == "/app/texts?"
 
 
 @pytest.mark.skipif(driver is sqlite3, reason="needs pysqlite3, which Datasette prefers")
