@@ -116,10 +116,6 @@ class SetQuery(query.Query):  # type: ignore[misc]
     def __deepcopy__(self, memo: dict[int, Any]) -> "SetQuery":
         return copy(self)
 
-    def is_leaf(self) -> bool:
-        """True: it contains no other queries."""
-        return True
-
     def leaves(self) -> Iterator[Any]:
         """Itself, and the words that speak most for the set, as terms of Whoosh: these are highlighted."""
         yield self
@@ -271,10 +267,6 @@ class SetPlugin(Plugin):  # type: ignore[misc]
         one = r"(?P<one>\"[^\"]+\"|'[^']+'|[^\s()^]+)"
         documents = _SetTagger(rf"(?<!\w)(?i:like):\s*(?:\((?P<given>[^)]*)(?:\)|$)|{one})?", self._documents)
         return [(_SetTagger(r"~\{(?P<given>[^}]*)\}", self._words), FIRST), (documents, FIRST)]
-
-    def filters(self, parser: Any) -> list[Any]:
-        """None."""
-        return []
 
     def _documents(self, names: list[str]) -> SetQuery:
         return SetQuery(names, self.sets, **{"missing": "skip", **self.options})
