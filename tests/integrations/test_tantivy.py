@@ -194,3 +194,12 @@ def test_mistakes_are_told(tmp_path, caplog):
     with pytest.raises(InvalidParameter, match="stores no text in unstored"):
         empty.update()
     empty.close()
+
+
+def test_an_update_makes_a_file_anew_that_was_removed(filled, tmp_path):
+    _, sets, held = filled
+    before = sets.index.items("documents").expand(sorted(held)[:1], 9)
+    for path in tmp_path.glob("*.db*"):
+        path.unlink()
+    assert sets.update() == Changes(len(held), 0)
+    assert [hit[:3] for hit in sets.index.items("documents").expand(sorted(held)[:1], 9)] == [hit[:3] for hit in before]
