@@ -372,9 +372,8 @@ class SourceReader:
         columns, found = self.columns, dict[str, float | list[str]]()
         for own in columns.joined:
             if own not in self.joined:
-                raise UsageError(
-                    f"{own.rows.table} is read with a table of the database that is indexed, not with {position}"
-                )
+                problem = f"{own.rows.table} is read with a table of the database that is indexed, not with {position}"
+                raise UsageError(f"{problem}; index that database itself, without a source, or a view")
             found[own.name] = list(dict.fromkeys([*self.joined[own].get(id, ()), *[id] * own.is_link]))
         links = dict(map(field_and_column, columns.links))
         for name, column in columns.named:

@@ -200,8 +200,16 @@ def test_what_is_not_read_is_told_by_its_content(tmp_path, data, what):
 
 def test_a_database_is_told_how_it_is_read(run, failed, tmp_path):
     (tmp_path / "in").mkdir()
-    sqlite3.connect(tmp_path / "in" / "own.sqlite").executescript("create table note (id, text)")
-    failed(run("index", "a.db", "in/own.sqlite"), 1, "own.sqlite is not read: databases: name one, and its --table")
+    sqlite3.connect(tmp_path / "in" / "own.sqlite").executescript(
+        "create table note (id integer primary key, text); insert into note (text) values ('a lion ran')"
+    )
+    failed(
+        run("index", "a.db", "in/own.sqlite"),
+        1,
+        "own.sqlite is not read: databases: name one, and its --table (`setsearch",
+    )
+    said = run("index", "a.db", "in/own.sqlite", "--suggest")[1]
+    assert said.startswith("setsearch index in/own.sqlite --table note "), "of the database that is named as a source"
     (tmp_path / "in" / "b.txt").write_text("lions")
     assert "left out 1 file (in/own.sqlite): databases: name one, and its --table" in run("index", "a.db", "in")[2]
 

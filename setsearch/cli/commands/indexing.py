@@ -70,7 +70,7 @@ def index_command(
     Example: setsearch index notes.db notes --language english
     """
     if given.suggest:
-        _suggest(db)
+        _suggest(Path(sources[0]) if sources else db.path)
         return
     table = given.table
     if not sources and table is None:
@@ -119,16 +119,16 @@ def index_command(
         _tell_left_out(index, reader, db)
 
 
-def _suggest(db: Collection) -> None:
-    """Print a command for each table that has texts, or is a relation."""
+def _suggest(database: Path) -> None:
+    """Print a command for each table of a file that has texts, or is a relation."""
     from setsearch.indexing.suggest import suggest
 
-    if not db.path.is_file():
-        raise SetsearchError(f"{db} does not exist, so it has no tables")
-    lines = suggest(db.path)
+    if not database.is_file():
+        raise SetsearchError(f"{database} does not exist, so it has no tables")
+    lines = suggest(database)
     if not lines:
         raise SetsearchError(
-            f"{db} has no table with a key and texts, or of two ids; name one with --table, or index a view"
+            f"{database} has no table with a key and texts, or of two ids; name one with --table, or index a view"
         )
     for line in lines:
         print(line)

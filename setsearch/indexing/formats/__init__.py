@@ -95,7 +95,7 @@ _UNREAD = {
     b"%!PS": "PostScript: save it as PDF",
     b"BEGIN:VCALENDAR": "calendars: save it as CSV",
     b"BEGIN:VCARD": "address cards: save it as CSV",
-    b"SQLite format 3\0": "databases: name one, and its `table`",
+    b"SQLite format 3\0": "databases: name one, and its `table` (`setsearch index DB --suggest`)",
     **dict.fromkeys((b"7z\xbc\xaf", b"Rar!", b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd"), "packed: unpack it"),
     _OLD_OFFICE: "Word, PowerPoint and Outlook of before 2007: save it as .docx, .pptx or .eml",
 }
