@@ -303,8 +303,9 @@ def _scaled(ranked: list[Row], total: float) -> list[Row]:
     shared = sum(weight for key, weight, _ in ranked if key[0] not in (PRIOR, LIKE))
     if not added or not shared:
         return ranked
+    share = added / shared * VALUE_LATTICE  # rounded, so that sums stay exact
     scaled = [
-        (key, weight if key[0] in (PRIOR, LIKE) else _rounded(weight, added / shared), said)
+        (key, weight if key[0] in (PRIOR, LIKE) else weight + round(weight * share) / VALUE_LATTICE, said)
         for key, weight, said in ranked
         if key != (PRIOR, OWN)
     ]
@@ -315,11 +316,6 @@ def _scaled(ranked: list[Row], total: float) -> list[Row]:
 
 def _sorted(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda own: (-abs(own[1]), own[2][0]))
-
-
-def _rounded(weight: float, share: float) -> float:
-    """A weight and a share of it, so that sums stay exact."""
-    return weight + round(weight * share * VALUE_LATTICE) / VALUE_LATTICE
 
 
 def _left(left: Sequence[Row], total: float) -> Reason:

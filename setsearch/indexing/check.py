@@ -189,8 +189,8 @@ def _difference(relation: Relation, mapped: Mapped) -> str | None:
     stored = _read_all(relation)
     if stored is None:
         return None
-    both = ("items", stored), ("features", transposed(stored))
-    are_those = all(_are_equal(_mapped_cells(mapped, direction), cells) for direction, cells in both)
+    pairs = (_mapped_cells(mapped, "items"), stored), (_mapped_cells(mapped, "features"), transposed(stored))
+    are_those = all(own is not None and all(map(np.array_equal, own, cells)) for own, cells in pairs)
     return None if are_those else "has other lists than the tables"
 
 
@@ -204,10 +204,6 @@ def _mapped_cells(mapped: Mapped, direction: str) -> Entries | None:
     if int(lengths.sum()) != end or lengths.min(initial=0) < 0:
         return None
     return Entries(repeat(np.arange(len(lengths)), lengths), ids[:end].astype(np.int64), counts[:end].astype(np.int64))
-
-
-def _are_equal(one: Entries | None, other: Entries) -> bool:
-    return one is not None and all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 def _check_lists(relation: Relation) -> Iterator[str]:

@@ -87,7 +87,8 @@ class ForwardLists(Blocks):
         """The entries of some items, ascending."""
         firsts = [first for first, _ in self.by_block(items) if first is not None]
         read = (self._read_block(first) for first in firsts)
-        return _joined([entries.select(np.isin(entries.lists, items)) for entries in read])
+        parts = (entries.select(np.isin(entries.lists, items)) for entries in read)
+        return Entries(*map(np.concatenate, zip(NOTHING, *parts, strict=True)))
 
     def read_all(self) -> Entries:
         """All entries, in half of the memory."""
@@ -157,10 +158,6 @@ class ForwardLists(Blocks):
 
     def _damaged(self) -> CorruptIndex:
         return CorruptIndex(f"setsearch_forward holds a damaged block; {REPAIR_HINT}")
-
-
-def _joined(parts: list[Entries]) -> Entries:
-    return Entries(*(np.concatenate(column) for column in zip(NOTHING, *parts, strict=True)))
 
 
 def _encoded(entries: Entries) -> bytes:

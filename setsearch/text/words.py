@@ -94,7 +94,8 @@ class Words:
         found = _ascii().findall(text.lower()) if text.isascii() else [span.word for span in self.spans(text)]
         if "." not in text:
             return found
-        return [part for word in found for part in (word, *_parts(word))]
+        parts = ((word, *word.strip(".").split(".")) if _is_dotted(word) else (word,) for word in found)
+        return [*chain.from_iterable(parts)]
 
     def _tokens(self, text: str) -> list[str]:
         text = self._normalize(text)
@@ -244,10 +245,6 @@ def _by_piece(text: str, split: Callable[[str], list[str]], remembered: Callable
     """What `split` gives for a text: no rule looks beyond a blank, and pieces that take long come again."""
     pieces = text.split()
     return list(chain.from_iterable((remembered if len(piece) <= _LONGEST else split)(piece) for piece in pieces))
-
-
-def _parts(word: str) -> list[str]:
-    return word.strip(".").split(".") if _is_dotted(word) else []
 
 
 # A word of a piece: where it begins and ends, and its terms. Garbage collection passes over plain tuples of texts and

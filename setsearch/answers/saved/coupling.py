@@ -157,7 +157,8 @@ def _weigh(
         raise NoSeeds("it has no accepted item; accept one first")
     asked: Any = {"exclude": marks[1], "cut": "mark", "explain": True, **options}
     request = parse_request(1, asked)
-    fields, weights, excluded, cannot_tell = yield from reading.weigh(fields_by, _seeds(marks), request, taken, sums)
+    seeds = marks[0] if isinstance(marks[0], dict) else list(marks[0])
+    fields, weights, excluded, cannot_tell = yield from reading.weigh(fields_by, seeds, request, taken, sums)
     leaders = weights.best_scores(excluded, n_leading(fields)) + weights.constant
     line, is_told, floor, unit = np.nan, False, 0.0, 0.0
     if len(leaders):
@@ -483,7 +484,3 @@ class SetBeside(NamedTuple):
             return answer(Beside(fields, weights, left_out, cannot_tell, together, place), request)
 
         return reading.answer(request.model, ask)
-
-
-def _seeds(marks: Given) -> list[str] | dict[str, float]:
-    return marks[0] if isinstance(marks[0], dict) else list(marks[0])
