@@ -41,7 +41,7 @@ from setsearch.storage.synced_source import SyncedSource, describe_table, drop_s
 
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
     from setsearch.answers.saved.claims import Claims
-    from setsearch.answers.saved.groups import Group
+    from setsearch.answers.saved.groups import Group, Groups
     from setsearch.answers.saved.growing import Growth
     from setsearch.answers.saved.inbox import Inbox
     from setsearch.indexing.intake import Intake, Writable
@@ -479,10 +479,10 @@ class Index:
         """What was decided about items, one after another, in the saved set of this name (learning/review.py)."""
         return Decisions(self._database, name, name_in(self._collection, items))
 
-    def wholes(self) -> dict[str, str]:
-        """The saved sets that lie within another one, each with its name."""
+    def groups(self) -> "Groups":
+        """The group `of` each saved set that is in one, the `exclusive` groups, and the sets `under` another one."""
         with self._database.read() as cursor:
-            return dict(StoredSets(cursor).groups().under)
+            return StoredSets(cursor).groups()
 
     def delete_set(self, name: str) -> list[str]:
         """Delete a saved set; returns the sets that lay within it, and lie within none now. Raises UnknownSet."""

@@ -110,6 +110,18 @@ def _add_sets(pages: Pages) -> None:
         version = await pages.pool.ask(lambda index: _save(index, state, name))
         return redirect(request, str(state.replace(set=name, version=version)))
 
+    @pages.post("/place")
+    async def place(request: Request) -> Response:
+        form = await read_form(request)
+
+        def _put(index: Index) -> None:
+            own = saved_set(index, form.get("name", ""))
+            own.group, own.under = form.get("group"), form.get("under")
+            own.save()
+
+        await pages.pool.ask(_put)
+        return redirect(request, str(_back(form)))
+
     @pages.post("/forget")
     async def forget(request: Request) -> Response:
         form = await read_form(request)

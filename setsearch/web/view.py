@@ -9,6 +9,7 @@ from setsearch.answers.answer import Hits
 from setsearch.answers.highlight import item_text, mark_features, titles_of, top_features, with_headlines
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import NOTHING_SHARED, Hit, Reason, display_name
+from setsearch.answers.saved.groups import Groups
 from setsearch.answers.sets import AnyReading
 from setsearch.errors import InvalidParameter, NothingToRank, QueryError, UsageError
 from setsearch.index import Index
@@ -72,7 +73,7 @@ class View:
     address: Address
     readings: list[dict[str, Any]]
     sets: dict[str, str]
-    wholes: dict[str, str]  # the sets within which others lie
+    placed: Groups  # the groups of the sets, and within which others lie
     unknown: list[dict[str, Any]] = field(default_factory=list)
     titles: dict[str, str] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
@@ -98,6 +99,13 @@ class View:
         return [self.titles.get(name, name) for name in self.address.examples]
 
     @property
+    def wholes(self) -> list[str]:
+        """The sets within which the one that is open can lie."""
+        name = self.address.set or ""
+        own = [other for other, items in self.sets.items() if items == self.address.items]
+        return [other for other in own if other != name and name not in self.placed.wholes(other)]
+
+    @property
     def is_terms(self) -> bool:
         return plain_name(self.address.items or "") == "terms"
 
@@ -110,7 +118,7 @@ def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = No
     readings = index.readings()
     reading = index.reading(first_items(asked, readings))
     address, unknown = find_typed(reading, asked.replace(items=reading.name))
-    view = View(address, readings, index.sets(), index.wholes(), unknown)
+    view = View(address, readings, index.sets(), index.groups(), unknown)
     view.titles = titles_of(reading, (*address.seeds, *address.rejected))
     if not address.asks:
         view.start = make_start(reading, readings, address, typed or {})

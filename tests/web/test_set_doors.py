@@ -70,11 +70,37 @@ def test_the_page_tells_within_which_set_one_lies(serve, tmp_path):
         index.add(texts(range(3)))
         index.keep_set("animals", ["cats0"], items="documents")
         index.keep_set("cats", ["cats1"], items="documents", under="animals")
-        assert index.wholes() == {"cats": "animals"}
+        assert index.groups().under == {"cats": "animals"}
     server = serve(tmp_path / "a.db")
     assert server.ask("/")[2].count("<small>documents, within animals</small>") == 1
+    wrong = {"name=dogs&group=kinds": 404, "name=cats&under=cats": 422, "name=cats&under=dogs": 404}
+    assert {body: server.ask("/place", method="POST", body=body)[0] for body in wrong} == wrong
     assert server.ask("/forget", method="POST", body="name=animals")[0] == 303
     assert "within" not in server.ask("/")[2]
+
+
+@pytest.mark.long
+def test_the_page_puts_a_set_into_a_group_and_within_another(serve, tmp_path, browse):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add(texts(range(5)))
+        index.keep_set("animals", ["cats0"], items="documents")
+        index.keep_set("grain", ["grain0"], items="documents", group="kinds")
+        index.group("kinds", exclusive=True)
+    page = browse(serve(tmp_path / "a.db").url + "?items=documents&seed=cats2&seed=cats3")
+    page.get_by_label("Name of the set").fill("big <cats>")
+    page.get_by_role("button", name="Save").click()
+    for group, under, told in (("kinds", "animals", ", within animals, group kinds (exclusive)"), ("", "", "")):
+        page.get_by_label("Group of big <cats>").fill(group)
+        page.get_by_label("A part of").select_option(under)
+        page.get_by_role("button", name="Place").click()
+        page.wait_for_selector(f".sets li:has-text('big <cats>') small:text-is('documents{told}')")
+        with setsearch.open(tmp_path / "a.db") as index:
+            assert (index.set("big <cats>").group or "", index.set("big <cats>").under or "") == (group, under)
+        if group:
+            page.get_by_role("link", name="animals", exact=True).click()
+            page.wait_for_selector("#name[value=animals]")
+            assert page.locator("#under option").all_inner_texts() == ["no set", "grain"], "not within its own part"
+            page.get_by_role("link", name="big <cats>", exact=True).click()
 
 
 def test_the_page_tells_what_a_deleted_set_leaves(serve, tmp_path):
