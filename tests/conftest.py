@@ -1,5 +1,6 @@
 import gc
 import io
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -132,6 +133,12 @@ def failed():
             assert part in lines[0]
 
     return check
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """One more than processors: many tests wait for a process that they started."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_finish():

@@ -6,7 +6,7 @@ from patience import patience
 
 CONTEXT = multiprocessing.get_context("forkserver")
 # What is loaded here takes no memory of a process that may use little.
-LOADED = ["web.server", "cli.commands.serve", "sqlite.migrations", "sqlite.integrity", "upkeep"]
+LOADED = "web.server web.api cli.commands.serve sqlite.migrations sqlite.integrity indexing.check upkeep".split()
 CONTEXT.set_forkserver_preload([f"setsearch.{name}" for name in LOADED])
 
 

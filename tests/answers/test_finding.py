@@ -198,7 +198,7 @@ def edits(text):
     cuts = [(text[:n], text[n:]) for n in range(len(text) + 1)]
     yield from (before + after[1:] for before, after in cuts if after)
     yield from (before + after[1] + after[0] + after[2:] for before, after in cuts if len(after) > 1)
-    for letter in LETTERS.lower():
+    for letter in LETTERS.lower() + "e":
         yield from (before + letter + after for before, after in cuts)
         yield from (before + letter + after[1:] for before, after in cuts if after)
 
@@ -210,8 +210,12 @@ def edits(text):
 def test_names_one_edit_away_are_found_as_by_all_edits(text, names, data):
     held = list(dict.fromkeys([*names, data.draw(st.sampled_from([*edits(text)]))]))
     held = [name for name in held if name]
-    away = {name for name in held if name.lower() in {*edits(text.lower())} - {text.lower()} and len(text) > 3}
-    assert {name for name in held if is_one_edit(text.lower(), name.lower())} == away
+    near = {text.lower(), *edits(text.lower())} if len(text) > 3 else set()
+    away = {name for name in held if name.lower() in near}
+    assert {name for name in held if is_one_edit(text.lower(), name.lower())} == {
+        name for name in away if name.lower() != text.lower()
+    }
+    without_accents = {name for name in held if text.isascii() and name.lower().replace("é", "e") in near}
     with setsearch.open(sqlite3.connect(":memory:")) as index:
         index.add([(f"{n} of these", {"x": 1}, name) for n, name in enumerate(held)], ("film", "user"))
         index.add([(name, {"x": 1}) for name in held], ("book", "reader"))
@@ -219,7 +223,8 @@ def test_names_one_edit_away_are_found_as_by_all_edits(text, names, data):
             with index.items(kind).stored() as fields:
                 vocabulary = fields.items
                 described = vocabulary.describe(vocabulary.one_edit_away(text))
-                assert {title or name for name, title in described.values()} == away
+                found = {title or name for name, title in described.values()}
+                assert away <= found <= away | without_accents
 
 
 def test_an_error_in_a_frequent_word_is_offered_before_what_contains_it(tmp_path):
