@@ -38,7 +38,6 @@ _SIGNATURES = {
     "setsearch_best": "PSPSPSPS S PPPPP SP",
     "setsearch_smooth": "PSP PS PPP",
     "setsearch_ranks": "PSPS PS PP",
-    "setsearch_norms": "PSP",
     "setsearch_questions": "PSS PS PP PPP PSPS S",
     "setsearch_fold": "PSPSSPP RSS PP",
     "setsearch_contributions": "PPS PPSS PPPP",

@@ -39,7 +39,6 @@ enum {
     BLOCK = 1 << 15, /* items that are scored together: their sums stay in the processor's cache */
     COUNTED = 1 << 12, /* items that are counted together */
     SMOOTHED = 1 << 10, /* likewise */
-    COMMON = 128,   /* items that have a feature */
     MANY = 8,       /* lists that have more than one posting for so many items touch many */
     AHEAD = 4,      /* items or lists that are fetched before they are looked at */
     NEAR_EACH_OTHER = 1 << 11, /* features */
@@ -491,7 +490,6 @@ static int64_t find_smoothed(double *scores, int64_t n, const neighbors_t *near,
    so only items whose sum over the other lists is less than |v_R| norm below the k-th best can be among the best. These
    are few, and get their scores from their own features (Anastasiu and Karypis 2014 prune joins by such bounds). The
    lists that are left out are the long ones of little weight, which hold most postings: nine tenths on a dictionary.
-   Where norms of items are known, |x| is that of the item, without features that few have: their lists are all added.
 
    What lists add is summed in single precision; the bounds have room for what that loses. Scores are exact.
 
@@ -602,14 +600,6 @@ typedef struct {
     int64_t above;
 } middle_t;
 
-/* Lists by item. The values of none have a larger Euclidean norm than `norm`; with `norms`, those of an item, without
-   features that fewer than COMMON items have, than its own one, and `norm` is the largest. */
-typedef struct {
-    const part_t *lists;
-    double norm;
-    const float *norms;
-} items_t;
-
 /* Memory of a thread for pruning. */
 typedef struct {
     float *sums;     /* n zeros between calls */
@@ -623,18 +613,15 @@ typedef struct {
 } pruning_t;
 
 /* The order of lists, by weight squared over length, and what those from each place on change: two scores differ by
-   that at most. Where norms are known, those of features that few have come first. What all of them take away from a score
-   at most. */
-static double order_lists(const part_t *lists, const items_t *items, const pruning_t *memory, int64_t *n_rare) {
+   that at most. What all of them take away from a score at most. */
+static double order_lists(const part_t *lists, double norm, const pruning_t *memory) {
     const int64_t count = lists->n_lists;
-    const double norm = items->norm;
     double above = 0, below = 0, all = 0;
     for (int64_t j = 0; j < count; j++) {
         const int64_t length = lists->ends[j] - lists->starts[j];
         memory->order[j] = j;
         memory->keys[j] = lists->weights[j] * lists->weights[j] / (double)(length > 1 ? length : 1);
         all += fabs(lists->weights[j]);
-        if (items->norms && length < COMMON) memory->keys[j] = INFINITY, ++*n_rare;
     }
     sort_down(memory->keys, memory->order, count);
     memory->bounds[count] = (double)count * all * PRECISION;
@@ -646,32 +633,19 @@ static double order_lists(const part_t *lists, const items_t *items, const pruni
     return sqrt(below) * norm * ROUNDING;
 }
 
-/* Leave those of n_near candidates whose sums reach `least_sum` with what the other lists may add to the item itself, of
-   `bound`, and with what these may take away from the best. */
-static int64_t reaching_ones(const items_t *items, int64_t n_near, double least_sum, double bound, double lost,
-                             const pruning_t *memory) {
-    int64_t kept = 0;
-    for (int64_t i = 0; i < n_near; i++) {
-        const int64_t id = memory->near_ids[i];
-        const double share = items->norms ? items->norms[id] / items->norm : 1.0, sum = memory->near_sums[i];
-        memory->near_ids[kept] = id, memory->near_sums[kept] = sum + bound * share;
-        kept += sum + bound >= least_sum && sum + bound * share + lost >= least_sum;
-    }
-    return kept;
-}
-
-/* The best of n_near candidates by their exact scores, which are no larger than their sums. */
+/* The best of n_near candidates by their exact scores: those whose sums reach `reached`, and change by `bound` at most. */
 static int64_t rescore(const part_t *lists, const int64_t *active, const part_t *items, int64_t n_features,
-                       int64_t n_near, const pruning_t *memory, best_t *best) {
+                       int64_t n_near, double reached, double bound, const pruning_t *memory, best_t *best) {
     double *weights = memory->weights;
     for (int64_t j = 0; j < lists->n_lists; j++) {
         if (active[j] < 0 || active[j] >= n_features) return DAMAGED;
         weights[active[j]] = lists->weights[j];
     }
     for (int64_t i = 0; i < n_near; i++) {
+        const double sum = memory->near_sums[i];
         double score;
         if (i + AHEAD < n_near) fetch(items, items->starts[memory->near_ids[i + AHEAD]]);
-        if (memory->near_sums[i] < least(best)) continue;
+        if (sum < reached || sum + bound < least(best)) continue;
         if (score_of(items, memory->near_ids[i], weights, n_features, &score) < 0) return DAMAGED;
         offer(best, memory->near_ids[i], score);
     }
@@ -707,22 +681,23 @@ static int64_t add_until_told(float *restrict sums, int64_t n, const part_t *lis
 /* As find_best, for a base of zeros (-INFINITY: no item) and one part with float32 values, whose sums are exact; UNSURE
    where all lists must be added.
 
-   `active`: the features of the lists. `items`: the same entries by item, all items and features. Zeros in memory are so
-   again unless the answer is DAMAGED. `middle`: how many are above the middle seed is told, too, if all the best surely
-   are. */
-static int64_t prune(const double *base, int64_t n, const part_t *lists, const int64_t *active, const items_t *items,
-                     int64_t n_features, const ids_t *excluded, const pruning_t *memory, middle_t *middle, best_t *best) {
+   `active`: the features of the lists. `items`: the same entries by item, all items and features; the values of none
+   have a larger Euclidean norm than `norm`. Zeros in memory are so again unless the answer is DAMAGED. `middle`: how many
+   are above the middle seed is told, too, if all the best surely are. */
+static int64_t prune(const double *base, int64_t n, const part_t *lists, const int64_t *active, const part_t *items,
+                     int64_t n_features, double norm, const ids_t *excluded, const pruning_t *memory, middle_t *middle,
+                     best_t *best) {
     float *sums = memory->sums;
     double *heap = memory->heap, *near_sums = memory->near_sums;
     const int64_t count = lists->n_lists, k = best->k, room = memory->room;
-    int64_t *order = memory->order, *near_ids = memory->near_ids, n_rare = 0;
-    if (!is_sound(lists, n) || items->lists->n_lists < n) return DAMAGED;
+    int64_t *order = memory->order, *near_ids = memory->near_ids;
+    if (!is_sound(lists, n) || items->n_lists < n) return DAMAGED;
     for (int64_t i = 0; i < excluded->count; i++) {
         if (excluded->ids[i] < 0 || excluded->ids[i] >= n) return DAMAGED;
         sums[excluded->ids[i]] = -INFINITY;
     }
-    const double *bounds = memory->bounds, lost = order_lists(lists, items, memory, &n_rare);
-    const int64_t strongest = until(bounds, count, FIRST * bounds[0]), first = strongest < n_rare ? n_rare : strongest;
+    const double *bounds = memory->bounds, lost = order_lists(lists, norm, memory);
+    const int64_t first = until(bounds, count, FIRST * bounds[0]);
     int64_t touching = first, n_near = room + 1, size = 0;
     if (add_in_order(sums, n, lists, order, 0, first, 0) < 0) return DAMAGED;
     const int known = best_sums(sums, base, lists, order, first, heap, k, near_ids, room);
@@ -739,7 +714,7 @@ static int64_t prune(const double *base, int64_t n, const part_t *lists, const i
         if (add_in_order(sums, n, lists, order, first, touching, 0) < 0) return DAMAGED;
         if (add_in_order(sums, n, lists, order, touching, last, 1) < 0) return DAMAGED;
     }
-    if (counts && (last = add_until_told(sums, n, lists, items->norm, memory, last, middle)) < 0) return DAMAGED;
+    if (counts && (last = add_until_told(sums, n, lists, norm, memory, last, middle)) < 0) return DAMAGED;
     for (int64_t i = 0; i < k; i++) heap[i] = sure ? least_sum : INFINITY;
     const double bound = bounds[last];
     n_near = are_many ? near_best_of_all(sums, base, n, bound, heap, k, near_ids, near_sums, room)
@@ -747,8 +722,8 @@ static int64_t prune(const double *base, int64_t n, const part_t *lists, const i
                                   near_sums, room);
     for (int64_t i = 0; i < excluded->count; i++) sums[excluded->ids[i]] = 0.0f;
     if (!sure || n_near > room) return UNSURE;
-    n_near = reaching_ones(items, n_near, heap[0], bound, lost, memory);
-    return rescore(lists, active, items->lists, n_features, n_near, memory, best);
+
+    return rescore(lists, active, items, n_features, n_near, heap[0] - bound, bound, memory, best);
 }
 
 /* ---- Near-duplicates ---- */
@@ -784,8 +759,7 @@ typedef struct {
     part_t by_feature, by_item; /* without weights */
     const int64_t *stored;      /* the lengths of the lists of features before values decide */
     const uint16_t *short_ones; /* the same, SHORT for those that are not less: most are, and four times as many are in the cache */
-    double coefficient, norm;   /* as items_t has it; 0: some items have no values yet */
-    const float *norms;         /* NULL: they are not known */
+    double coefficient, norm;   /* no item's values have a larger Euclidean norm; 0: some items have none yet */
 } field_t;
 
 /* The numbers of a question by lift. */
@@ -1278,7 +1252,6 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
                     const question_t *question, const int64_t *limits, const ids_t *excluded, const memory_t *memory,
                     weighed_t *weighed, best_t *best, double *all_sums, int64_t n_seeds, double *left_out, int64_t *above) {
     const ids_t all = {NULL, 0};
-    const items_t items = {&fields->by_item, fields->norm, fields->norms};
     middle_t middle = {INFINITY, 0, UNSURE};
     double sums[2] = {0, 0};
     const int64_t size = weigh_all(fields, n_fields, question, limits, memory, weighed, sums);
@@ -1292,8 +1265,8 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
     }
     int64_t found = UNSURE;
     if (n_fields == 1 && !question->budget && !taken && fields->norm && limit == INFINITY && size >= question->fewest)
-        found = prune(base, n, memory->parts, weighed->features, &items, fields->by_feature.n_lists, excluded,
-                      &memory->pruning, &middle, best);
+        found = prune(base, n, memory->parts, weighed->features, &fields->by_item, fields->by_feature.n_lists, fields->norm,
+                      excluded, &memory->pruning, &middle, best);
     if (found == UNSURE) {
         best->filled = best->count = 0, best->crowd = -INFINITY;
         found = find_best(base, n, memory->parts, n_fields, excluded, &all, limit, memory->places, memory->block, best);
@@ -1547,22 +1520,6 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
         if (squares > *largest) *largest = squares;
     }
     return n;
-}
-
-/* The norms of n items, as items_t has them: rounding makes none smaller. */
-ENTRY int64_t setsearch_norms(const field_t *field, int64_t n, float *norms) {
-    const part_t *items = &field->by_item;
-    const float *values = items->values;
-    for (int64_t i = 0; i < n; i++) {
-        double squares = 0;
-        if (!has_values(items, items->starts[i], items->ends[i])) return DAMAGED;
-        for (int64_t p = items->starts[i]; p < items->ends[i]; p++) {
-            if (items->ids[p] >= field->by_feature.n_lists) return DAMAGED;
-            squares += field->short_ones[items->ids[p]] < COMMON ? 0.0 : (double)values[p] * values[p];
-        }
-        norms[i] = (float)(sqrt(squares) * (1 + PRECISION));
-    }
-    return 0;
 }
 
 /* The answers to questions about the same items and fields, in turn, as long as there is room for the next one: how many,

@@ -29,8 +29,6 @@ from setsearch.core.binding import (
 from setsearch.errors import LostArrays
 
 COPIES, SHORT = -4, (1 << 16) - 1  # as in core.c
-OFTEN = 16  # times that lists are asked for before it pays to look at all items
-LEAST_NORM = 2.0**-20  # of the largest one: 0 says that some items have no values yet
 ROOM = 1 << 18  # numbers of answers, beside those of the largest one
 MOST_EXAMPLES = LEAST_ROOM
 NO_NEAR, NO_PRIOR = (0, 0, 0, 0, 0.0), (0, 0, 0, 0.0, 0.0, 0.0)  # what the core gets in their places
@@ -39,7 +37,7 @@ _SIZE, _POINTER = c.c_int64, c.c_void_p
 # `part_t`, `field_t` and `asked_t` of core.c.
 _PART, _FIELD, _ASKED = (
     Struct("qqPPqPPP"),
-    Struct(2 * "qqPPqPPP0q" + "PPddP"),
+    Struct(2 * "qqPPqPPP0q" + "PPdd"),
     Struct("11d8qPPP" + NEAR.format + PRIOR.format + "P4q"),
 )
 
@@ -189,28 +187,18 @@ class FieldLists:
         self.n_features = len(stored)
         self._by_feature, self._by_item = _numbers(*by_feature), _numbers(*by_item)
         self._stored = address(stored), address(short)
-        self.norms: Array | None = None  # of all items, by features that many have, once questions are asked often
-        self._asked, self._norm = 0, 0.0  # and the largest one
 
     def of_items(self, used: tuple[int, int] | None) -> bytes:
         """The lists by item, as a `part_t`; `used` as OpenField has it."""
         n, size, *rest = self._by_item
         return _PART.pack(n, size if used is None else used[1], *rest)
 
-    def packed(self, norm: float, coefficient: float, used: tuple[int, int] | None, prunes: bool = False) -> bytes:
-        """A `field_t`. If it `prunes` often, the norms of all items become known. Raises LostArrays."""
+    def packed(self, norm: float, coefficient: float, used: tuple[int, int] | None) -> bytes:
+        """A `field_t`."""
         (n, size, *rest), (n_items, size_of_items, *others) = self._by_feature, self._by_item
         if used is not None:
             size, size_of_items = used
-        lists, at = (n, size, *rest, n_items, size_of_items, *others, *self._stored, coefficient), 0
-        self._asked += prunes and norm > 0
-        if norm and self.norms is None and self._asked > OFTEN:
-            norms = np.empty(n_items, np.float32)
-            binding.check(binding.library().setsearch_norms(_FIELD.pack(*lists, norm, 0), n_items, address(norms)))
-            self._norm, self.norms = float(norms.max(initial=LEAST_NORM)), norms
-        if norm and self.norms is not None:
-            norm, at = self._norm, address(self.norms)
-        return _FIELD.pack(*lists, norm, at)
+        return _FIELD.pack(n, size, *rest, n_items, size_of_items, *others, *self._stored, coefficient, norm)
 
 
 _idle: deque["_Scratch"] = deque(maxlen=8)  # of threads, and of readings that are asked in turn
@@ -296,8 +284,7 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
         shares += [1.0] * len(own.seeds) if own.shares is None else own.shares.tolist()
         ids_of_all.extend(own.seeds)
         ids_of_all.extend(own.excluded)
-    prunes = len(first.fields) == 1 and not first.numbers.budget
-    fields = b"".join([own.lists.packed(*own[1:], prunes) for own in first.fields])
+    fields = b"".join([own.lists.packed(*own[1:]) for own in first.fields])
     # They must live as long as a call.
     texts = [None if own.texts is None else part_structures(own.texts) for own in questions]
     asked = b"".join(map(_packed, questions, texts))

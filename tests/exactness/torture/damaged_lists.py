@@ -224,7 +224,6 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     statistics = np.ones(n, np.int64), rng.random(n_features), np.ones(n_features), np.ones(n)
     among = np.sort(rng.choice(n, n // 2, replace=False)) if rng.random() < 0.5 else None
     field, norm = FieldLists(lists[:4], items, lists[3] - lists[2]), float(rng.integers(0, 2))
-    question.OFTEN = int(rng.choice([0, 1 << 60]))  # norms of items are known, or not
     asked = Question([OpenField(field, norm, 1.0)], np.zeros(n), numbers, seeds, None, excluded, None, True)
     near = rng.integers(0, n, (3, n)).astype(np.int32), rng.random((3, n)), rng.random(n), 1.5
     own = [array[:2].copy() for array in items[2:4]]
