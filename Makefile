@@ -159,7 +159,7 @@ $(VENV)/installed-bench: $(BUILT) | $(VENV)/bin/python
 
 $(OTHERS)/installed: pyproject.toml
 	$(PYTHON) -m venv $(OTHERS)
-	$(OTHERS)/bin/python -m pip install --quiet --disable-pip-version-check -e . ./examples/packages/asreview-setsearch ./examples/packages/datasette-setsearch ./examples/packages/llm-setsearch whoosh3 "datasette>=1.0a41" hypothesis playwright pytest
+	$(OTHERS)/bin/python -m pip install --quiet --disable-pip-version-check -e . ./examples/packages/asreview-setsearch ./examples/packages/datasette-setsearch ./examples/packages/llm-setsearch whoosh3 "datasette>=1.0a41" hypothesis playwright pysqlite3-binary pytest
 	@touch $@
 
 $(PURE)/installed: pyproject.toml

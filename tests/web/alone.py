@@ -163,7 +163,7 @@ def test_the_site_has_it(tmp_path):
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("empty.ris", "Error: nothing to index in what you added: no document, no row"),
+        ("empty.ris", "Error: nothing to index in what you added: no document, no row (empty)"),
         ("empty.db", "Error: empty.db is no SQLite database"),
     ],
 )
