@@ -195,11 +195,8 @@ def contributions(
     Then where those of each item end, and whether equal ones are in no order. None for lists without values, and for
     too many. `lists`: a `part_t` of lists by item. Raises LostArrays.
     """
-    ints, amounts, n = (
-        _scratch("ids", 2 * len(items) + LEAST_ROOM, np.int64),
-        _scratch("scores", LEAST_ROOM),
-        len(items),
-    )
+    n, amounts = len(items), _scratch("scores", LEAST_ROOM)
+    ints = _scratch("ids", 2 * n + LEAST_ROOM, np.int64)
     at = address(ints)
     given = address(items), n, address(features), address(weights), len(features), LEAST_ROOM
     count = library().setsearch_contributions(lists, *given, at, at + 8 * n, at + 16 * n, address(amounts))
@@ -216,18 +213,16 @@ def passages(
 
     `words`: those of each text, of simple letters in lower case, with weights above 0. None where Python must look.
     """
-    joined, weights = ["".join(own) for own in words], [weight for own in words for weight in own.values()]
-    text_ends, lasts = (np.array([*accumulate(map(len, own), initial=0)]) for own in (texts, words))
-    word_ends, room = np.array([*accumulate(map(len, chain.from_iterable(words)), initial=0)]), LEAST_ROOM
-    marks, of_marks = _scratch("marks", 2 * room, np.int64), _scratch("ids", room, np.int64)
-    spans, seen, each = (
-        np.empty(3 * len(texts), np.int64),
-        np.zeros(len(weights) + 1, np.int64),
-        np.array([*weights, 0.0]),
+    all_words, room = [*chain.from_iterable(words)], LEAST_ROOM
+    text_ends, lasts, word_ends = (
+        np.array([*accumulate(map(len, own), initial=0)], np.int64) for own in (texts, words, all_words)
     )
+    each = np.array([*chain.from_iterable(own.values() for own in words), 0.0])
+    marks, of_marks = _scratch("marks", 2 * room, np.int64), _scratch("ids", room, np.int64)
+    spans, seen = np.empty(3 * len(texts), np.int64), np.zeros(len(each), np.int64)
     given = *map(address, (word_ends, lasts, each)), width, longest, room
     scratch = map(address, (spans, marks, of_marks, seen))
-    data = "".join(texts).encode(), address(text_ends), len(texts), "".join(joined).encode()
+    data = "".join(texts).encode(), address(text_ends), len(texts), "".join(all_words).encode()
     places = iter(marks[: 2 * check(library().setsearch_passages(*data, *given, *scratch))].tolist())
     for count, begin, stop in spans.reshape(-1, 3).tolist():
         yield (begin, stop, [*islice(zip(places, places, strict=True), count)]) if count >= 0 else None

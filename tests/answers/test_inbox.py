@@ -109,12 +109,16 @@ def test_rows_are_accepted_rejected_and_done(index):
     assert index.check() == []
 
 
-def test_decisions_that_cannot_be_saved_change_nothing(index):
+def put_into_one_group(index):
     for name in ("cats", "grain"):
         own = index.set(name)
         own.group = "kinds"
         own.save()
     index.group("kinds", exclusive=True)
+
+
+def test_decisions_that_cannot_be_saved_change_nothing(index):
+    put_into_one_group(index)
     index.add(texts([10, 11], ["cats", "grain"]))
     rows = index.inbox()
     somebody = index.set("grain")
@@ -439,11 +443,7 @@ def test_what_the_index_of_sets_answers_is_what_each_set_says(data):
 
 
 def test_what_is_in_doubt_and_a_rival_has_does_not_come(index):
-    for name in ("cats", "grain"):
-        own = index.set(name)
-        own.group = "kinds"
-        own.save()
-    index.group("kinds", exclusive=True)
+    put_into_one_group(index)
     with index._database.write() as cursor:
         for item in ("cats0", "grain9", "sea1"):
             values = "values ('grain', ?, 2, 1)"
