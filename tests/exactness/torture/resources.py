@@ -1,5 +1,6 @@
 """Many queries: neither memory nor file descriptors may grow."""
 
+import gc
 import random
 import resource
 from contextlib import suppress
@@ -10,6 +11,7 @@ import setsearch
 
 def used() -> tuple[int, int]:
     """Bytes of memory that are in use now, and open file descriptors."""
+    gc.collect()  # what earlier tests left in circles holds files, too, and would be let go between two counts
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize(), len(list(Path("/proc/self/fd").iterdir()))
 

@@ -122,5 +122,5 @@ def test_ctrl_c_at_any_moment(corpus):
 @pytest.mark.parametrize("times", [500, pytest.param(1500, marks=pytest.mark.long)])
 def test_queries_leave_nothing_behind(tmp_path, times):
     found = resources.torture(tmp_path, times)
-    assert found["file descriptors more"] == 0
+    assert found["file descriptors more"] <= 0  # fewer where something from before was let go meanwhile
     assert found["megabytes more"] < 8
