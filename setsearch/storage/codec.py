@@ -25,7 +25,7 @@ NOTHING = np.zeros(0, np.int64)
 FEW = 64  # numbers of a slice that is not worth the time of patching, as that of a block of texts
 LONGEST = 1 << 16  # numbers in a slice, so that places in it have 2 bytes
 _WIDTHS = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
-_FLOATS, _PATCHED, _DEFLATED, _HALVES = 9, 10, 11, 12  # in place of a width
+_FLOATS, _PATCHED, _DEFLATED, _HALVES = 9, 10, 11, 12  # in place of a width; floats are of earlier versions
 _BITS = (1, 8, 16)  # of the numbers of a slice, but for those that do not fit
 _HEAD = struct.Struct("<BBIiI")  # bits, whether gaps, length, the least value, how many do not fit
 _BYTES_OF_SIZE = 4  # before each column
@@ -34,13 +34,11 @@ MOST_OF_BYTE = 8  # numbers that a byte can hold
 
 
 def pack(values: Array) -> bytes:
-    """A slice of integers, floats or bytes, not empty, of at most `LONGEST` numbers."""
+    """A slice of integers or bytes, not empty, of at most `LONGEST` numbers."""
     if values.dtype == np.int32:
         return bytes([_HALVES]) + zlib.compress(values.view("<u2").reshape(-1, 2).T.tobytes(), 1)
     if values.dtype == np.uint8:
         return bytes([_DEFLATED]) + zlib.compress(values.tobytes(), 1)
-    if values.dtype.kind == "f":
-        return bytes([_FLOATS]) + values.astype("<f8").tobytes()
     least, largest = int(values.min()), int(values.max())
     width = 8 if least < 0 else next(w for w in _WIDTHS if largest < 1 << 8 * w or w == 8)
     if len(values) > FEW and least >= 0 and largest < 1 << 31:

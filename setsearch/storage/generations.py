@@ -40,16 +40,16 @@ class Generation(Bound):
     id: int
     state: Revision
 
-    def array(self, name: str) -> Array:
-        """A whole array: int64, or float64. Raises LostArrays."""
+    def array(self, name: str, kinds: str = "iu") -> Array:
+        """A whole array, of integers unless other `kinds` of numpy's are allowed. Raises LostArrays."""
         rows = self.cursor.execute(
             "select slice, data from setsearch_array where generation = ? and name = ? order by slice", (self.id, name)
         )
         parts = [_unpacked(self, name, slice_, data) for slice_, data in rows]
-        if not parts or len(parts[-1]) != 1 or int(parts[-1][0]) != sum(map(len, parts[:-1])):
+        is_sound = bool(parts) and all(own.dtype.kind in kinds for own in parts)
+        if not is_sound or len(parts[-1]) != 1 or int(parts[-1][0]) != sum(map(len, parts[:-1])):
             raise LostArrays(f"the stored {name}")
-        is_float = len(parts) > 1 and parts[0].dtype.kind == "f"
-        return np.concatenate([np.zeros(0, np.int64), *parts[:-1]], dtype=np.float64 if is_float else np.int64)
+        return np.concatenate([np.zeros(0, np.int64), *parts[:-1]])
 
     def json(self, name: str) -> Any:
         """The value of an array of `json_array`. Raises LostArrays."""
@@ -62,7 +62,7 @@ class Generation(Bound):
         """Read all arrays; raises LostArrays."""
         names = self.cursor.execute("select distinct name from setsearch_array where generation = ?", (self.id,))
         for (name,) in names.fetchall():
-            self.array(name)
+            self.array(name, "iuf")  # earlier versions have floats
 
 
 def find_generation(relation: Relation) -> Generation | None:

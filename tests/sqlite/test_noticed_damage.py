@@ -12,8 +12,11 @@ import setsearch
 from setsearch import errors
 from setsearch.indexing import check
 from setsearch.memory.readings import BY
+from setsearch.memory.word_contexts import TOKENS
 from setsearch.pool import watch_damage
+from setsearch.sqlite.integrity import add_checksum, strip_checksum
 from setsearch.sqlite.mapped import map_arrays
+from setsearch.storage.codec import _FLOATS, unpack
 from setsearch.storage.generations import _packed, json_array
 
 QUESTIONS = {
@@ -115,6 +118,25 @@ def test_arrays_belong_to_their_places(words, change_of):
         with setsearch.open(words) as index:
             assert index.items("terms").expand(["lion"], 99) == expected
         delete_arrays(words)
+
+
+@pytest.mark.parametrize("name", TOKENS[:3])
+def test_floats_under_a_right_checksum_are_no_tokens(words, name):
+    with setsearch.open(words) as index:
+        expected = index.items("terms").expand(["lion"], 99)
+    with sqlite3.connect(words) as connection:
+        (id,) = connection.execute("select id from setsearch_generation where name = 'contexts'").fetchone()
+        place = f"{id} {name} 0"
+        where = "where name = ? and slice = 0"
+        (data,) = connection.execute(f"select data from setsearch_array {where}", (name,)).fetchone()
+        floats = unpack(strip_checksum(data, place)) + 0.5
+        data = add_checksum(bytes([_FLOATS]) + floats.tobytes(), place)
+        connection.execute(f"update setsearch_array set data = ? {where}", (data, name))
+    connection.close()
+    delete_arrays(words)
+    with setsearch.open(words) as index:
+        assert index.items("terms").expand(["lion"], 99) == expected
+        assert index.check() == []
 
 
 @pytest.mark.parametrize("table", check.OWNED)
