@@ -61,7 +61,8 @@ def _with_index(frame: Any) -> Any:
     if not hasattr(index, "get_level_values") or not hasattr(frame, "assign"):
         return frame
     added = {name: index.get_level_values(name) for name in index.names if name is not None}
-    if (added or type(index).__name__ != "RangeIndex") and index.nlevels == 1 and index.is_unique:
+    is_plain = type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)  # others are of some rows
+    if (added or not is_plain) and index.nlevels == 1 and index.is_unique:
         added["id"] = index
     return frame.assign(**{str(name): cells for name, cells in added.items() if name not in frame.columns})
 

@@ -416,6 +416,7 @@ def test_the_index_of_pandas_names_rows(tmp_path):
         "labels": (texts, ["a", "b", "c"]),
         "a name": (texts.rename_axis("doi"), ["a", "b", "c"]),
         "some rows": (texts.reset_index(drop=True)[lambda own: own["text"] != "lion"], [0, 2]),
+        "the last row": (texts.reset_index(drop=True)[2:], [2]),
         "a plain range": (texts.reset_index(drop=True), [1, 2, 3]),
         "a label twice": (texts.set_axis(["a", "a", "b"]), [1, 2, 3]),
         "a column": (texts.assign(id=["d", "e", "f"]), ["d", "e", "f"]),
