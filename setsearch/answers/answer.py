@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from setsearch.search.request import SeedNames
 
 SHOWN_PARTS = 5  # of an explanation in a table of hits
-MOST_NAMED, NAMED = 5, 40  # examples of a group, and characters of each
-
-
+MOST_NAMED, LONGEST_NAME = 5, 40  # examples of a group, and characters of each
 COLUMNS = {"rank": int, "item": str, "score": float, "title": str, "belongs": bool}  # of frames
 
 
@@ -35,28 +33,16 @@ class Hits(list[Hit]):
     that would not be heard, which have a few hits of their own.
     """
 
-    def __init__(
-        self,
-        hits: Iterable[Hit] = (),
-        revision: int = 0,
-        contexts_revision: int | None = None,
-        blank: float | None = None,
-        learned: bool = False,
-        common: tuple[Reason, ...] = (),
-        asked: Asked | None = None,
-        whole: bool = False,
-    ) -> None:
-        super().__init__(hits)
-        self.revision = revision
-        self.contexts_revision = contexts_revision
-        self.blank = blank
-        self.learned = learned
-        self.common = common
-        self.asked = asked
-        self.whole = whole
-        self.untold: str | None = None
-        self.groups: tuple[tuple[str, ...], ...] = ()
-        self.beside: tuple[str, ...] = ()
+    revision: int = 0
+    contexts_revision: int | None = None
+    blank: float | None = None
+    learned: bool = False
+    common: tuple[Reason, ...] = ()
+    asked: Asked | None = None
+    whole: bool = False
+    untold: str | None = None
+    groups: tuple[tuple[str, ...], ...] = ()
+    beside: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "asked": None}  # a question has a database, which cannot be sent elsewhere
@@ -142,7 +128,7 @@ class Hits(list[Hit]):
         named = [name for group in (*self.groups, self.beside) for name in group]
         titles = self.asked.reading.titles(named) if self.asked and named else {}
         groups = [
-            ", ".join(shortened(display_name(name, titles.get(name)), NAMED) for name in group[:MOST_NAMED])
+            ", ".join(shortened(display_name(name, titles.get(name)), LONGEST_NAME) for name in group[:MOST_NAMED])
             + ", ..." * (len(group) > MOST_NAMED)
             for group in self.groups or [self.beside]
         ]

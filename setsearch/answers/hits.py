@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.answers.answer import Hits
+from setsearch.answers.answer import LONGEST_NAME, Hits
 from setsearch.answers.contributions import contributions, explanation
 from setsearch.answers.passages import make_snippets
 from setsearch.answers.reasons import wording
@@ -32,7 +32,6 @@ from setsearch.search.weights import SeedWeights
 
 DEEPER = 4  # times as many items are looked at if too many were dropped
 PLACES = range(8, 21, 4)  # of hits of a group beside all examples
-NAMED = 40  # characters of a text that is an example
 
 
 class Row(NamedTuple):
@@ -278,10 +277,11 @@ def make_hits(
         )
         for rank, (id, score, belongs, group) in enumerate(rows, 1)
     ]
-    has_base = any(getattr(weights.model, "has_base", True) or weights.has_priors for weights in groups)
-    blank, learned = None if has_base else groups[0].constant, bool(groups[0].corrections)
-    revisions = fields.relation.revision, fields.contexts_revision
-    found = Hits(hits, *revisions, blank, learned, tuple(common), whole=fields.items.whole)
+    found = Hits(hits)
+    found.revision, found.contexts_revision = fields.relation.revision, fields.contexts_revision
+    found.whole, found.common, found.learned = fields.items.whole, tuple(common), bool(groups[0].corrections)
+    if not any(getattr(weights.model, "has_base", True) or weights.has_priors for weights in groups):
+        found.blank = groups[0].constant
     if named[0]:
         found.groups = tuple(named)
     else:
@@ -332,5 +332,5 @@ def _names(fields: Fields, examples: Examples) -> tuple[str, ...]:
     if fields.stored is not None:  # words without contexts
         names += [name for name, _ in fields.stored.describe([*examples.rare]).values()]
     names.sort()
-    names += [shortened(text, NAMED) for text in examples.like]
+    names += [shortened(text, LONGEST_NAME) for text in examples.like]
     return (*names, *["features"] * examples.has_features)

@@ -92,7 +92,10 @@ class NumericReading(BaseReading, Named):
             Hit(rank, name, -score, titles[name], _contributions(columns, parts[row]) if explains else ())
             for rank, (score, name, row) in enumerate(ranked[: request.k], 1)
         ]
-        return Hits(hits, revision, asked=Asked(self, seeds, {**request.model, "exclude": exclude}), whole=whole)
+        found = Hits(hits)
+        found.asked = Asked(self, seeds, {**request.model, "exclude": exclude})
+        found.revision, found.whole = revision, whole
+        return found
 
     def expand_each(
         self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Unpack[ExpandOptions]
