@@ -22,6 +22,8 @@ UNKNOWN = "unknown option 'exlude'; did you mean 'exclude'?"
 OF_LIFT = {"rarity", "budget", "feedback", "neighbors"}
 OF_MODELS = {"model", "strength", "binarize", "popularity", "by"} | OF_LIFT
 USED = {
+    "explain": {*MODEL, *EXAMPLES, "exclude", "gamma", "groups"},
+    "query": {*MODEL, *EXAMPLES, "exclude", "gamma"},
     "numbers": {"model", "strength", "fresh", "exclude", "among", "keep_seeds", "explain", "snippets", "fold", "cut"},
     "Spark": OF_MODELS | {"exclude", "among", "gamma", "keep_seeds", "explain", "cut"},
     "scores": {*MODEL, *EXAMPLES, "exclude", "among", "filter", "gamma", "keep_seeds"},
