@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import partial
 from types import MappingProxyType
 from typing import TypeVar, Unpack
 
@@ -149,8 +148,8 @@ class Reading(BaseReading, Named):
         refuse("scores", options)
         request, names = parse_request(1, options), parse_seeds(seeds)
         with self._fields_by(request.model) as fields_by:
-            fields, examples = self._examples(fields_by, names, request)
-            weights, rejected = now(self._weights(fields, examples, request, ALL))
+            fields, examples, rejected = self._examples(fields_by, names, request)
+            weights = now(self._weigh(fields, examples, rejected, request, ALL))
             scores = weights.scores() + weights.constant
             scores[_left_out(examples, rejected, request)] = -np.inf
             among = fields.allowed(request.among, request.filter)
@@ -166,8 +165,8 @@ class Reading(BaseReading, Named):
         request, names = parse_request(1, options), parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> Explanation:
-            fields, examples = self._examples(fields_by, names, request, item)
-            groups, rejected = now(self._groups(fields, examples, request, ALL))
+            fields, examples, rejected = self._examples(fields_by, names, request, item)
+            groups = now(self._groups(fields, examples, rejected, request, ALL))
             return explain_item(fields, groups, [*rejected, *examples.seeds], fields.resolve(item))
 
         return self.answer(request.model, answer)
@@ -222,7 +221,7 @@ class Reading(BaseReading, Named):
         request, names = parse_request(1 if most is None else most, options), parse_seeds(seeds)
 
         def answer(fields_by: FieldsBy) -> WeightedQuery:
-            weights, _ = now(self._weights(*self._examples(fields_by, names, request), request, ALL))
+            weights = now(self._weigh(*self._examples(fields_by, names, request), request, ALL))
             return weighted_query(weights, most, engine)
 
         return self.answer(request.model, answer)
@@ -324,35 +323,28 @@ class Reading(BaseReading, Named):
 
     def _examples(
         self, fields_by: FieldsBy, seeds: Seeds, request: ExpandRequest, item: str | None = None
-    ) -> tuple[Fields, Examples]:
-        """The fields that answer, about an item too, and all examples in them."""
+    ) -> tuple[Fields, Examples, list[int]]:
+        """The fields that answer, about an item too, and in them all examples and the rejected items."""
         fields = self._choice.choose(fields_by, request.model, seeds, request.exclude, item)
-        return fields, find_examples(fields, seeds, request.like, request.having)
+        examples = find_examples(fields, seeds, request.like, request.having)
+        return fields, examples, find_rejected(fields, examples, request.exclude)
 
-    def _weights(
-        self, fields: Fields, examples: Examples, request: ExpandRequest, wanted: Wanted
-    ) -> Asking[tuple[SeedWeights, list[int]]]:
-        """What scores items, and rejected ones."""
-        excluded = find_rejected(fields, examples, request.exclude)
+    def _weigh(
+        self, fields: Fields, examples: Examples, rejected: list[int], request: ExpandRequest, wanted: Wanted
+    ) -> Asking[SeedWeights]:
+        """What scores items."""
         rejection = None
-        if excluded:
+        if rejected:
             rejection = self.defaults.rejection_of(self.defaults.make(request.model), request.options.get("gamma"))
-        asked = excluded, rejection, wanted, True
+        asked = rejected, rejection, wanted, True
         weights = yield from two_passes(fields, examples, self.defaults, request.model, *asked)
         weights = with_priors(fields, weights, self.defaults, request.model)
-        if excluded and rejection is None:
-            weights = with_correction(fields, weights, excluded, self.defaults.feedback_of(request.model) > 0)
+        if rejected and rejection is None:
+            weights = with_correction(fields, weights, rejected, self.defaults.feedback_of(request.model) > 0)
         if not examples.ids and not any(own.df.any() for own in weights.positive) and not weights.has_priors:
             raise NoSeeds(
                 "the example has no feature more often than the collection; try `binarize=presence`, or others"
             )
-        return weights, excluded
-
-    def _weights_of(
-        self, fields: Fields, request: ExpandRequest, wanted: Wanted, examples: Examples
-    ) -> Asking[SeedWeights]:
-        """What scores items for some of the examples."""
-        weights, _ = yield from self._weights(fields, examples, request, wanted)
         return weights
 
     def candidates(self, fields_by: FieldsBy) -> list[Fields]:
@@ -371,10 +363,10 @@ class Reading(BaseReading, Named):
 
         `taken`: as Wanted has it. `sums`: whether the scores of all items are of interest.
         """
-        fields, examples = self._examples(fields_by, names, request)
+        fields, examples, rejected = self._examples(fields_by, names, request)
         wanted = wanted_of(fields, request, self.defaults)._replace(taken=taken)
         wanted = wanted._replace(k=0) if sums else wanted
-        weights, rejected = yield from self._weights(fields, examples, request, wanted)
+        weights = yield from self._weigh(fields, examples, rejected, request, wanted)
         left_out, cannot_tell = _left_out(examples, rejected, request), self._choice.cannot_tell(fields, request.model)
         return fields, weights, left_out, cannot_tell
 
@@ -383,8 +375,9 @@ class Reading(BaseReading, Named):
         return (yield from self._expand(fields_by, parse_seeds(seeds), request))
 
     def _expand(self, fields_by: FieldsBy, names: Seeds, request: ExpandRequest) -> Asking[Hits]:
-        fields, own = self._examples(fields_by, names, request)
-        groups, rejected = yield from self._groups(fields, own, request, wanted_of(fields, request, self.defaults))
+        fields, own, rejected = self._examples(fields_by, names, request)
+        wanted = wanted_of(fields, request, self.defaults)
+        groups = yield from self._groups(fields, own, rejected, request, wanted)
         cannot_tell = self._choice.cannot_tell(fields, request.model)
         excluded = _left_out(own, rejected, request)
         hits = best_hits(fields, groups, excluded, request, self.defaults, cannot_tell)
@@ -394,23 +387,25 @@ class Reading(BaseReading, Named):
         return hits
 
     def _groups(
-        self, fields: Fields, examples: Examples, request: ExpandRequest, wanted: Wanted
-    ) -> Asking[tuple[list[SeedWeights], list[int]]]:
-        """What scores items for each group of the examples, all of them if there are no groups; and rejected items."""
+        self, fields: Fields, examples: Examples, rejected: list[int], request: ExpandRequest, wanted: Wanted
+    ) -> Asking[list[SeedWeights]]:
+        """What scores items for each group of the examples, all of them if there are no groups."""
         count = request.options.get("groups")
-        ask = partial(self._weights_of, fields, request, Wanted(few=wanted.few))
+
+        def ask(own: Examples) -> Asking[SeedWeights]:
+            """What scores items for some of the examples."""
+            return self._weigh(fields, own, rejected, request, Wanted(few=wanted.few))
+
         if count is not None and count > 1:
             examples = self._once_each(fields, request.model, examples)
-            asked = yield from one_after_another(
-                map(ask, make_groups(fields, examples, self.defaults.make(request.model), count))
-            )
-            return asked, find_rejected(fields, examples, request.exclude)
-        weights, rejected = yield from self._weights(fields, examples, request, wanted)
+            groups = make_groups(fields, examples, self.defaults.make(request.model), count)
+            return (yield from one_after_another(map(ask, groups)))
+        weights = yield from self._weigh(fields, examples, rejected, request, wanted)
         if count is None and self.defaults.divided and weights.examples.count >= FEWEST:
             left_out = [*rejected, *examples.seeds]
             hears = request.options.get("cut") != "keep" and (wanted is ALL or request.k >= PLACES[0])
-            return (yield from find_groups(fields, weights, left_out, ask, hears)), rejected
-        return [weights], rejected
+            return (yield from find_groups(fields, weights, left_out, ask, hears))
+        return [weights]
 
 
 def _left_out(examples: Examples, rejected: list[int], request: ExpandRequest) -> list[int]:

@@ -401,6 +401,15 @@ def test_few_and_many_examples_are_divided(sizes):
     assert (groups.divide(alike) == (own == own[0])).all()
 
 
+def test_a_seed_that_is_nearly_another_one_is_not_excluded_in_silence(tmp_path):
+    data = {name: " ".join(words) for name, words in texts().items()}
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add((data | {"d0 copy": data["d0"]}).items())
+        for count in (1, 2):
+            with pytest.raises(errors.InvalidParameter, match=r"^'d0 copy' is both a seed and in `exclude`"):
+                index.items("documents").expand(["d0", "d0 copy", "d1"], groups=count, exclude=["d0 copy"])
+
+
 def test_near_duplicates_are_folded_across_groups(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
         data = texts()
