@@ -147,7 +147,7 @@ class Wanted(NamedTuple):
 ALL = Wanted()
 
 
-def weights_at_once(
+def weights_by_core(
     fields: Fields,
     examples: Examples,
     model: Model,
@@ -187,7 +187,7 @@ def weights_at_once(
         """The seeds, and the items that joined."""
         return examples.joined_by(answer.joined.tolist(), asked.numbers.weight)
 
-    def weigh() -> tuple[FieldWeights, ...]:
+    def make_positive() -> tuple[FieldWeights, ...]:
         """The weights of all fields, as seed_weights makes them."""
         (again,) = question.ask_all([asked._replace(weighs=True)]) if not wanted.weights else (answer,)
         assert isinstance(again, Answer)
@@ -204,7 +204,7 @@ def weights_at_once(
     found |= {"join": joined, "summed": asked.sums, "known": known}
     if wanted.k:
         found |= {"smoothing": smoothing, "waiting": prior}
-    return SeedWeights(model, examples, weigh, base, 0.0, **found)
+    return SeedWeights(model, examples, make_positive, base, 0.0, **found)
 
 
 def _question(
@@ -330,7 +330,7 @@ def two_passes(
         smooth = smoothing(fields, defaults, options, examples.total)
         prior = of_vectors(fields, examples, examples, defaults, options) if wanted.k and not count else None
         asked = (count, share), excluded, wanted, once, smooth, prior
-        found = yield from weights_at_once(fields, examples, model, *asked)
+        found = yield from weights_by_core(fields, examples, model, *asked)
         if isinstance(found, SeedWeights):
             return subtract(found)
     kept = once_each(fields, examples, model.rule) if once else examples

@@ -163,14 +163,14 @@ class Known(NamedTuple):
 class SeedWeights:
     """Everything that scores an item, for one set of examples. Lists have the scale of the base.
 
-    `weigh` makes the weights of the examples, and `join` the examples with the items that joined, when they are needed.
+    `make_positive` makes the weights of the examples, `join` the examples with the items that joined, when needed.
     `named` are parts of the base with names, `(n_ids,)` each; `corrections`: what rejected items teach
     (search/separation.py).
     """
 
     model: Model
     examples: Examples
-    weigh: Callable[[], tuple[FieldWeights, ...]]
+    make_positive: Callable[[], tuple[FieldWeights, ...]]
     own_base: Base  # without what `smoothing` adds
     constant: float
     negative: tuple[FieldWeights, ...] = ()  # of negative examples
@@ -195,7 +195,7 @@ class SeedWeights:
     @cached_property
     def positive(self) -> tuple[FieldWeights, ...]:
         """The weights of the examples, field by field."""
-        return self.weigh()
+        return self.make_positive()
 
     @cached_property
     def joined(self) -> Examples | None:
@@ -208,7 +208,7 @@ class SeedWeights:
             return self.whole.having(**parts)
         if "positive" in parts:
             own = parts.pop("positive")
-            parts |= {"weigh": lambda: own, "rounded": None}
+            parts |= {"make_positive": lambda: own, "rounded": None}
         if "base" in parts:
             parts = {"own_base": parts.pop("base"), "smoothing": None, "worked_out": self.neighborhood, **parts}
         cleared = {"known": None} | dict.fromkeys(OF_SEEDS)
