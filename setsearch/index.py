@@ -28,7 +28,7 @@ from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, Setsea
 from setsearch.memory.catalog import defaults_of, list_readings
 from setsearch.memory.readings import Readings, parse_fresh
 from setsearch.memory.shared import memory_of
-from setsearch.options import Progress, progress_of, require_several
+from setsearch.options import ROUNDS, Progress, progress_of, require_several
 from setsearch.search.request import id_list
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.limits import limited
@@ -412,7 +412,7 @@ class Index:
         names: Names | None = None,
         *,
         group: str | None = None,
-        rounds: int = 10,
+        rounds: int = ROUNDS,
         each: int = 5,
         precision: float = 0.9,
         accept: bool = False,
@@ -429,14 +429,28 @@ class Index:
         judged what joined, the share is no promise: then the list has `untold`, which says it. Its `notes` tell which
         sets cannot grow, and why.
 
-        Raises UnknownSet, InvalidParameter.
+        One run of a group is at work at a time, and `growth` follows it. Raises UnknownSet, InvalidParameter,
+        ChangedSet if one is.
         """
-        from setsearch.answers.saved.growing import chosen_sets, grow
+        from setsearch.answers.saved.growing import grow
 
-        chosen, items = chosen_sets(self._database, self.sets(), names, group)
+        grower = self.growth(names, group=group)._grower
         with suppress(ReadOnlyDatabase):
             self.refresh()
-        return grow(self._database, self.items(items), chosen, rounds, each, precision, accept, progress_of(progress))
+        return grow(grower, accept, progress_of(progress), rounds=rounds, each=each, precision=precision)
+
+    def growth(self, names: Names | None = None, *, group: str | None = None) -> "Growth":
+        """What joined saved sets by `grow`, round by round, while a run is at work, too.
+
+            index.growth(group="kinds").take_back(3)  # what joined from round 3 on
+            index.growth(group="kinds").stop()
+
+        Raises UnknownSet, InvalidParameter.
+        """
+        from setsearch.answers.saved.growing import Grower, chosen_sets
+
+        chosen, items = chosen_sets(self._database, self.sets(), names, group)
+        return Grower(self._database, self.items(items), chosen, group).growth()
 
     def inbox(self, names: Names | None = None) -> "Inbox":
         """What came or changed since saved sets were looked at, and belongs to them; first, synced tables are applied.

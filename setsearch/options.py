@@ -186,6 +186,21 @@ class Saved(TypedDict, total=False):
     set: Annotated[Text, _text("NAME", "The members of a saved set are examples, too, beside its rivals", usual=True)]
 
 
+ROUNDS = 10  # of growing
+
+
+class Growing(TypedDict, total=False):
+    """How saved sets grow by themselves (`Index.grow`)."""
+
+    rounds: Annotated[int, Option(int, "N", f"Up to this round; by default {ROUNDS}", 1, usual=True)]
+    each: Annotated[int, Option(int, "N", "How many items may join a set in a round; by default 5", 1, usual=True)]
+    precision: Annotated[
+        float, _number("SHARE", "How much of what joins must be right; by default .9", 1e-6, 0.999999, usual=True)
+    ]
+    accept: Annotated[bool, _flag("", "First accept what joined before, but for what was rejected", usual=True)]
+
+
+GROWING = _declared(Growing)
 SAVED = _declared(Saved)
 MODEL, EXAMPLES, ALL = _declared(ModelOptions), _declared(Examples), _declared(ExpandOptions)
 RESULT = {name: own for name, own in ALL.items() if name not in MODEL}

@@ -1,9 +1,9 @@
-"""Generations: arrays that were derived from one revision of a relation, stored in slices.
+"""Generations: arrays that were derived from one revision of a relation, stored in slices; and who is at a long work.
 
 One process derives at a time. It writes a generation slice by slice, in short transactions, and one row makes it
 visible (`publish`). Until then the row tells who is at work, and until when, which each step renews. If that process is
 dead, or the time over, another one takes over, and one that slept finds its row gone. What is derived may be deleted at
-any moment: it is derived again.
+any moment: it is derived again. Growing sets (answers/saved/growing.py) is told likewise: one process grows a group.
 """
 
 import json
@@ -65,12 +65,12 @@ class Generation(Bound):
             self.array(name, "iuf")  # earlier versions have floats
 
 
-def find_generation(relation: Relation) -> Generation | None:
+def find_generation(relation: Relation, name: str = CONTEXTS) -> Generation | None:
     """The published generation of a relation."""
     row = relation.cursor.execute(
         "select id, relation, revision, stamp from setsearch_generation "
         "where relation = ? and name = ? and published order by revision desc limit 1",
-        (relation.id, CONTEXTS),
+        (relation.id, name),
     ).fetchone()
     return None if row is None else Generation(row[0], Revision(*row[1:])).within(relation.cursor)
 
@@ -78,36 +78,33 @@ def find_generation(relation: Relation) -> Generation | None:
 class Draft:
     """A generation that is being written. `begin` makes it."""
 
-    def __init__(self, database: Database, id: int, relation: int) -> None:
-        self._database, self._id, self._relation = database, id, relation
+    def __init__(self, database: Database, id: int, relation: int, name: str, seconds: float) -> None:
+        self._database, self._id, self._relation, self._name, self._seconds = database, id, relation, name, seconds
 
     @classmethod
-    def begin(cls, database: Database, relation: int) -> "Draft | None":
-        """Start to derive; None if another process is at work. Raises LockedDatabase, ReadOnlyDatabase."""
+    def begin(cls, database: Database, relation: int, name: str = CONTEXTS, seconds: float = AT_WORK) -> "Draft | None":
+        """Start to derive; None if another process is at work, whose steps may take so many seconds.
+
+        Raises LockedDatabase, ReadOnlyDatabase.
+        """
         id = random_number()
         with database.write() as cursor:
-            now = time.time()
-            rows = cursor.execute(
-                "select id, owner, until from setsearch_generation where relation = ? and name = ? and not published",
-                (relation, CONTEXTS),
-            ).fetchall()
-            for other, owner, until in rows:
-                if now <= until <= now + AT_WORK and not _is_dead(owner, other):
-                    return None
-                cursor.execute("delete from setsearch_generation where id = ?", (other,))
+            if who_writes(cursor, relation, name, seconds) is not None:
+                return None
+            give_up(cursor, relation, name)
             _own.add(id)
             cursor.execute(
                 "insert into setsearch_generation (id, relation, name, revision, stamp, owner, until) "
                 "values (?, ?, ?, 0, 0, ?, ?)",
-                (id, relation, CONTEXTS, this_process(), now + AT_WORK),
+                (id, relation, name, this_process(), time.time() + seconds),
             )
         _delete_orphans(database)
-        return cls(database, id, relation)
+        return cls(database, id, relation, name, seconds)
 
     def renew(self) -> None:
         """Tell that this process is at work. Raises TakenOver if another one has taken over."""
         with self._database.write() as cursor:
-            self._renew(cursor)
+            self.renew_in(cursor)
 
     def write(self, arrays: Iterable[tuple[str, Array]]) -> None:
         """Write arrays, a few slices in each transaction. Raises TakenOver if another process has."""
@@ -125,16 +122,16 @@ class Draft:
     def execute(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """Execute a statement for each row, in one transaction. Raises TakenOver if another took over."""
         with self._database.write() as cursor:
-            self._renew(cursor)
+            self.renew_in(cursor)
             cursor.executemany(statement, rows)
 
     def publish(self, state: Revision) -> Generation:
         """Make the generation visible as that of a revision, and delete the ones before."""
         with self._database.write() as cursor:
-            self._renew(cursor)
+            self.renew_in(cursor)
             cursor.execute(
                 "delete from setsearch_generation where relation = ? and name = ? and id <> ?",
-                (self._relation, CONTEXTS, self._id),
+                (self._relation, self._name, self._id),
             )
             cursor.execute(
                 "update setsearch_generation set published = 1, revision = ?, stamp = ? where id = ?",
@@ -150,13 +147,30 @@ class Draft:
         with suppress(SetsearchError), self._database.write() as cursor:
             cursor.execute("delete from setsearch_generation where id = ? and not published", (self._id,))
 
-    def _renew(self, cursor: sqlite3.Cursor) -> None:
+    def renew_in(self, cursor: sqlite3.Cursor) -> None:
+        """As `renew`, in a transaction that has begun."""
         cursor.execute(
             "update setsearch_generation set until = ? where id = ? and not published",
-            (time.time() + AT_WORK, self._id),
+            (time.time() + self._seconds, self._id),
         )
         if cursor.rowcount != 1:
             raise TakenOver("another process took over what this one derived; ask again")
+
+
+def who_writes(cursor: sqlite3.Cursor, relation: int, name: str, seconds: float) -> str | None:
+    """The process that writes a generation; None if none does, or is silent for too long."""
+    now = time.time()
+    rows = cursor.execute(
+        "select id, owner, until from setsearch_generation where relation = ? and name = ? and not published",
+        (relation, name),
+    ).fetchall()
+    return next((own for id, own, until in rows if now <= until <= now + seconds and not _is_dead(own, id)), None)
+
+
+def give_up(cursor: sqlite3.Cursor, relation: int, name: str) -> None:
+    """Forget what is being written: who does learns of it at the next step."""
+    statement = "delete from setsearch_generation where relation = ? and name = ? and not published"
+    cursor.execute(statement, (relation, name))
 
 
 def forget_contexts(relation: Relation) -> None:

@@ -24,6 +24,7 @@ from setsearch.answers.saved import growing
 from setsearch.answers.saved.stored import StoredSets
 from setsearch.cli import progress
 from setsearch.cli.commands import grow
+from setsearch.sqlite import forks
 
 
 def made(place=":memory:", exclusive=True, order=tuple(TOPICS), size=16):
@@ -116,6 +117,74 @@ def test_a_run_goes_on_where_it_was():
         assert members(index) == expected
         assert index.grow(group="kinds", rounds=6, each=2, precision=0.7) == [], "all rounds are done"
         assert index.grow(sorted(TOPICS), rounds=6, each=2, precision=0.7) == []
+
+
+def test_a_round_is_taken_back():
+    with made() as index, made() as until_two:
+        first = index.grow(group="kinds", rounds=2, each=2, precision=0.7)
+        until_two.grow(group="kinds", rounds=2, each=2, precision=0.7)
+        expected = members(until_two)
+        later = index.grow(group="kinds", rounds=4, each=2, precision=0.7)
+        grown = index.growth(group="kinds")
+        assert (grown, grown.last, grown.ended) == ([*first, *later], 4, "round 4 is reached")
+        assert grown.untold == later.untold and grown.notes == later.notes and grown.runs is None
+        judged, rejected = later[0], later[-1]
+        index.set("cats").expand(1)  # weights that are kept
+        assert grown.take_back(3) == later and grown == first == index.growth(group="kinds")
+        assert members(index) == expected and index.check() == [] and grown.take_back(3) == []
+        assert {row.item for row in index.inbox()}.isdisjoint(own.item for own in later)
+        assert index.grow(group="kinds", rounds=4, each=2, precision=0.7) == later, "the same again"
+        for own, say in ((judged, "accept"), (rejected, "reject")):
+            marked = index.set(own.set)
+            getattr(marked, say)(own.item)
+            marked.save()
+        index.growth(group="kinds").take_back(1)
+        assert judged.item in index.set(judged.set).accepted and rejected.item in index.set(rejected.set).rejected
+        assert len([item for name in TOPICS for item in index.set(name).accepted]) == 3 * len(TOPICS) + 1
+        with pytest.raises(errors.InvalidParameter, match="rounds must be a whole number from 1 on, not 0"):
+            grown.take_back(0)
+
+
+def test_a_second_run_of_a_group_is_told_and_may_stop_the_first(tmp_path):
+    with made(tmp_path / "a.db") as index, setsearch.open(tmp_path / "a.db") as other:
+        index.keep_set("alone", ["cats9"], items="documents")
+
+        def look(rounds):
+            for rows in rounds:
+                growth = other.growth(group="kinds")
+                assert (growth, growth.runs) == (rows, forks.this_process())
+                with pytest.raises(errors.ChangedSet, match="the group 'kinds' grows already "):
+                    other.grow(group="kinds")
+                with pytest.raises(errors.ChangedSet, match="cats, sea grows already"):
+                    other.grow(["sea", "cats"])
+                with pytest.raises(errors.ChangedSet, match="grows already"):
+                    growth.take_back(1)
+                assert other.grow(["alone"], rounds=1, precision=1e-6) != [], "no set of that group"
+                growth.stop()
+                assert other.growth(group="kinds").runs is None
+                yield rows
+
+        first = index.grow(group="kinds", rounds=4, each=1, progress=look)
+        assert {own.round for own in first} == {1} and first.ended == "somebody has stopped it in round 2"
+        assert other.growth(group="kinds").ended == "", "who stopped it knows"
+        rest = other.grow(group="kinds", rounds=4, each=1)
+        with made() as whole:
+            assert [*first, *rest] == whole.grow(group="kinds", rounds=4, each=1)
+        assert other.growth(group="kinds").ended == rest.ended == "round 4 is reached"
+
+
+def test_a_run_that_fails_is_told_to_all(tmp_path):
+    with made(tmp_path / "a.db") as index:
+
+        def fail(rounds):
+            for rows in rounds:
+                yield rows
+                raise errors.SourceError("the disk is full")
+
+        with pytest.raises(errors.SourceError):
+            index.grow(group="kinds", progress=fail)
+        growth = index.growth(group="kinds")
+        assert (growth.ended, growth.last, growth.runs) == ("the disk is full", 1, None)
 
 
 def test_what_a_person_says_stays():
@@ -249,13 +318,14 @@ def test_somebody_changes_a_set_while_it_grows():
     with made() as index:
         plan = growing.Plan(sorted(TOPICS), 3, 2, 0.6)
         reading = index.items("documents")
-        rounds = growing.Rounds(reading, index._database, plan)
+        draft = index.growth(group="kinds")._grower.begin()
+        rounds = growing.Rounds(reading, index._database, plan, draft)
         found = reading.answer({}, lambda fields_by: growing._round(reading, plan, 1, rounds, fields_by))
         assert found.joining
         own = index.set("sea")
         own.reject("cats9")
         own.save()
-        assert not growing._store(index._database, reading, plan, found)
+        assert not growing._store(index._database, reading, plan, found, draft)
         assert index.set("cats").grown() == []
 
 
@@ -353,10 +423,10 @@ def test_growing_depends_on_what_is_stored_alone(data):
 def test_errors():
     with made() as index:
         for precision in (1.0, 0, "much"):
-            with pytest.raises(errors.InvalidParameter, match="precision is a share above 0 and below 1"):
+            with pytest.raises(errors.InvalidParameter, match="precision must be a number from 1e-06 to"):
                 index.grow(group="kinds", precision=precision)
         for wrong in ({"rounds": 0}, {"each": 1.5}):
-            with pytest.raises(errors.InvalidParameter, match="is a whole number from 1 on"):
+            with pytest.raises(errors.InvalidParameter, match="must be a whole number from 1 on"):
                 index.grow(group="kinds", **wrong)
         with pytest.raises(errors.UnknownSet, match="no set is in a group 'none'"):
             index.grow(group="none")
@@ -431,7 +501,11 @@ def test_the_command(classes, run, failed):
     failed(run("grow", "a.db", "--sets", "kinds.csv", "--until", "25"), 2, "a time of the day such as 07:30, not '25'")
     (classes / "empty.csv").write_text("set,item\n")
     failed(run("grow", "a.db", "--sets", "empty.csv", "--items", "documents"), 2, "no class to grow")
-    failed(run("grow", "a.db", "--group", "kinds", "--precision", "1.0"), 2, "precision is a share above 0 and below 1")
+    failed(
+        run("grow", "a.db", "--group", "kinds", "--precision", "1.0"),
+        2,
+        "precision must be a number from 1e-06 to 0.999999",
+    )
     failed(run("grow", "a.db", "--group", "nothing"), 1, "no set is in a group 'nothing'")
     failed(run("grow", "a.db", "--group", ""), 1, "no set is in a group '' (there is kinds)")
     failed(run("grow", "a.db", "cats1", "--group", "kinds"), 2, "leave the options of a dialogue out")
@@ -445,6 +519,29 @@ def test_the_command(classes, run, failed):
         "rejected",
         "set",
     ]
+
+
+def test_the_command_shows_what_joined_and_takes_rounds_back(classes, run, failed):
+    grown = ["set", "group", "a.db", "kinds", "--grown"]
+    how = ["--rounds", "3", "--each", "1", "--precision", ".5"]
+    joined = json.loads(run("grow", "a.db", "--sets", "kinds.csv", "--items", "documents", *how)[1])
+    code, out, err = run(*grown)
+    assert (code, json.loads(out), err) == (0, joined, "round 3 is reached\n")
+    code, out, err = run("set", "group", "a.db", "kinds", "--take-back", "3")
+    assert (code, json.loads(out)) == (0, [row for row in joined if row["round"] == 3])
+    assert err.endswith(" taken back; `setsearch grow` goes on from round 3\n")
+    assert json.loads(run(*grown)[1]) == [row for row in joined if row["round"] < 3]
+    assert run("set", "group", "a.db", "kinds", "--stop")[2] == "the group kinds does not grow now\n"
+    failed(run("set", "group", "a.db", "kinds", "--take-back", "0"), 2, "--take-back")
+    with setsearch.open(classes / "a.db") as index:
+        draft = index.growth(group="kinds")._grower.begin()
+        failed(run("grow", "a.db", "--group", "kinds"), 1, "grows already (host and process ", "--stop` stops it")
+        failed(run("set", "group", "a.db", "kinds", "--take-back", "1"), 1, "grows already")
+        assert "grows now (host and process " in run(*grown)[2]
+        assert run("set", "group", "a.db", "kinds", "--stop")[2].startswith("stopped; ")
+        with pytest.raises(errors.TakenOver):
+            draft.renew()
+    failed(run("grow", "a.db", "cats1", "--rounds", "2"), 2, "--rounds is for --sets and --group")
 
 
 def test_what_nobody_has_judged_is_no_promise():

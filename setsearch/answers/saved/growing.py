@@ -16,15 +16,18 @@ chance p, in a set or in its group, multiplies the odds by exp(d), where
 of which half counts above 0, for what came first was easy. The best candidates join as long as their mean chance is the
 promised share or more; otherwise the set stops. Of the others, those that are right more often than not are doubtful:
 the inbox has them. The share is a promise only if people judged all that joined before, JUDGED items at least. All
-depends on what is stored alone, so a run that was interrupted goes on as if nothing had happened.
+depends on what is stored alone, so a run that was interrupted goes on as if nothing had happened. One run of a group is
+at work at a time (storage/generations.py): others are told, and may stop it.
 """
 
 import math
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,12 +39,15 @@ from setsearch.answers.saved.coupling import OTHERS, Several, Together, ask_toge
 from setsearch.answers.saved.groups import Marks, wanted_sets
 from setsearch.answers.saved.stored import IS_MEMBER, StoredSets
 from setsearch.arrays import Floats
-from setsearch.errors import InvalidParameter, UsageError
+from setsearch.errors import ChangedSet, InvalidParameter, LostArrays, SetsearchError, TakenOver, UsageError
 from setsearch.memory.readings import FieldsBy
-from setsearch.options import Progress
+from setsearch.options import GROWING, Progress, check
 from setsearch.search.cutoff import fits, odd_one
 from setsearch.search.passes import one_pass
 from setsearch.sqlite.database import Database
+from setsearch.storage.generations import Draft, find_generation, give_up, json_array, who_writes
+from setsearch.storage.relation import find_again
+from setsearch.storage.revisions import Revision
 
 CHANCE = (6.02, 1.2, 2.88)  # a, b, c
 SIZES = 262, 17_610  # items of the smallest and of the largest of these
@@ -50,6 +56,8 @@ STEPS, NEARLY = 50, 1e-9  # towards d, at most; what is no step, nor a chance
 JUDGED = 10  # items, by which a promise can be made, if they are all that joined
 DOUBTFUL = 0.5  # the least chance of what comes to the inbox
 PUT_OFF = 2  # a mark of what is no member
+AT_WORK = 3600.0  # seconds that a round may take: the file may be locked meanwhile
+TOLD = "told"  # the name of what is kept of a run that has ended
 
 
 class Grown(NamedTuple):
@@ -68,13 +76,97 @@ class Grown(NamedTuple):
 
 
 class Growth(list[Grown]):
-    """What joined. `untold`: why the share that must be right is no promise; None if it is one, or nothing joined.
+    """What joined, in the order in which it came. `runs`: the process that is at work; None if none is.
 
-    `notes`: which sets cannot grow, and why; and which example fits the others of its set least.
+    Of the run that ended last, `ended` tells why. `untold`: why the share that must be right is no promise; None if it
+    is one, or nothing joined. `notes`: which sets cannot grow, and why; and which example fits the others of its set
+    least.
     """
 
+    ended: str = ""
     untold: str | None = None
     notes: Sequence[str] = ()
+    runs: str | None = None
+
+    def __init__(self, rows: Iterable[Grown], grower: "Grower") -> None:
+        super().__init__(rows)
+        self._grower = grower
+
+    @property
+    def last(self) -> int:
+        """The last round in which something joined; what people said since does not count."""
+        return max((own.round for own in self), default=0)
+
+    def stop(self) -> None:
+        """Stop the run that is at work; the rounds that it stored stay, and `grow` goes on."""
+        with self._grower.database.write() as cursor:
+            give_up(cursor, *self._grower.place(cursor))
+
+    def take_back(self, round: int) -> list[Grown]:
+        """Take back what joined in a round and in those after it, unless somebody has judged it; returns that.
+
+        `grow` goes on from there. Raises ChangedSet if a run is at work, InvalidParameter.
+        """
+        GROWING["rounds"].check(round)
+        with self._grower.database.write() as cursor:
+            self._grower.require_free(cursor)
+            stored, names = StoredSets(cursor), self._grower.names
+            taken = [own for own in _grown(cursor, names) if own.round >= round]
+            for name in dict.fromkeys(own.set for own in taken):
+                items = [own.item for own in taken if own.set == name]
+                with stored.changing(name, items):
+                    stored.say(name, dict.fromkeys(items), replace=False)
+            forget_doubtful(stored, names)
+        self[:] = [own for own in self if own not in taken]
+        return taken
+
+
+class Grower(NamedTuple):
+    """Sets of one kind of items that grow, perhaps those of a `group`: one run of them at a time."""
+
+    database: Database
+    reading: Reading
+    names: Sequence[str]
+    group: str | None
+
+    def place(self, cursor: sqlite3.Cursor) -> tuple[int, str]:
+        """Where it stands who is at work."""
+        group = self.group or StoredSets(cursor).groups().of.get(self.names[0])
+        return find_again(cursor, self.reading.name).id, f"growth of {group or self.names}"
+
+    def require_free(self, cursor: sqlite3.Cursor) -> None:
+        """Raise ChangedSet if a run is at work."""
+        if owner := who_writes(cursor, *self.place(cursor), AT_WORK):
+            what = f"the group {self.group!r}" if self.group else ", ".join(self.names[:3])
+            stopping = "`setsearch set group --stop` stops it"
+            raise ChangedSet(f"{what} grows already (host and process {owner}); wait until it has ended, or {stopping}")
+
+    def begin(self) -> Draft:
+        """Tell that a run begins. Raises ChangedSet if one is at work."""
+        with self.database.read() as cursor:
+            self.require_free(cursor)
+            place = self.place(cursor)
+        draft = Draft.begin(self.database, *place, AT_WORK)
+        return self.begin() if draft is None else draft  # somebody was quicker
+
+    def end(self, draft: Draft, found: Growth) -> None:
+        """Tell that a run has ended, and why."""
+        told = {name: getattr(found, name) for name in ("ended", "untold", "notes")}
+        with suppress(SetsearchError):
+            draft.write([(TOLD, json_array(told))])
+            draft.publish(Revision(0, 0, 0))
+
+    def growth(self) -> Growth:
+        """What joined so far, and how far a run is."""
+        with self.database.read() as cursor:
+            found = Growth(_grown(cursor, self.names), self)
+            place = _, name = self.place(cursor)
+            found.runs = who_writes(cursor, *place, AT_WORK)
+            ended = find_generation(find_again(cursor, self.reading.name), name)
+            with suppress(LostArrays):
+                told = {} if ended is None or found.runs else ended.within(cursor).json(TOLD)
+                vars(found).update(told)
+        return found
 
 
 class Round(NamedTuple):
@@ -98,11 +190,12 @@ class Plan(NamedTuple):
 class Rounds:
     """What each of the rounds that are left adds, once it is stored."""
 
-    def __init__(self, reading: Reading, database: Database, plan: Plan) -> None:
-        self._reading, self._database, self._plan = reading, database, plan
+    def __init__(self, reading: Reading, database: Database, plan: Plan, draft: Draft) -> None:
+        self._reading, self._database, self._plan, self._draft = reading, database, plan, draft
         self._left, self._done = len(self), 0
         self._asked, self._of = 0, 1  # sets, in this round
         self.notes: list[str] = []  # of the last one, as Growth has them
+        self.ended = ""  # why, as Growth has it
 
     def __len__(self) -> int:
         return max(self._plan.rounds - _last_round(self._database, self._plan), 0)
@@ -110,12 +203,19 @@ class Rounds:
     def __iter__(self) -> Iterator[list[Grown]]:
         plan, database = self._plan, self._database
         while (done := _last_round(database, plan)) < plan.rounds:
-            found = self._reading.answer({}, partial(_round, self._reading, plan, done + 1, self))
-            if _store(database, self._reading, plan, found):
+            try:
+                found = self._reading.answer({}, partial(_round, self._reading, plan, done + 1, self))
+                is_stored = _store(database, self._reading, plan, found, self._draft)
+            except TakenOver:
+                self.ended = f"somebody has stopped it in round {done + 1}"
+                return
+            if is_stored:
                 if not found.joining:
+                    self.ended = f"nothing joined in round {done + 1}: no candidate is certain enough"
                     return
                 self._done, self._asked = self._done + 1, 0
                 yield [_with_odds(own, found.odds) for own in found.joining]
+        self.ended = f"round {done} is reached"
 
     @property
     def share(self) -> float:
@@ -131,32 +231,31 @@ class Rounds:
         self._asked += 1
 
 
-def grow(
-    database: Database,
-    reading: Reading,
-    names: Sequence[str],
-    rounds: int,
-    each: int,
-    precision: float,
-    accept: bool,
-    progress: Progress,
-) -> Growth:
-    """As `Index.grow`, of sets of one reading."""
-    if not isinstance(precision, int | float) or not 0 < precision < 1:
-        raise InvalidParameter(f"precision is a share above 0 and below 1, such as .9, not {precision!r}")
-    plan = Plan(names, _whole("rounds", rounds), _whole("each", each), float(precision))
-    if accept:
-        with database.write() as cursor:  # somebody has looked at what joined
-            for name in plan.names:
-                with StoredSets(cursor).changing(name):
-                    joined = "name = ? and round is not null and accepted = 1"
-                    cursor.execute(f"update setsearch_member set round = null where {joined}", (name,))
-    judged, unjudged = _judged(database, plan)
-    growing = Rounds(reading, database, plan)
-    found = Growth(own for joined in progress(growing) for own in joined)
-    found.notes = growing.notes
+def grow(grower: Grower, accept: bool, progress: Progress, **wanted: Any) -> Growth:
+    """As `Index.grow`; `wanted` are rounds, each and precision."""
+    check({"accept": accept, **wanted}, GROWING)
+    database, plan, draft = grower.database, Plan(grower.names, **wanted), grower.begin()
+    found = Growth((), grower)
+    try:
+        if accept:
+            with database.write() as cursor:  # somebody has looked at what joined
+                for name in plan.names:
+                    with StoredSets(cursor).changing(name):
+                        joined = "name = ? and round is not null and accepted = 1"
+                        cursor.execute(f"update setsearch_member set round = null where {joined}", (name,))
+        judged, unjudged = _judged(database, plan)
+        growing = Rounds(grower.reading, database, plan, draft)
+        found += (own for joined in progress(growing) for own in joined)
+    except BaseException as error:
+        if isinstance(error, SetsearchError):
+            found.ended = str(error)
+            grower.end(draft, found)
+        draft.abandon()
+        raise
+    found.notes, found.ended = growing.notes, growing.ended
     if found and (unjudged or judged < JUDGED):
         found.untold = _no_promise(plan, _judged(database, plan)[1])
+    grower.end(draft, found)
     return found
 
 
@@ -216,12 +315,6 @@ def _last_round(database: Database, plan: Plan) -> int:
     return max((own.round for own in grown_members(database, plan.names)), default=0)
 
 
-def _whole(name: str, number: int) -> int:
-    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-        raise InvalidParameter(f"`{name}` is a whole number from 1 on, not {number!r}")
-    return number
-
-
 def chosen_sets(
     database: Database, known: Mapping[str, str], names: Iterable[str] | None, group: str | None
 ) -> tuple[list[str], str]:
@@ -243,12 +336,16 @@ def chosen_sets(
 def grown_members(database: Database, names: Sequence[str], doubtful: bool = False) -> list[Grown]:
     """What joined sets by itself, or is doubtful, in the order in which it came."""
     with database.read() as cursor:
-        rows = cursor.execute(
-            "select name, item, round, score, chance, coalesce(reason, ''), over from setsearch_member "
-            "where round is not null and accepted = ? order by round, name, chance desc, item",
-            (PUT_OFF if doubtful else 1,),
-        ).fetchall()
-        odds = odds_of(StoredSets(cursor), names)
+        return _grown(cursor, names, doubtful)
+
+
+def _grown(cursor: sqlite3.Cursor, names: Sequence[str], doubtful: bool = False) -> list[Grown]:
+    rows = cursor.execute(
+        "select name, item, round, score, chance, coalesce(reason, ''), over from setsearch_member "
+        "where round is not null and accepted = ? order by round, name, chance desc, item",
+        (PUT_OFF if doubtful else 1,),
+    ).fetchall()
+    odds = odds_of(StoredSets(cursor), names)
     return [_with_odds(Grown(*row), odds) for row in rows if row[0] in odds]
 
 
@@ -267,9 +364,10 @@ def forget_doubtful(stored: StoredSets, names: Iterable[str]) -> None:
             stored.cursor.execute(f"delete {doubtful}", (name,))
 
 
-def _store(database: Database, reading: Reading, plan: Plan, found: Round) -> bool:
-    """Store a round; False if somebody changed a set meanwhile."""
+def _store(database: Database, reading: Reading, plan: Plan, found: Round, draft: Draft) -> bool:
+    """Store a round; False if somebody changed a set meanwhile. Raises TakenOver if somebody has stopped the run."""
     with database.write() as cursor:
+        draft.renew_in(cursor)
         stored = StoredSets(cursor)
         if stored.marks_of(reading.name) != found.marks:
             return False

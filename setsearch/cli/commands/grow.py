@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from setsearch.answers.answer import Hits
 from setsearch.cli import progress
-from setsearch.cli.help import flag, option
+from setsearch.cli.help import option
 from setsearch.cli.notes import tell_gone, tell_notes
 from setsearch.cli.options import Collection, Items, OptionalSeeds, question_options, with_options
 from setsearch.cli.output import Show, bars, format_options, say
 from setsearch.errors import Interrupted, SetsearchError, UsageError
-from setsearch.options import MODEL, RESULT, ModelOptions, offered
+from setsearch.options import GROWING, MODEL, RESULT, ROUNDS, ModelOptions, check, offered
 
 if TYPE_CHECKING:
     from setsearch.answers.sets import AnyReading, ItemSet
@@ -41,17 +41,15 @@ class Alone(NamedTuple):
         str | None, option("FILE", "Save classes first (CSV: set, item; or JSON), as an exclusive group; grow them.")
     ] = None
     group: Annotated[str | None, option("NAME", "Grow the saved sets of a group, without a dialogue.")] = None
-    rounds: Annotated[int, option("N", "Up to this round.", min=1)] = 10
-    each: Annotated[int, option("N", "How many items may join a set in a round.", min=1)] = 5
-    precision: Annotated[float, option("SHARE", "The share of what joins that must be right, as estimated.")] = 0.9
-    accept: Annotated[bool, flag("--accept", "First accept what joined before, but for what was rejected.")] = False
     until: Annotated[str | None, option("TIME", "Begin no other round when a clock shows this (07:30).")] = None
 
 
-def _grow_alone(db: Collection, items: str | None, alone: Alone, show: Show) -> None:
+def _grow_alone(db: Collection, items: str | None, alone: Alone, how: dict[str, Any], show: Show) -> None:
     """Grow the sets of a group, or of a file, and show what joined."""
     until = None if alone.until is None else _next_time(alone.until)
-    again = "the same command" + " without --accept" * alone.accept
+    again = "the same command" + " without --accept" * how["accept"]
+    how = {name: value for name, value in how.items() if value is not None}
+    check(how, GROWING)
     with db.open() as index:
         group = Path(alone.sets or "").stem if alone.group is None else alone.group
         if alone.sets is not None:
@@ -74,28 +72,28 @@ def _grow_alone(db: Collection, items: str | None, alone: Alone, show: Show) -> 
                     return
                 grown = len({row.set for row in rows})
                 what = f"{len(rows)} joined {grown} {'set' if grown == 1 else 'sets'}"
-                say(f"round {rows[0].round} of {alone.rounds}: {what}")
+                say(f"round {rows[0].round} of {how.get('rounds', ROUNDS)}: {what}")
                 yield rows
                 if is_late := until is not None and datetime.now() >= until:
                     say(f"it is {alone.until}; {again} goes on")
                     return
 
         try:
-            how: Any = {name: getattr(alone, name) for name in ("rounds", "each", "precision", "accept")}
             joined = index.grow(group=group, progress=tell, **how)
         except KeyboardInterrupt as error:
             raise Interrupted(f"stopped; the rounds that were told are kept, and {again} goes on") from error
-        last = max((own.round for name in sets for own in index.set(name).grown()), default=0)
+        last = index.growth(group=group).last
     show([row._asdict() for row in joined])
     for note in joined.notes:
         say(f"note: {note}")
     if joined.untold:
         say(joined.untold)
-    if last >= alone.rounds:
-        say(f"round {last} is reached; --rounds {last + alone.rounds} goes on, `setsearch set show` has what joined")
+    if joined.ended.endswith("is reached"):
+        more = f"--rounds {last + how.get('rounds', ROUNDS)} goes on"
+        say(f"{joined.ended}; {more}, `setsearch set group --grown` has what joined, and why")
     elif not is_late:
-        what = f"nothing joined in round {last + 1}: no candidate is certain enough"
-        say(f"{what}; judge the doubtful ones of `setsearch inbox`, or give a smaller --precision, then grow again")
+        way_out = "judge the doubtful ones of `setsearch inbox`, or give a smaller --precision, then grow again"
+        say(f"{joined.ended}; {way_out if joined.ended.startswith('nothing') else again + ' goes on'}")
 
 
 def _next_time(text: str) -> datetime:
@@ -135,6 +133,7 @@ def _keep_classes(index: "Index", group: str, source: str, items: str | None) ->
 
 @with_options(
     alone=Alone,
+    how=question_options(GROWING),
     wanted=question_options(offered("the dialogue", RESULT)),
     model=question_options(MODEL),
     show=format_options,
@@ -146,6 +145,7 @@ def grow(
     items: Items = None,
     set: Annotated[str | None, option("NAME", "Continue a saved set.")] = None,
     alone: Alone,
+    how: dict[str, Any],
     wanted: dict[str, Any],
     model: ModelOptions,
     show: Show,
@@ -160,10 +160,10 @@ def grow(
     if alone.sets is not None or alone.group is not None:
         if seeds or set is not None or any(value is not None for value in {**wanted, **model}.values()):
             raise UsageError("--sets and --group grow saved sets by themselves; leave the options of a dialogue out")
-        _grow_alone(db, items, alone, show)
+        _grow_alone(db, items, alone, how, show)
         return
-    if alone.accept:
-        raise UsageError("--accept is for --sets and --group; leave it out")
+    if given := next((name for name, value in how.items() if value), None):
+        raise UsageError(f"--{given} is for --sets and --group; leave it out")
     if not seeds and set is None:
         raise UsageError("no examples: give SEED..., or --set NAME")
     with db.open() as index:

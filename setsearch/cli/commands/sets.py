@@ -66,17 +66,34 @@ def group_command(
     exclusive: Annotated[
         bool | None, flag("--exclusive/--no-exclusive", "An item belongs to one set, where it fits best; or no longer.")
     ] = None,
+    grown: Annotated[bool, flag("--grown", "What joined by growing: in which round, and why.")] = False,
+    take_back: Annotated[
+        int | None, option("N", "Take back what joined from this round on, and nobody has judged.", min=1)
+    ] = None,
+    stop: Annotated[bool, flag("--stop", "Stop the run by which it grows; `grow` goes on.")] = False,
     show: Show,
 ) -> None:
-    """The sets of a group, into which `set save --group` puts them; let these exclude one another.
+    """The sets of a group, into which `set save --group` puts them; let these exclude one another; see how they grew.
 
     Example: setsearch set group notes.db kinds --exclusive
     """
     with db.open() as index:
         found = index.group(name, exclusive)
+        growth = index.growth(group=name) if grown or stop or take_back is not None else None
+        if growth is not None and stop:
+            say("stopped; `setsearch grow` goes on" if growth.runs else f"the group {name} does not grow now")
+            growth.stop()
+        if growth is not None and take_back is not None:
+            growth[:] = growth.take_back(take_back)
+            say(f"{len(growth):,} taken back; `setsearch grow` goes on from round {take_back}")
         rows = [_row(index.set(own)) for own in found.sets]
-    say(f"the group {name} is {'' if found.exclusive else 'not '}exclusive")
-    show(_informative([{key: value for key, value in row.items() if key != "group"} for row in rows], "under"))
+    if growth is not None and (grown or take_back is not None):
+        if grown:
+            say(f"grows now (host and process {growth.runs})" if growth.runs else growth.ended or "grows no more")
+        show([own._asdict() for own in growth])
+    elif growth is None:
+        say(f"the group {name} is {'' if found.exclusive else 'not '}exclusive")
+        show(_informative([{key: value for key, value in row.items() if key != "group"} for row in rows], "under"))
 
 
 def _row(saved: "setsearch.ItemSet") -> dict[str, Any]:
