@@ -20,6 +20,7 @@ Floats32 = npt.NDArray[np.float32]
 ListArrays = tuple[npt.NDArray[Any], npt.NDArray[Any], Ints, Ints]  # ids and counts, where each list starts and ends
 
 LARGEST_COUNT = 2**31 - 1  # of a feature in an item
+STEP, INDEX = 1 << 16, np.dtype(np.intp).itemsize  # places that are looked up together; bytes of numpy's
 LATTICE = 2.0**36  # one over the step of weights
 VALUE_LATTICE = 2.0**22  # the same where values are multiplied by weights
 HASH = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hash: odd, near 2^64 divided by the golden ratio
@@ -76,7 +77,10 @@ def repeat(values: Any, times: npt.ArrayLike) -> Array:
 
 def take(values: Array, places: npt.ArrayLike, clip: bool = False) -> Array:
     """The values at some places, faster than by an index; with `clip` the last one for those beyond."""
-    return values.take(np.asarray(places, np.intp), mode="clip" if clip else "raise")
+    places = np.asarray(places)
+    if places.itemsize < INDEX and len(places) > STEP:  # numpy makes them wider: few at once stay in the cache
+        return np.concatenate([take(values, places[at : at + STEP], clip) for at in range(0, len(places), STEP)])
+    return values.take(places.astype(np.intp, copy=False), mode="clip" if clip else "raise")
 
 
 def bincount(ids: npt.ArrayLike, weights: Any = None, minlength: int = 0) -> Array:
@@ -115,7 +119,9 @@ def offsets(lengths: Ints) -> Ints:
 def positions(starts: Ints, lengths: Ints) -> Ints:
     """The places of the entries of runs, one run behind the other, `(lengths.sum(),)`."""
     before = offsets(lengths)
-    return repeat(starts - before[:-1], lengths) + np.arange(before[-1])
+    places: Ints = repeat(starts - before[:-1], lengths)
+    places += np.arange(before[-1])
+    return places
 
 
 def run_starts(*columns: npt.NDArray[np.integer]) -> Ints:

@@ -139,6 +139,7 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
         contexts = derived_contexts(
             contexts.generation, source, lambda share: at(ARRANGED + share * (COUNTED - ARRANGED))
         )
+        at(COUNTED)
         with workers() as give:  # one thread compares words: the vectors are made beside
             vectors = give(contexts.make_vectors)
             nearest = nearest_words(

@@ -57,10 +57,11 @@ def _information(by_feature: Lists) -> Any:
 
     words, counts = by_feature.flat()
     shares = bincount(words, counts, by_feature.n_ids) / max(int(by_feature.totals.sum()), 1)
-    expected = take(shares, words)
-    expected *= repeat(by_feature.totals, by_feature.lengths)
-    values = np.maximum(np.rint(np.log(counts / expected) * FINEST), 0.0)
-    is_some = values > 0
+    values: Any = take(shares, words)
+    values *= repeat(by_feature.totals, by_feature.lengths)  # what is expected
+    np.log(np.divide(counts, values, out=values), out=values)
+    values *= FINEST
+    is_some = np.rint(values, out=values) > 0
     bounds = offsets(is_some)[offsets(by_feature.lengths)]
     return csr_array((values[is_some], words[is_some], bounds), (len(by_feature), len(shares)))
 

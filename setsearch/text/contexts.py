@@ -34,6 +34,7 @@ from setsearch.arrays import (
     repeat,
     run_lengths,
     run_starts,
+    take,
 )
 from setsearch.core.indexing import count_cells, rank_keys, sort
 from setsearch.core.threads import give_back, side_by_side
@@ -55,7 +56,7 @@ Pattern = tuple[int, ...]
 BITS = 20  # of a word in a key; a key is the number of the pattern and up to three words
 LIST: Pattern = (0,)  # these two are no offsets, but one word anywhere
 TITLED: Pattern = (1 << BITS,)
-# No offset is larger than 2: as many BREAKs are before and behind each document (text/token_stream.py).
+FARTHEST = 2  # no offset is larger: as many BREAKs are before and behind each document (text/token_stream.py)
 FIELDS: dict[str, tuple[Pattern, ...]] = {
     "win2": ((-2,), (-1,), (1,), (2,)),
     "skip": ((-1, 1), (-2, -1, 1), (-1, 1, 2), (-2, -1), (1, 2)),
@@ -126,12 +127,13 @@ class ContextPairs:
         self._stream, self._item_of = stream, items.of.astype(np.int32)
         numbers = dict(zip(stream.names, range(len(stream.names)), strict=True))
         self._owners = self._item_of[np.fromiter((numbers.get(title, RARE) for title in titles), np.int64)]
-        is_used = (items.of >= 0)[stream.tokens]
-        often = np.flatnonzero(is_used & (items.shares < ALL_USES)[stream.tokens])
+        is_used = take(items.of >= 0, stream.tokens)
+        often = np.flatnonzero(is_used & take(items.shares < ALL_USES, stream.tokens))
         left_out = _hashes(stream, documents, often) >= items.shares[stream.tokens[often]]
         is_used[often[left_out]] = False
-        self._positions = np.flatnonzero(is_used)
-        self._items = self._item_of[stream.tokens[self._positions]]
+        self._begins = np.flatnonzero(is_used)
+        self._items = take(self._item_of, stream.tokens[is_used])
+        self._begins -= FARTHEST
         self.uses: Ints = bincount(self._items, minlength=len(items.names))
 
     def of(self, pattern: Pattern) -> tuple[Ints, Ids]:
@@ -140,7 +142,7 @@ class ContextPairs:
             return _list_members(self._stream, self._item_of)
         if pattern == TITLED:
             return _titled(self._stream, self._owners)
-        return _neighbors(self._stream.tokens, self._positions, self._items, pattern)
+        return _neighbors(self._stream.tokens, self._begins, self._items, pattern)
 
 
 def _hashes(stream: TokenStream, documents: Sequence[str], places: Ints) -> Ints:
@@ -159,7 +161,7 @@ def context_fields(pairs: ContextPairs) -> Iterator[tuple[str, ContextField]]:
 
     def count(pattern: Pattern) -> ContextField:
         give_back()
-        return _count(*pairs.of(pattern), LEAST_ITEMS.get(pattern, 2))
+        return _count(pairs, pattern)
 
     # Keys of different patterns differ, so that each can be counted by itself. numpy sorts in several threads.
     counted = side_by_side(count, [pattern for patterns in FIELDS.values() for pattern in patterns])
@@ -167,12 +169,12 @@ def context_fields(pairs: ContextPairs) -> Iterator[tuple[str, ContextField]]:
         yield name, _concatenate([next(counted) for _ in patterns])
 
 
-def _neighbors(tokens: Ids, positions: Ints, items: Ids, pattern: Pattern) -> tuple[Ints, Ids]:
-    """The packed words of one pattern around each position, and the items there."""
-    key = np.zeros(len(positions), np.int64)
-    valid = np.ones(len(positions), bool)
+def _neighbors(tokens: Ids, begins: Ints, items: Ids, pattern: Pattern) -> tuple[Ints, Ids]:
+    """The packed words of one pattern around the items, given what is FARTHEST before each of these."""
+    key = np.zeros(len(begins), np.int64)
+    valid = np.ones(len(begins), bool)
     for offset in pattern:
-        word = tokens[positions + offset]
+        word = take(tokens[FARTHEST + offset :], begins)
         valid &= word != RARE
         key <<= BITS
         key |= word
@@ -185,7 +187,7 @@ def _list_members(stream: TokenStream, item_of: Ids) -> tuple[Ints, Ids]:
     kinds[[RARE, BREAK, COMMA]] = [ord("w"), ord("."), ord(",")]
     for words, kind in ((CONJUNCTIONS, "&"), (ARTICLES, "a")):
         kinds[[number for number, name in enumerate(stream.names) if name in words]] = ord(kind)
-    tokens = stream.tokens[_near_links(kinds[stream.tokens])]
+    tokens = stream.tokens[_near_links(take(kinds, stream.tokens))]
     letters = kinds[tokens]
     spans = [match.span() for match in _find_lists(letters.tobytes().decode("latin-1"))]
     begin, end = np.array(spans, np.int64).reshape(-1, 2).T
@@ -226,9 +228,10 @@ def _titled(stream: TokenStream, owners: Ids) -> tuple[Ints, Ids]:
     return words[is_word], repeat(owners[own], lengths)[is_word]
 
 
-def _count(keys: Ints, items: Ids, least_df: int) -> ContextField:
-    """Count equal pairs (key, item) and drop the keys of fewer than `least_df` items."""
-    original = None
+def _count(pairs: ContextPairs, pattern: Pattern) -> ContextField:
+    """Count the equal pairs (key, item) of a pattern, and drop the keys of too few items."""
+    keys, items = pairs.of(pattern)  # nobody else has them: they are gone when they were used
+    original, least_df = None, LEAST_ITEMS.get(pattern, 2)
     if keys.max(initial=0) >> 63 - BITS:  # too long to pack with an item: replace keys by their ranks
         sort(keys, items)
         cells, original = rank_keys(keys, items, least_df, BITS)

@@ -13,7 +13,7 @@ from itertools import compress
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Ids, Ints, bincount, offsets, pack, positions, ranks_of, repeat, run_lengths, run_starts
+from setsearch.arrays import Ids, Ints, bincount, offsets, pack, positions, repeat, run_lengths, run_starts, take
 from setsearch.core.indexing import sort
 from setsearch.text.extras import TermIds
 from setsearch.text.pieces import PieceNumbers, simple_characters
@@ -124,8 +124,8 @@ def used_names(texts: Tokens) -> npt.NDArray[np.bool_]:
 
 def without_others(texts: Tokens, used: npt.NDArray[np.bool_]) -> Tokens:
     """The same without the names that are not used."""
-    number = ranks_of(used).astype(np.int32)
-    return replace(texts, tokens=number[texts.tokens], names=list(compress(texts.names, used.tolist())))
+    number = np.cumsum(used, dtype=np.int32) - np.int32(1)
+    return replace(texts, tokens=take(number, texts.tokens), names=list(compress(texts.names, used.tolist())))
 
 
 def token_stream(texts: Tokens, phrases: bool) -> TokenStream:
@@ -142,16 +142,18 @@ def token_stream(texts: Tokens, phrases: bool) -> TokenStream:
     order = word_order(stream.names, stream.counts)
     number = np.zeros(len(stream.names), np.int32)
     number[order] = np.arange(len(order))
-    return replace(stream, tokens=number[stream.tokens], names=[stream.names[old] for old in order])
+    return replace(stream, tokens=take(number, stream.tokens), names=[stream.names[old] for old in order])
 
 
 def separate(texts: Tokens) -> TokenStream:
     """The stream of some documents, with the numbers that their tokens have."""
     starts = offsets(texts.lengths + 2)[:-1] + 2
     tokens = np.full(len(texts.tokens) + 2 * len(starts) + 2, BREAK, np.int32)
-    tokens[positions(starts, texts.lengths)] = texts.tokens
-    # A run of BREAKs counts once, except between documents.
     kept = np.ones(len(tokens), bool)
+    kept[starts - 2] = kept[starts - 1] = kept[-2:] = False
+    tokens[kept] = texts.tokens
+    # A run of BREAKs counts once, except between documents.
+    kept[0] = True
     kept[1:] = (tokens[1:] != BREAK) | (tokens[:-1] != BREAK)
     kept[starts - 1] = kept[-1] = True
     return _selected(TokenStream(tokens, texts.documents, starts, texts.names), kept)
@@ -172,8 +174,8 @@ def word_order(names: Sequence[str], counts: Ints) -> list[int]:
 
 def _selected(stream: TokenStream, kept: npt.NDArray[np.bool_]) -> TokenStream:
     """The kept tokens of a stream; that before a document is one of them."""
-    n_kept: Ints = np.cumsum(kept, dtype=np.int64)
-    return replace(stream, tokens=stream.tokens[kept], starts=n_kept[stream.starts - 1])
+    starts = stream.starts - np.searchsorted(np.flatnonzero(~kept), stream.starts)
+    return replace(stream, tokens=stream.tokens[kept], starts=starts)
 
 
 def most_frequent(n_tokens: int) -> float:
@@ -198,7 +200,7 @@ def count_pairs(stream: TokenStream, parts: npt.NDArray[np.bool_]) -> tuple[Ints
 
 def _pairs(stream: TokenStream, first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
     """The places of tokens that may be the first one of a pair, before one that may be the second; and these pairs."""
-    places = np.flatnonzero(first[stream.tokens[:-1]] & second[stream.tokens[1:]])
+    places = np.flatnonzero(take(first, stream.tokens[:-1]) & take(second, stream.tokens[1:]))
     return places, pack(stream.tokens[places], stream.tokens[places + 1])
 
 
