@@ -347,7 +347,9 @@ class Connections:
         """Our error for an error of SQLite's."""
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return locked(self, self._waited())
+            hint = "a transaction that began by reading cannot wait: roll it back, and use `begin immediate`"
+            at_once = LockedDatabase(f"{self} is locked by another writer; {hint}")
+            return at_once if self.nested else locked(self, self._waited())
         if code == sqlite3.SQLITE_INTERRUPT:
             return Cancelled("the question was stopped")
         if code == sqlite3.SQLITE_READONLY:

@@ -91,6 +91,26 @@ def test_errors_of_a_driver_are_ours(host):
     other.close()
 
 
+@pytest.mark.parametrize("mode", ["wal", "delete"])
+def test_a_transaction_that_began_by_reading_does_not_say_that_it_waited(tmp_path, mode):
+    path = tmp_path / "a.db"
+    with closing(sqlite3.connect(path, 5)) as host, closing(sqlite3.connect(path)) as other:
+        index = setsearch.open(host, create=True)
+        index.add([("a", "lion cat"), ("b", "tiger cat"), ("c", "wheat")])
+        host.execute(f"pragma journal_mode = {mode}")
+        host.execute("begin")
+        assert index.items("documents").expand(["a"], 1)
+        other.execute("begin immediate")
+        with pytest.raises(errors.LockedDatabase, match="began by reading cannot wait: roll it back"):
+            index.keep_set("cats", ["a"], items="documents")
+        host.rollback()
+        other.rollback()
+        host.execute("begin immediate")
+        index.keep_set("cats", ["a"], items="documents")
+        host.commit()
+        assert index.sets() == {"cats": "documents"}
+
+
 def test_a_function_makes_a_connection_for_each_thread(host):
     setsearch.open(host.connection).add_table("animal", Columns(text="text"))
     made, answers = [], []
