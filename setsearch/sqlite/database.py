@@ -143,9 +143,10 @@ class Transaction:
             raise translated from error
 
     def _is_of_reading(self, error: BaseException) -> bool:
-        """Whether an error arose in our own code while it read: a stored value is wrong, whatever it is."""
+        """Whether an error arose in our own code while it read: a stored value is wrong, or a name of a table."""
         frames = [frame.f_code.co_filename for frame, _ in walk_tb(error.__traceback__)]
-        return self._begin == READ and all(map(_is_our_code, frames))
+        is_text = isinstance(error, UnicodeDecodeError) and is_of_stored_values(error)
+        return (is_text or self._begin == READ) and all(map(_is_our_code, frames))
 
     def _told(self, error: BaseException) -> SetsearchError:
         """What an error says of the file, or of us: only what reads stored values meets wrong ones."""

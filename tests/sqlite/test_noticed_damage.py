@@ -178,6 +178,16 @@ def test_a_value_of_an_unexpected_kind_is_damage_but_an_error_of_the_application
             index.numbers("thing").expand(["n1"])
 
 
+@pytest.mark.parametrize("what", ["repair", "update", "check"])
+def test_a_damaged_view_is_one_line(path, what):
+    """SQLite names what it misses in a message that is no UTF-8 then; its own check does not look at views."""
+    data = path.read_bytes()
+    assert data.count(b"f.length") == 1
+    path.write_bytes(data.replace(b"f.length", b"f.\xa0ength"))
+    with setsearch.open(path) as index, pytest.raises(errors.CorruptIndex, match="is damaged"):
+        index.update([("d3", "lion")]) if what == "update" else getattr(index, what)()
+
+
 def test_an_older_format_is_converted_and_that_is_said(tmp_path, caplog):
     from pathlib import Path
 
