@@ -25,7 +25,6 @@ from setsearch.errors import Fault, SetsearchError, fault_of
 INTERRUPTED = 130  # the exit code of shells after Ctrl-C
 COMPLETION = "_SETSEARCH_COMPLETE"  # the environment's variable by which a shell asks
 DEBUG = "SETSEARCH_DEBUG"  # the variable that shows where a fault of ours arose
-GC_THRESHOLD = 100_000  # new objects between garbage collections: most commands end before the first
 
 # Module and function of each command, by panels of the help; a module without a function is a group of commands.
 PANELS = {
@@ -82,7 +81,6 @@ def make_app(names: Iterable[str]) -> typer.Typer:
 
 def run() -> None:
     """Run the command line as a process of its own."""
-    gc.set_threshold(GC_THRESHOLD)
     if {*sys.argv[1:2]} <= {*PANELS["Index"]}:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was begun goes, as by Ctrl-C
     try:

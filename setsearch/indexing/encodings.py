@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import IO
 
-LOOKED_AT = 1 << 13  # bytes by which a text is known
+LOOKED_AT = 1 << 13  # characters or bytes by which a text, or its format, is known
 MOST_CONTROLS = 0.05  # share of control characters in a text
 _CONTROLS = bytes({*range(32), 127} - set(b"\t\n\r\f\b\x1b"))
 DETECTED = 1 << 17  # bytes of a file by which its encoding is detected

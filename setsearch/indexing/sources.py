@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from setsearch.errors import DuplicateItem, InvalidItem, SourceError, UsageError
+from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.indexing.files import FileItem, FileReader, is_document
 from setsearch.indexing.formats import are_rows, unread_kind
 from setsearch.indexing.references.identity import Copy, Filed, Group, group_copies
@@ -39,7 +40,6 @@ from setsearch.indexing.rows.reader import (
     ARROW_FILES,
     JSON,
     JSON_LINES,
-    LOOKED_AT,
     ROW_FILES,
     RowReader,
     file_ending,

@@ -45,6 +45,7 @@ from setsearch.models.model import Query, Seeds
 from setsearch.models.svm import Marked, fit, svm_rule
 from setsearch.models.values import ValueRule
 from setsearch.scoring.best import candidates
+from setsearch.search.cutoff import LEADERS
 from setsearch.search.examples import Examples, example_entries
 from setsearch.search.weights import FieldWeights, SeedWeights, weighted_lists
 
@@ -55,7 +56,6 @@ UNMARKED, UNMARKED_SHARE = 20.0, 0.3  # the weight of the sample: in any case, a
 SAMPLE = 200  # items that nobody marked
 LEAST_WEIGHT = 1e-9  # of an example whose weight is 0
 LARGE = 1000  # items
-LEADERS = 5  # whose mean is l
 
 Cells = tuple[Ints, Ints, Floats]  # row, feature, value
 

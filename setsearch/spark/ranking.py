@@ -20,9 +20,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from setsearch.arrays import HASH, Floats, Ints
 from setsearch.memory.fields import Fields
 from setsearch.models.values import ValueRule
+from setsearch.search.cutoff import LEADERS
 from setsearch.search.examples import Examples
 from setsearch.search.separation import (
-    LEADERS,
     SAMPLE,
     Unmarked,
     corrected,

@@ -8,10 +8,11 @@ from setsearch.answers.saved.groups import unknown_set
 from setsearch.answers.sets import AnyReading, ItemSet
 from setsearch.errors import AmbiguousItem, UnknownItem, UnknownSet, UsageError
 from setsearch.index import Index
+from setsearch.storage.names import HINTS
 from setsearch.web.page_state import MOST_NAMES, Address
 
 WORDS_OF_TEXT = 4  # from which on what is typed may be a text
-MOST_HINTS, HINTS = 3, 3  # unknown names with suggestions, each of which takes a scan; suggestions of one
+MOST_HINTED = 3  # unknown names with suggestions, each of which takes a scan
 
 
 def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[str, Any]]]:
@@ -44,7 +45,7 @@ def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[
     like = tuple(dict.fromkeys((*asked.like, *texts)))
     address = asked.replace(seeds=tuple(seeds), rejected=tuple(rejected), like=like)
     for place, own in enumerate(unknown):
-        alike = reading.find_names(own["name"], HINTS) if place < MOST_HINTS else []
+        alike = reading.find_names(own["name"], HINTS) if place < MOST_HINTED else []
         shown = {found.item: found.item if own["several"] else found.title or found.item for found in alike}
         own["near"] = [(label, address.accept(item)) for item, label in shown.items()]
     return address, unknown

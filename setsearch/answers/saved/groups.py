@@ -12,7 +12,7 @@ from setsearch.errors import InvalidParameter, UnknownSet
 from setsearch.options import require_several
 from setsearch.storage.matching import shown
 
-HINTS, MOST_NAMED = 3, 10  # sets that a message offers, or names
+HINTS, MOST_NAMED = 3, 10  # sets that a message offers (as storage/names.py, which loads numpy), or names
 Marks = tuple[tuple[str, ...], tuple[str, ...]]  # accepted and rejected items
 
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from setsearch.indexing.encodings import encoding_by_mark, is_text
+from setsearch.indexing.encodings import LOOKED_AT, encoding_by_mark, is_text
 from setsearch.indexing.formats import mail, markup, office, pdf, references, roff, text
-from setsearch.indexing.formats.part import LOOKED_AT, Decode, Part, Unread
+from setsearch.indexing.formats.part import Decode, Part, Unread
 
 Form = Callable[[bytes, Decode], Iterator[Part | Unread]]
 

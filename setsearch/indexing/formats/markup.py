@@ -5,7 +5,8 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 
-from setsearch.indexing.formats.part import LOOKED_AT, Decode, Part, Parts, Unread, declared
+from setsearch.indexing.encodings import LOOKED_AT
+from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, declared
 from setsearch.text.headline import headline, shorten
 from setsearch.text.latex import has_latex, latex_document
 

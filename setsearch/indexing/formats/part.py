@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from setsearch.indexing.references.reference import Reference
 
-LOOKED_AT = 8192  # characters or bytes by which a text is known
 _encoding = re.compile(rb"<\?xml[^>]{1,200}encoding\s*=\s*[\"']([\w-]+)")
 
 

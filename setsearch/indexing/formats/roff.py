@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from unicodedata import normalize
 
-from setsearch.indexing.formats.part import LOOKED_AT, Decode, Part, Parts
+from setsearch.indexing.encodings import LOOKED_AT
+from setsearch.indexing.formats.part import Decode, Part, Parts
 from setsearch.text.headline import shorten
 
 # Names of two letters, each with what it shows. Those of an accent and a letter, as 'e, are composed.

@@ -3,7 +3,8 @@
 import re
 from itertools import takewhile
 
-from setsearch.indexing.formats.part import LOOKED_AT, Decode, Part, Parts
+from setsearch.indexing.encodings import LOOKED_AT
+from setsearch.indexing.formats.part import Decode, Part, Parts
 from setsearch.text.headline import headline, shorten
 
 # What a terminal does not show: colors, links, and letters that others are printed over.

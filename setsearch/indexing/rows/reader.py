@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from setsearch.errors import SourceError, UsageError
-from setsearch.indexing.encodings import encoding_by_mark, is_text, likely_encoding, lines_as_utf8
+from setsearch.indexing.encodings import LOOKED_AT, encoding_by_mark, is_text, likely_encoding, lines_as_utf8
 from setsearch.indexing.rows.amounts import Amount
 from setsearch.indexing.rows.cells import OpenCells, Row
 from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, cells_of, csv_rows, delimiter_of, split_old_ends
@@ -37,7 +37,6 @@ JSON = ".json"  # an array of objects is rows, wrapped or not; anything else a t
 JSON_LINES = (".jsonl", ".ndjson")
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 ROW_FILES = (*JSON_LINES, *DELIMITERS, *ARROW_FILES)
-LOOKED_AT = 1 << 13  # bytes by which rows are known
 _broken = re.compile(r".{0,20}[\udc80-\udcff].{0,20}")
 
 
