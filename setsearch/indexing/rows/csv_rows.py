@@ -10,7 +10,7 @@ from itertools import islice
 
 from setsearch.errors import SourceError
 from setsearch.indexing.rows.cells import Cells, Row
-from setsearch.indexing.rows.marks import BadRow, Skip, with_marks
+from setsearch.indexing.rows.decimal_marks import BadRow, Skip, with_marks
 
 OTHER_DELIMITERS = (";", "\t", "|")
 LONGEST_FIELD = 2**31 - 1  # the most that csv takes everywhere

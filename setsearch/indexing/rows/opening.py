@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from setsearch.errors import SourceError
-from setsearch.indexing.rows.amounts import Amount
+from setsearch.indexing.rows.progress import Amount
 
 STDIN = "-"
 SKIPPING = ", or pass `errors=skip`"  # the way out of messages, where there is this option

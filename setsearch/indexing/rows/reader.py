@@ -15,7 +15,6 @@ from typing import IO, Any, cast
 
 from setsearch.errors import SourceError, UsageError
 from setsearch.indexing.encodings import LOOKED_AT, encoding_by_mark, is_text, likely_encoding, lines_as_utf8
-from setsearch.indexing.rows.amounts import Amount
 from setsearch.indexing.rows.cells import OpenCells, Row
 from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, cells_of, csv_rows, delimiter_of, split_old_ends
 from setsearch.indexing.rows.json_shapes import Read, first_within, parse_json, values_within
@@ -28,6 +27,7 @@ from setsearch.indexing.rows.opening import (
     require_named,
     stream_name,
 )
+from setsearch.indexing.rows.progress import Amount
 from setsearch.sqlite.connections import TIME_LIMIT, OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited, limited_rows
 from setsearch.sqlite.sql import Table, main_table

@@ -16,7 +16,7 @@ from setsearch.arrays import Ints
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.cells import LARGEST_COUNT_OF_CELL, LISTS
 from setsearch.indexing.rows.csv_rows import delimiter_of
-from setsearch.indexing.rows.marks import depends_on_column
+from setsearch.indexing.rows.decimal_marks import depends_on_column
 from setsearch.indexing.rows.reader import ARROW_FILES, DELIMITERS, RowReader, file_ending
 from setsearch.storage.conditions import OPERATORS, Condition
 from setsearch.storage.ids import is_storable
