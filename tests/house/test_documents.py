@@ -13,6 +13,7 @@ import pytest
 
 import setsearch
 from setsearch.cli.app import COMMANDS
+from setsearch.indexing.formats import FORMATS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
@@ -203,6 +204,14 @@ def test_relevance_is_that_of_the_stored_results():
         [sys.executable, "benchmarks/relevance.py"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
     assert printed in (ROOT / "docs" / "relevance.md").read_text()
+
+
+def test_endings_of_files_are_told_as_they_are_read():
+    told = (ROOT / "docs/files.md").read_text().partition("## References")[0]
+    left_out = re.search(r"- \*\*Left out\*\*.*?(?=\n- )", told, re.DOTALL)[0]
+    read, unread = ({*re.findall(r"(?<=[` ])\.[a-z]+\b", text)} for text in (told.replace(left_out, ""), left_out))
+    assert read and read <= {*FORMATS, ".zip", ".tar"}
+    assert unread and not unread & FORMATS.keys()
 
 
 def test_one_version_everywhere():
