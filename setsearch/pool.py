@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -78,6 +78,33 @@ class QuestionPool:
         except asyncio.CancelledError:
             cancellation.cancel()
             raise
+
+    async def start(self, work: Callable[[Index, Callable[[], None]], object]) -> None:
+        """Begin a work of minutes in a thread of its own; returns when it says that it has, and goes on until its end.
+
+        Raises Unavailable, and what the work raises before.
+        """
+        begun = Future[None]()
+
+        def run() -> None:
+            """Do the work with an index of its own, unless one was lent."""
+            try:
+                if self._lent and self._index is not None:
+                    work(self._index, lambda: begun.set_result(None))
+                else:
+                    with setsearch.open(self.place, time_limit=self.time_limit, read_only=self.read_only) as index:
+                        work(index, lambda: begun.set_result(None))
+            except BaseException as error:
+                if not begun.done():
+                    begun.set_exception(error)
+                elif not isinstance(error, SetsearchError):  # else the work has told it
+                    raise
+
+        threading.Thread(target=run, name="setsearch-work", daemon=True).start()
+        try:
+            await asyncio.wait_for(asyncio.wrap_future(begun), self.seconds)
+        except TimeoutError as error:
+            raise Unavailable(f"it did not begin within {self.seconds:g} seconds; ask again in a moment") from error
 
     def _answer(self, question: Callable[[Index], T], cancellation: Cancellation) -> T:
         try:

@@ -39,6 +39,10 @@ class Questions:
             await loadPackage(LATER)
             return question(self._index)
 
+    async def start(self, work: Callable[[Index, Callable[[], None]], object]) -> None:
+        """Do a work of minutes: it has ended when this returns."""
+        await self.ask(lambda index: work(index, lambda: None))
+
     def close(self) -> None:
         """Close the database: all that was written is then in its file."""
         self._open.close()

@@ -15,7 +15,7 @@ from setsearch.indexing.writer import Writer
 from setsearch.sqlite.database import Bound
 from setsearch.storage.analyzers import CONTEXTS, Analyzers, TextSettings
 from setsearch.storage.documents import Values, encode_columns, read_columns
-from setsearch.storage.generations import forget_contexts
+from setsearch.storage.generations import forget
 from setsearch.storage.ids import id_text, name_in, plain_name
 from setsearch.storage.records import Record
 from setsearch.storage.relation import TEXT, Relation, create_relation, find_relation, load_relations
@@ -175,7 +175,7 @@ class Intake(Bound):
                 f"{self._database} {stored}: to change `contexts`, give all documents again with `replace`"
             )
         _describe(relation, relation.analyzer, contexts)
-        forget_contexts(relation)
+        forget(relation.cursor, relation.id)
 
 
 def _describe(relation: Relation, analyzer: str | None, contexts: str) -> None:

@@ -18,13 +18,16 @@ from setsearch.answers.saved.groups import wanted_sets
 from setsearch.answers.sets import Question
 from setsearch.answers.sets import change_set as change
 from setsearch.errors import SetsearchError
-from setsearch.options import SAVED, Option, in_words, offered, require_known, with_parameters
+from setsearch.options import GROWING, SAVED, Option, in_words, offered, require_known, with_parameters
 
 MOST_HITS = 1000  # in one answer
 K = Option(int, "", "", 1, MOST_HITS, name="k")
 Id = str | int  # of an item
 Top = Annotated[int, BeforeValidator(K.require), WithJsonSchema(K.schema)]
-BELONGS, REPLACE = (Option(bool, "", "", name=name) for name in ("only_what_belongs", "replace"))
+BELONGS, REPLACE, EXCLUSIVE = (
+    Option(bool, "", "", name=name) for name in ("only_what_belongs", "replace", "exclusive")
+)
+Exclusive = Annotated[bool, BeforeValidator(EXCLUSIVE.require), WithJsonSchema(EXCLUSIVE.schema)]
 Belongs = Annotated[bool, BeforeValidator(BELONGS.require), WithJsonSchema(BELONGS.schema)]
 Replace = Annotated[bool, BeforeValidator(REPLACE.require), WithJsonSchema(REPLACE.schema)]
 
@@ -60,6 +63,7 @@ def make_server(place: str | Path) -> MCPServer[Any]:
     _add_questions(server, index)
     _add_lookups(server, index)
     _add_sets(server, index)
+    _add_groups(server, index)
     return server
 
 
@@ -167,6 +171,28 @@ def _add_sets(server: MCPServer[Any], index: setsearch.Index) -> None:
     def rename_set(name: str, new: str) -> dict[str, Any]:
         """Give a saved set another name; all that is known of it stays."""
         return {"name": index.rename_set(name, new).name}
+
+
+def _add_groups(server: MCPServer[Any], index: setsearch.Index) -> None:
+    @server.tool()
+    def group(name: str, exclusive: Exclusive | None = None) -> dict[str, Any]:
+        """The sets of a group; with `exclusive`, an item belongs to one of them, where it fits best, or no longer."""
+        return index.group(name, exclusive)._asdict()
+
+    def grow(group: str, take_back: int | None = None, **options: Any) -> dict[str, Any]:
+        """Let the sets of a group grow by one round: what joined, why, over which set; `change_set` rejects.
+
+        `take_back`: instead take back what joined from this round on, and nobody has judged.
+        """
+        growth = index.growth(group=group)
+        if take_back is not None:
+            return {"rows": [own._asdict() for own in growth.take_back(take_back)]}
+        given = {name: value for name, value in options.items() if value is not None}
+        joined = index.grow(group=group, rounds=1 if given.get("accept") else growth.last + 1, **given)
+        return {**_noted(joined), "ended": joined.ended, "untold": joined.untold}
+
+    growing = [own for name, own in GROWING.items() if name != "rounds"]
+    server.tool()(with_parameters(grow, growing, _annotated))
 
 
 def _question(

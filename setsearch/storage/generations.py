@@ -91,7 +91,9 @@ class Draft:
         with database.write() as cursor:
             if who_writes(cursor, relation, name, seconds) is not None:
                 return None
-            give_up(cursor, relation, name)
+            cursor.execute(
+                "delete from setsearch_generation where relation = ? and name = ? and not published", (relation, name)
+            )
             _own.add(id)
             cursor.execute(
                 "insert into setsearch_generation (id, relation, name, revision, stamp, owner, until) "
@@ -167,16 +169,9 @@ def who_writes(cursor: sqlite3.Cursor, relation: int, name: str, seconds: float)
     return next((own for id, own, until in rows if now <= until <= now + seconds and not _is_dead(own, id)), None)
 
 
-def give_up(cursor: sqlite3.Cursor, relation: int, name: str) -> None:
-    """Forget what is being written: who does learns of it at the next step."""
-    statement = "delete from setsearch_generation where relation = ? and name = ? and not published"
-    cursor.execute(statement, (relation, name))
-
-
-def forget_contexts(relation: Relation) -> None:
-    """Forget the contexts of a relation: their arrays go when the next ones are derived."""
-    statement = "delete from setsearch_generation where relation = ? and name = ?"
-    relation.cursor.execute(statement, (relation.id, CONTEXTS))
+def forget(cursor: sqlite3.Cursor, relation: int, name: str = CONTEXTS) -> None:
+    """Forget a generation, whose arrays go when the next one is made; who writes one learns of it at the next step."""
+    cursor.execute("delete from setsearch_generation where relation = ? and name = ?", (relation, name))
 
 
 def delete_generations(cursor: sqlite3.Cursor, kept: Iterable[int] = ()) -> None:

@@ -11,6 +11,8 @@ import setsearch.web.schemas as schemas  # noqa: PLR0402 - the package imports t
 from setsearch.answers.highlight import item_text, top_features
 from setsearch.answers.results import Explanation, Found, SetFeature
 from setsearch.answers.saved.claims import Claim
+from setsearch.answers.saved.groups import Group
+from setsearch.answers.saved.growing import Grown
 from setsearch.answers.saved.inbox import InboxRow
 from setsearch.answers.sets import ItemSet, Question
 from setsearch.answers.sets import change_set as change
@@ -19,6 +21,7 @@ from setsearch.index import Index
 from setsearch.pool import QuestionPool
 from setsearch.search.cutoff import SeedFit
 from setsearch.web.access import Rules
+from setsearch.web.groups import start_growing
 from setsearch.web.inbox import read_seen, seen_in_words
 from setsearch.web.typed_names import saved_set
 from setsearch.web.writing import add_documents
@@ -49,6 +52,7 @@ def make_api(pool: QuestionPool, rules: Rules) -> APIRouter:
     _add_queries(router, pool)
     add_documents(router, pool, rules)
     _add_sets(router, pool, rules)
+    _add_groups(router, pool, rules)
     _add_inbox(router, pool, rules)
     return router
 
@@ -166,6 +170,55 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     async def delete_set(name: SetNamed) -> schemas.DeletedSet:
         """Delete a saved set."""
         return schemas.DeletedSet(name=name, parts=await pool.ask(lambda index: index.delete_set(name)))
+
+
+def _add_groups(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
+    writing = [Depends(rules.require_write)]
+
+    @router.get("/groups", response_model=schemas.schema(list[Group]))
+    async def groups() -> list[Group]:
+        """The groups of saved sets; sets come into one by PUT, with their `group`."""
+        return await pool.ask(lambda index: [index.group(name) for name in sorted({*index.groups().of.values()})])
+
+    @router.patch("/groups/{name:path}", response_model=schemas.schema(Group), dependencies=writing)
+    async def change_group(name: SetNamed, given: schemas.GroupChange) -> Group:
+        """Let the sets of a group exclude one another, or no longer."""
+        return await pool.ask(lambda index: index.group(name, given.exclusive))
+
+    run: Any = {"runs": (str | None, Field(description="the process that is at work")), "untold": (str | None, ...)}
+    run |= {"ended": (str, Field(description="why the last run has ended"))}
+    grown = schemas.with_notes(Grown, **run)
+
+    @router.get("/grow/{name:path}", response_model=grown)
+    async def growth(name: SetNamed) -> dict[str, Any]:
+        """What joined the sets of a group by growing, round by round, while a run is at work, too."""
+        return await pool.ask(lambda index: _grown(index, name))
+
+    @router.post("/grow/{name:path}", status_code=202, response_model=grown, dependencies=writing)
+    async def grow(name: SetNamed, given: schemas.GrowBody) -> dict[str, Any]:
+        """Begin to grow the sets of a group, which goes on where it was; GET follows. One run of a group at a time."""
+        how = given.model_dump(exclude_defaults=True)
+        await pool.ask(lambda index: index.growth(group=name))
+        await start_growing(pool, name, how)
+        return await pool.ask(lambda index: _grown(index, name))
+
+    @router.delete("/grow/{name:path}", response_model=grown, dependencies=writing)
+    async def stop_growing(name: SetNamed, query: Annotated[schemas.FromRound, Query()]) -> dict[str, Any]:
+        """Stop a run; with `round`, take back what joined in this round and after it, and nobody has judged."""
+
+        def _stopped(index: Index) -> dict[str, Any]:
+            growth = index.growth(group=name)
+            growth.stop()
+            if query.round is not None:
+                growth.take_back(query.round)
+            return _grown(index, name)
+
+        return await pool.ask(_stopped)
+
+
+def _grown(index: Index, name: str) -> dict[str, Any]:
+    own = index.growth(group=name)
+    return {"rows": [*own]} | {key: getattr(own, key) for key in ("notes", "runs", "untold", "ended")}
 
 
 def _add_inbox(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:

@@ -18,6 +18,7 @@ from setsearch.options import require_known
 from setsearch.pool import QuestionPool
 from setsearch.text.spreadsheets import csv_text
 from setsearch.web.access import COOKIE, Pages, Rules
+from setsearch.web.groups import add_groups
 from setsearch.web.inbox import add_inbox
 from setsearch.web.page_state import MOST_NAMES, Address, attachment, read_form, redirect, root_of
 from setsearch.web.review import add_review
@@ -58,6 +59,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
     pages = Pages(rules, pool, render)
     add_review(pages)
     add_inbox(pages)
+    add_groups(pages)
     _add_sets(pages)
 
     @pages.get("/")

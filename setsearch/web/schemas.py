@@ -19,7 +19,7 @@ from pydantic import (
 from setsearch.answers import results
 from setsearch.errors import InvalidParameter
 from setsearch.models.defaults import field_weights
-from setsearch.options import EXAMPLES, MODEL, RESULT, SAVED, Option, offered, require_known
+from setsearch.options import EXAMPLES, GROWING, MODEL, RESULT, SAVED, Option, offered, require_known
 from setsearch.web.page_state import LONGEST_NAME, MOST_NAMES
 
 Asked = TypeVar("Asked", bound=BaseModel)
@@ -206,6 +206,25 @@ class InboxQuery(Given):
     """The saved sets that are asked: by default all."""
 
     sets: Names = []
+
+
+class GroupChange(Given):
+    """What changes in a group: whether its sets exclude one another."""
+
+    exclusive: bool
+
+
+class FromRound(Given):
+    """From which round on what joined is taken back."""
+
+    round: int | None = None
+
+
+@with_options(GROWING.values())
+class GrowBody(Given):
+    """How the sets of a group grow by themselves."""
+
+    model_config = ConfigDict(strict=True)
 
 
 class InboxSeen(Given):

@@ -131,6 +131,7 @@ def test_a_round_is_taken_back():
         judged, rejected = later[0], later[-1]
         index.set("cats").expand(1)  # weights that are kept
         assert grown.take_back(3) == later and grown == first == index.growth(group="kinds")
+        assert (grown.ended, index.growth(group="kinds").ended, grown.untold) == ("", "", None)
         assert members(index) == expected and index.check() == [] and grown.take_back(3) == []
         assert {row.item for row in index.inbox()}.isdisjoint(own.item for own in later)
         assert index.grow(group="kinds", rounds=4, each=2, precision=0.7) == later, "the same again"
@@ -141,7 +142,7 @@ def test_a_round_is_taken_back():
         index.growth(group="kinds").take_back(1)
         assert judged.item in index.set(judged.set).accepted and rejected.item in index.set(rejected.set).rejected
         assert len([item for name in TOPICS for item in index.set(name).accepted]) == 3 * len(TOPICS) + 1
-        with pytest.raises(errors.InvalidParameter, match="rounds must be a whole number from 1 on, not 0"):
+        with pytest.raises(errors.InvalidParameter, match="round must be a whole number from 1 on, not 0"):
             grown.take_back(0)
 
 

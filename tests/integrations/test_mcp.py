@@ -156,3 +156,36 @@ def test_an_assistant_sees_the_sets_of_an_item_and_what_is_new(database):
     assert answers[1]["rows"][0]["set"] == "cats"
     assert answers[2] == {"rows": rows, "notes": []} and rows
     assert "no set 'dogs'; there is cats" in answers[3]
+
+
+def test_an_assistant_makes_a_group_exclusive_and_grows_it_round_by_round(tmp_path):
+    words = {"cats": "lion tiger leopard claw fur roar".split(), "grain": "wheat rye barley oats flour mill".split()}
+    with setsearch.open(tmp_path / "x.db", create=True, contexts="off") as index:
+        index.add(
+            [(f"{name}{n}", " ".join(own[n % 6 :] + own[: n % 4])) for name, own in words.items() for n in range(9)]
+        )
+        for name in words:
+            index.keep_set(name, [f"{name}{n}" for n in range(3)], items="documents", group="kinds")
+    how = {"group": "kinds", "each": 1, "precision": 0.05}
+    _, answers = ask(
+        tmp_path / "x.db",
+        ("group", {"name": "kinds", "exclusive": True}),
+        ("group", {"name": "kinds", "exclusive": "maybe"}),
+        ("grow", how),
+        ("grow", how),
+        ("grow", {"group": "kinds", "take_back": 2}),
+        ("grow", {**how, "accept": True}),
+        ("grow", {"group": "kinds", "rounds": 3}),
+        ("grow", {"group": "kinds", "precision": 2}),
+        ("group", {"name": "none"}),
+    )
+    group, wrong, first, second, back, later, *errors = answers
+    assert group == {"name": "kinds", "exclusive": True, "sets": ["cats", "grain"]}
+    assert "exclusive" in wrong and isinstance(wrong, str)
+    assert [{row["round"] for row in own["rows"]} for own in (first, second, back, later)] == [{1}, {2}, {2}, {1}]
+    assert first["ended"] == "round 1 is reached" and "no promise" in first["untold"]
+    assert back["rows"] == second["rows"]
+    for error, told in zip(
+        errors, ("unknown option 'rounds'", "precision must be a number", "no set is in"), strict=True
+    ):
+        assert told in error

@@ -45,7 +45,7 @@ from setsearch.options import GROWING, Progress, check
 from setsearch.search.cutoff import fits, odd_one
 from setsearch.search.passes import one_pass
 from setsearch.sqlite.database import Database
-from setsearch.storage.generations import Draft, find_generation, give_up, json_array, who_writes
+from setsearch.storage.generations import Draft, find_generation, forget, json_array, who_writes
 from setsearch.storage.relation import find_again
 from setsearch.storage.revisions import Revision
 
@@ -100,14 +100,14 @@ class Growth(list[Grown]):
     def stop(self) -> None:
         """Stop the run that is at work; the rounds that it stored stay, and `grow` goes on."""
         with self._grower.database.write() as cursor:
-            give_up(cursor, *self._grower.place(cursor))
+            forget(cursor, *self._grower.place(cursor))
 
     def take_back(self, round: int) -> list[Grown]:
         """Take back what joined in a round and in those after it, unless somebody has judged it; returns that.
 
         `grow` goes on from there. Raises ChangedSet if a run is at work, InvalidParameter.
         """
-        GROWING["rounds"].check(round)
+        GROWING["rounds"]._replace(name="round").check(round)
         with self._grower.database.write() as cursor:
             self._grower.require_free(cursor)
             stored, names = StoredSets(cursor), self._grower.names
@@ -117,6 +117,8 @@ class Growth(list[Grown]):
                 with stored.changing(name, items):
                     stored.say(name, dict.fromkeys(items), replace=False)
             forget_doubtful(stored, names)
+            forget(cursor, *self._grower.place(cursor))
+        self.ended, self.untold = "", None
         self[:] = [own for own in self if own not in taken]
         return taken
 

@@ -2,6 +2,7 @@
 "use strict";
 const $ = (selector, from = document) => from.querySelector(selector);
 const SLOW = 250; // milliseconds after which a reader is told to wait
+const AGAIN = 3000; // the same until it is asked again what is at work, or not ready
 let steps = 0; // how far undo goes
 let wanted = 0; // the latest request: answers of older ones come too late
 let shown = here(); // the page that is shown
@@ -26,7 +27,6 @@ async function go(url, { push = true, body = null } = {}) {
     // What was sent and refused has no address of its own.
     if (push && answer.url !== location.href && (!body || answer.redirected)) history.pushState({ steps: ++steps }, "", answer.url);
     shown = here();
-    if ($("meta[http-equiv=refresh]", page)) setTimeout(() => { if (own === wanted) go(url, { push: false }); }, 3000);
     dress();
     settle(place);
     if (top !== undefined && $("#hits")) scrollBy(0, $("#hits").getBoundingClientRect().top - top); // stay in the list
@@ -50,12 +50,12 @@ function focused() {
 function settle(place) {
   const all = rows();
   if (place.row !== undefined && all.length) select(all[Math.min(place.row, all.length - 1)], true);
-  else if (["seed", "end"].includes(place.field) && $("#" + place.field)) $("#" + place.field).focus();
+  else if (place.field && document.getElementById(place.field)) document.getElementById(place.field).focus({ preventScroll: true });
   else if ($("#hits.inbox") && all.length) select(all[0], true);
   else $("#main").focus({ preventScroll: true });
   const taken = document.querySelectorAll(".examples .taken").length;
   const problem = $(".problem");
-  $("#status").textContent = problem ? problem.textContent.trim() : all.length && !$("#hits.inbox")
+  $("#status").textContent = problem ? problem.textContent.trim() : all.length && taken
     ? `${all.length} shown, of ${taken} ${taken === 1 ? "example" : "examples"}` : $("h1")?.textContent ?? "";
 }
 
@@ -77,6 +77,8 @@ function dress() {
   if (undo) { undo.hidden = steps === 0; undo.onclick = () => history.back(); }
   const end = $("#end");
   if (end) moveLine(end);
+  const own = wanted;
+  if ($("[data-again]")) setTimeout(() => { if (own === wanted) go(here(), { push: false }); }, AGAIN);
   complete();
 }
 
