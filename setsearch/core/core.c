@@ -30,7 +30,7 @@
 
 enum {
     FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, LEAST_PART = 3, SOME = 256, FEW = 50, /* search/groups.py */
-    VERSION = 15,   /* of the entries; binding.py asks for it */
+    VERSION = 16,   /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
@@ -45,6 +45,7 @@ enum {
     SHORT = UINT16_MAX, /* lengths of lists are below */
     STRETCH = 64,   /* scores that are compared with the least of the best together */
     BINS = 512,     /* of weights */
+    RESCORED = 32,  /* postings are added in the time that an item takes to get its exact score */
     DEEPER = 4,     /* times as many items are looked at if some are nearly the same as others */
     FEW_QUARTERS = 24, RARE = 128, /* of weights of examples; items */
     PATCHED = 10, PATCHED_HEAD = 14 /* storage/codec.py: the form of a slice, and bytes of its head */
@@ -53,11 +54,11 @@ enum {
 static const double LATTICE = 68719476736.0, VALUE_LATTICE = 4194304.0; /* 2^36, 2^22 */
 /* Shares of bounds. The more items are wanted, the more others have nearly their sums, so that more lists pay: of many it
    is LATER_OF_MANY over the square root of their number. */
-static const double FIRST = 0.2, LATER = 0.5, LATER_OF_MANY = 2.5, JUST_BELOW = 0.99;
+static const double FIRST = 0.2, FIRST_BY_TABLE = 0.07, LATER = 0.5, LATER_OF_MANY = 2.5, JUST_BELOW = 0.99;
 static const double MARGIN = 5.684341886080802e-14; /* 2^-44, relative; logarithms differ by some 2^-53 */
 static const double NEAR = 0.0009765625;           /* 2^-10, as in models/lift.py */
 static const double ONE_SIDED = 0.2, UNHEARD = 0.55, CLOSE = 1e-9; /* search/groups.py, and what last bits may be */
-static const double EXACT_BELOW = 512, LEAST_SUM = 0.125; /* of weights: arrays.py, search/weights.py */
+static const double EXACT_BELOW = 512, EXACT_ONES_BELOW = 32768, LEAST_SUM = 0.125; /* of weights: arrays.py, search/weights.py */
 static const double NEARLY = 1e-9;                  /* as in search/cutoff.py */
 static const double ROUNDING = 1 + 1e-9, PRECISION = 4.76837158203125e-07; /* of bounds; 2^-21 of sums in single precision */
 
@@ -508,7 +509,7 @@ static int add_in_order(float *restrict sums, int64_t n, const part_t *lists, co
         if (only_touched) {
             for (; p < end && ids[p] < n; p++) sums[ids[p]] += weight * values[p] * (float)(sums[ids[p]] != 0.0f);
         } else {
-            for (; p < end && ids[p] < n; p++) sums[ids[p]] += weight * values[p];
+            for (; p < end && ids[p] < n; p++) sums[ids[p]] += weight * (values ? values[p] : 1.0f);
         }
         if (p < end) return DAMAGED;
     }
@@ -560,35 +561,36 @@ static int64_t near_best(float *sums, const double *base, const part_t *lists, c
     return count;
 }
 
-/* The same of all items, which takes less time if lists touch many. */
-static int64_t near_best_of_all(float *sums, const double *base, int64_t n, double bound, double *heap, int64_t k,
+/* A number that is surely below in single precision. */
+static float just_below(double number) { return (float)(number - (1 - JUST_BELOW) * fabs(number)); }
+
+/* The same of all items, which takes less time if lists touch many; sums stay. */
+static int64_t near_best_of_all(const float *sums, const double *base, int64_t n, double bound, double *heap, int64_t k,
                                 int64_t *near_ids, double *near_sums, int64_t room) {
     int64_t count = 0;
     for (int64_t begin = 0; begin < n; begin += STRETCH) {
         const int64_t end = begin + STRETCH < n ? begin + STRETCH : n;
-        const float least_sum = (float)((heap[0] - bound) * JUST_BELOW); /* above 0: rounding lets more through */
+        const float least_sum = just_below(heap[0] - bound);
         int reaching = 0;
         for (int64_t i = begin; i < end; i++) reaching |= sums[i] >= least_sum;
         for (int64_t id = begin; reaching && id < end; id++) {
-            if (!(sums[id] >= heap[0] - bound) || base[id] == -INFINITY || count > room) continue;
+            if (!(sums[id] >= heap[0] - bound) || base[id] + sums[id] == -INFINITY || count > room) continue;
             if (sums[id] > heap[0]) replace_least(heap, k, sums[id]);
             if (count < room) near_ids[count] = id, near_sums[count] = sums[id];
             count++;
         }
-        memset(sums + begin, 0, (size_t)(end - begin) * sizeof *sums);
     }
     return count;
 }
 
-/* The exact score of an item: the sum of its own features' weights times its values. */
-static int score_of(const part_t *items, int64_t id, const double *weights, int64_t n_features, double *score) {
+/* Add its own features' weights times its values to the base of an item: its exact score. */
+static int add_own(const part_t *items, int64_t id, const double *weights, int64_t n_features, double *score) {
     const float *values = items->values;
     const int64_t start = items->starts[id], end = items->ends[id];
     if (start < 0 || end > items->size) return DAMAGED;
-    *score = 0.0;
     for (int64_t p = start; p < end; p++) {
         if (items->ids[p] >= n_features) return DAMAGED;
-        *score += weights[items->ids[p]] * values[p];
+        *score += weights[items->ids[p]] * (values ? values[p] : 1.0f);
     }
     return 0;
 }
@@ -634,7 +636,7 @@ static double order_lists(const part_t *lists, double norm, const pruning_t *mem
 }
 
 /* The best of n_near candidates by their exact scores: those whose sums reach `reached`, and change by `bound` at most. */
-static int64_t rescore(const part_t *lists, const int64_t *active, const part_t *items, int64_t n_features,
+static int64_t rescore(const double *base, const part_t *lists, const int64_t *active, const part_t *items, int64_t n_features,
                        int64_t n_near, double reached, double bound, const pruning_t *memory, best_t *best) {
     double *weights = memory->weights;
     for (int64_t j = 0; j < lists->n_lists; j++) {
@@ -643,10 +645,10 @@ static int64_t rescore(const part_t *lists, const int64_t *active, const part_t 
     }
     for (int64_t i = 0; i < n_near; i++) {
         const double sum = memory->near_sums[i];
-        double score;
+        double score = base[memory->near_ids[i]];
         if (i + AHEAD < n_near) fetch(items, items->starts[memory->near_ids[i + AHEAD]]);
         if (sum < reached || sum + bound < least(best)) continue;
-        if (score_of(items, memory->near_ids[i], weights, n_features, &score) < 0) return DAMAGED;
+        if (add_own(items, memory->near_ids[i], weights, n_features, &score) < 0) return DAMAGED;
         offer(best, memory->near_ids[i], score);
     }
     for (int64_t j = 0; j < lists->n_lists; j++) weights[active[j]] = 0.0;
@@ -720,10 +722,11 @@ static int64_t prune(const double *base, int64_t n, const part_t *lists, const i
     n_near = are_many ? near_best_of_all(sums, base, n, bound, heap, k, near_ids, near_sums, room)
                       : near_best(sums, base, lists, order, touching, bound, heap, k, near_ids,
                                   near_sums, room);
+    if (are_many) memset(sums, 0, (size_t)n * sizeof *sums);
     for (int64_t i = 0; i < excluded->count; i++) sums[excluded->ids[i]] = 0.0f;
     if (!sure || n_near > room) return UNSURE;
 
-    return rescore(lists, active, items, n_features, n_near, heap[0] - bound, bound, memory, best);
+    return rescore(base, lists, active, items, n_features, n_near, heap[0] - bound, bound, memory, best);
 }
 
 /* ---- Near-duplicates ---- */
@@ -773,6 +776,16 @@ typedef struct {
     int64_t words, deepest; /* that these items have at least; times `joining`, items that are looked at */
 } question_t;
 
+/* A model whose weights depend on how many of the seeds have a feature, and on its rank, alone: features of equal document
+   frequency have the same, and larger frequencies larger ones. Row 0 has what a feature adds that no seed has, as a part of
+   the base, at most 0; row c what it adds beyond that if c seeds have it, at least 0. */
+typedef struct {
+    const double *weights, *constants; /* what entries and what all items get, in rows of n_ranks */
+    const int32_t *ranks;              /* of features */
+    const float *others;               /* the base without features of the rank `common` and above */
+    int64_t n_ranks, common;
+} table_t;
+
 /* What is asked: seeds and excluded ids, which ascend, stand elsewhere. */
 typedef struct {
     question_t question;
@@ -781,6 +794,7 @@ typedef struct {
     neighbors_t near; /* without rows none count */
     prior_t prior;    /* of the best items, as neighbors are; without items there is none */
     const part_t *texts; /* NULL, or for each field the examples that are no items: lists of features with float32 values; their weights */
+    const table_t *table; /* NULL: by lift */
     int64_t n_seeds, n_excluded, once, weighs; /* whether seeds that are nearly the same count once; and how they weigh is told */
 } asked_t;
 
@@ -803,7 +817,7 @@ typedef struct {
     double *shares;          /* their weights */
     double *smoothed;        /* 2 n, where neighbors count, or a prior */
     const part_t *texts;     /* of the question */
-    double least;            /* no item has a smaller score */
+    double least, constant;  /* no item has a smaller score; what a model by a table adds to all */
     int64_t n_examples, together; /* as are_together; -1 if they surely do not share little; 0: unknown */
 } memory_t;
 
@@ -923,7 +937,7 @@ static int gather(const field_t *field, const question_t *question, const part_t
                 features[found] = ids[p];
                 found += sums[0] == 0.0;
                 sums[0] += example.share;
-                sums[1] += example.share * values[p];
+                sums[1] += example.share * (values ? values[p] : 1.0f);
             }
             places[e] = p;
         }
@@ -1228,6 +1242,13 @@ static middle_t find_middle(const field_t *fields, int64_t n_fields, const quest
     return (middle_t){is_asked ? bound : INFINITY, share > question->few ? share : question->few, UNSURE};
 }
 
+/* The lists of what the examples have of a field. */
+static part_t lists_of(const field_t *field, const weighed_t *own) {
+    const part_t *lists = &field->by_feature;
+    return (part_t){own->count,         lists->size, lists->ids, lists->values,
+                    lists->value_bytes, own->starts, own->ends,  own->weights};
+}
+
 /* The weights of all fields; how many postings their lists have. */
 static int64_t weigh_all(const field_t *fields, int64_t n_fields, const question_t *question, const int64_t *limits,
                          const memory_t *memory, weighed_t *weighed, double sums[2]) {
@@ -1237,9 +1258,7 @@ static int64_t weigh_all(const field_t *fields, int64_t n_fields, const question
         const part_t *texts = memory->texts ? memory->texts + f : NULL;
         const int sure = weigh(fields + f, question, limits[f], memory, own, texts, sums);
         if (sure < 0) return sure;
-        const part_t *lists = &fields[f].by_feature;
-        memory->parts[f] = (part_t){own->count,         lists->size, lists->ids, lists->values,
-                                    lists->value_bytes, own->starts, own->ends,  own->weights};
+        memory->parts[f] = lists_of(fields + f, own);
         for (int64_t j = 0; j < own->count; j++) size += own->ends[j] - own->starts[j];
     }
     return sums[0] + sums[1] < LEAST_SUM ? UNSURE : size; /* they would be scaled */
@@ -1359,8 +1378,7 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     const double *base = asked->base;
     const int64_t n_seeds = memory->n_examples;
     best_t best;
-    *above = UNSURE;
-    memory->together = 0, memory->least = 0, memory->texts = asked->texts;
+    memory->together = 0, memory->least = memory->constant = 0, memory->texts = asked->texts;
     for (int64_t f = 0; f < n_fields; f++) limits[f] = NO_LIMIT;
     if (asked->once) {
         const int same = have_copies(&fields->by_item, question, memory);
@@ -1387,7 +1405,6 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     const int are_few = n_seeds >= FEWEST_DIVIDED && n_seeds <= MOST_DIVIDED;
     const int may_be_groups = !asked->sums && !asked->texts && n_fields == 1 && question->alike && are_few;
     const int leaves_out = !asked->texts && (question->unlike > 0 || may_be_groups);
-    for (int64_t e = 0; e < n_seeds; e++) left_out[e] = NAN;
     double *const smoothed = asked->near.rows || asked->prior.count ? memory->smoothed : NULL;
     double *const sums = asked->sums ? asked->sums : smoothed;
     const int64_t found = pass(fields, n_fields, base, 0.0, n, question, limits, without, memory, weighed, &best,
@@ -1413,6 +1430,113 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
         if (little >= 0 || !memory->together) memory->together = little;
     }
     return found && (question->joining || scores[0] > 0) ? found : UNSURE;
+}
+
+/* ---- A model by a table (models/bernoulli.py), of one field whose entries are all 1 ---- */
+
+/* The weights of the features of the seeds, and the sum of their constants. */
+static int look_up(const field_t *field, const table_t *table, memory_t *memory, weighed_t *own) {
+    double all = 0;
+    for (int64_t j = 0; j < own->count; j++) {
+        const int64_t feature = own->features[j], rank = table->ranks[feature], having = (int64_t)own->having[j];
+        if (rank < 0 || rank >= table->n_ranks || having > memory->n_examples) return DAMAGED;
+        own->starts[j] = field->by_feature.starts[feature], own->ends[j] = field->by_feature.ends[feature];
+        if (!has_values(&field->by_feature, own->starts[j], own->ends[j])) return UNSURE;
+        own->weights[j] = table->weights[having * table->n_ranks + rank];
+        memory->constant += table->constants[having * table->n_ranks + rank];
+        all += fabs(own->weights[j]) + fabs(table->constants[having * table->n_ranks + rank]);
+    }
+    return all < EXACT_ONES_BELOW ? 0 : UNSURE;
+}
+
+/* As prune, from the base without common features on: what one of these adds and its part of the base together are little,
+   even if no item is scored by its long list; those that no seed has add nothing at most. The best sums get exact scores
+   first, then lists are added until few items can have better ones. */
+static int64_t prune_by_table(const double *base, int64_t n, const field_t *field, const table_t *table, const weighed_t *own,
+                              const ids_t *excluded, const memory_t *memory, best_t *best) {
+    const pruning_t *pruning = &memory->pruning;
+    const part_t *items = &field->by_item, *all_lists = memory->parts;
+    double *const beyond = memory->block, *const bounds = pruning->bounds, *const heap = pruning->heap, *const near_sums = pruning->near_sums, all = 0;
+    float *const sums = pruning->sums;
+    const int64_t k = best->k, room = pruning->room, n_features = field->by_feature.n_lists;
+    int64_t *const order = pruning->order, *const near_ids = pruning->near_ids, count = 0;
+    part_t lists = *all_lists;
+    lists.weights = beyond;
+    if (!is_sound(all_lists, n) || items->n_lists < n) return DAMAGED;
+    if (own->count > BLOCK) return UNSURE;
+    memcpy(sums, table->others, (size_t)n * sizeof *sums);
+    for (int64_t i = 0; i < excluded->count; i++) {
+        if (excluded->ids[i] < 0 || excluded->ids[i] >= n) return DAMAGED;
+        sums[excluded->ids[i]] = -INFINITY;
+    }
+    for (int64_t j = 0; j < own->count; j++) {
+        const int64_t rank = table->ranks[own->features[j]], length = own->ends[j] - own->starts[j];
+        beyond[j] = own->weights[j] + (rank >= table->common ? table->weights[rank] : 0);
+        if (!(beyond[j] > 0)) continue;
+        all += beyond[j], pruning->keys[count] = beyond[j] * beyond[j] / (double)(length > 1 ? length : 1), order[count++] = j;
+    }
+    sort_down(pruning->keys, order, count);
+    bounds[count] = 0;
+    for (int64_t i = count - 1; i >= 0; i--) bounds[i] = bounds[i + 1] + beyond[order[i]] * ROUNDING;
+    int64_t last = until(bounds, count, FIRST_BY_TABLE * bounds[0]), next;
+    if (add_in_order(sums, n, &lists, order, 0, last, 0) < 0) return DAMAGED;
+    for (int64_t i = 0; i < k; i++) heap[i] = -INFINITY;
+    int64_t n_near = near_best_of_all(sums, base, n, 0.0, heap, k, near_ids, near_sums, room);
+    const int known = n_near <= room;
+    if (known && rescore(base, all_lists, own->features, items, n_features, n_near, -INFINITY, INFINITY, pruning, best) < 0)
+        return DAMAGED;
+    const double score = least(best), lost = (double)(count + 1) * (4 * all + fabs(score)) * PRECISION;
+    float reached = INFINITY;
+    for (; known; last = next) {
+        int64_t size = 0;
+        int32_t reaching = 0;
+        next = until(bounds, count, LATER * bounds[last]);
+        reached = just_below(score - bounds[last] - lost);
+        for (int64_t i = 0; i < n; i++) reaching += sums[i] >= reached;
+        for (int64_t i = last; i < next; i++) size += lists.ends[order[i]] - lists.starts[order[i]];
+        if (reaching <= room && (last == count || reaching * RESCORED <= size)) break;
+        if (last == count) reached = INFINITY;
+        if (last == count) break;
+        if (add_in_order(sums, n, &lists, order, last, next, 0) < 0) return DAMAGED;
+    }
+    n_near = 0;
+    for (int64_t begin = 0; begin < n; begin += STRETCH) {
+        const int64_t end = begin + STRETCH < n ? begin + STRETCH : n;
+        int is_near = 0;
+        for (int64_t i = begin; i < end; i++) is_near |= sums[i] >= reached;
+        for (int64_t i = begin; is_near && i < end; i++)
+            if (sums[i] >= reached && sums[i] > -INFINITY) near_ids[n_near] = i, near_sums[n_near++] = sums[i];
+    }
+    memset(sums, 0, (size_t)n * sizeof *sums);
+    if (!(reached < INFINITY)) return UNSURE;
+    best->filled = best->count = 0, best->crowd = -INFINITY;
+    return rescore(base, all_lists, own->features, items, n_features, n_near, -INFINITY, bounds[last] + lost, pruning, best);
+}
+
+/* The answer to a question of a model by a table, as `answer` has it. */
+static int64_t answer_by_table(const field_t *field, int64_t n, const asked_t *asked, const ids_t *without, memory_t *memory,
+                               weighed_t *own, int64_t *ids, double *scores, int64_t room) {
+    const ids_t all = {NULL, 0};
+    best_t best = {asked->question.k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
+    double size;
+    memory->together = 0, memory->least = memory->constant = 0;
+    int sure = gather(field, &asked->question, NULL, NULL, memory, own, &size);
+    if (sure < 0 || (sure = look_up(field, asked->table, memory, own)) < 0) return sure;
+    *memory->parts = lists_of(field, own);
+    if (asked->sums) {
+        memcpy(asked->sums, asked->base, (size_t)n * sizeof *asked->sums);
+        return add_all(asked->sums, n, memory->parts, 1, memory->places);
+    }
+    int64_t found = UNSURE;
+    if (size >= (double)asked->question.fewest)
+        found = prune_by_table(asked->base, n, field, asked->table, own, without, memory, &best);
+    if (found == UNSURE) {
+        best.filled = best.count = 0, best.crowd = -INFINITY;
+        found = find_best(asked->base, n, memory->parts, 1, without, &all, INFINITY, memory->places, memory->block, &best);
+    }
+    if (found < 0 || is_crowded(&best)) return found < 0 ? found : UNSURE;
+    sort_down(scores, ids, found);
+    return found;
 }
 
 /* ---- Entries ---- */
@@ -1529,7 +1653,7 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
    the seeds of each. An answer is in two rows of numbers. In `ints`: how many best items there are, or why there is no
    answer; how many joined; how many others are above the middle seed; whether the seeds are one set (are_together); a
    number of features a field, 0 unless these are told; the best items; what joined; the features of each field,
-   ascending. In `reals`: the least score that an item may have; the scores of the seeds that are left out, and of the best
+   ascending. In `reals`: the least score that an item may have; what a model by a table adds to all; the scores of the seeds that are left out, and of the best
    items; and c_j, s_j and v_j of each field. `limits` has room for a number a field, `room` is that for best items. */
 ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, int64_t count,
                                   const int64_t *ids, const double *shares, memory_t *memory, weighed_t *weighed,
@@ -1543,18 +1667,21 @@ ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64
         const ids_t without = {ids + asked->n_seeds, asked->n_excluded};
         const int64_t told = asked->weighs ? n_features : 0, joining = asked->question.joining;
         int64_t *const features = ints + HEAD, *const best = features + n_fields;
-        double *const left_out = reals + 1, *const scores = left_out + asked->n_seeds;
+        double *const left_out = reals + 2, *const scores = left_out + asked->n_seeds;
         if (ints_end - best < room + joining + told || reals_end - scores < room + 3 * told) break;
         memcpy(memory->examples, ids, (size_t)asked->n_seeds * sizeof *ids);
         memcpy(memory->shares, shares, (size_t)asked->n_seeds * sizeof *shares);
-        memory->n_examples = asked->n_seeds;
-        const int64_t found = answer(fields, n_fields, n, asked, &without, memory, weighed, limits, left_out, ints + 2,
-                                     best, scores, room);
+        memory->n_examples = asked->n_seeds, ints[2] = UNSURE;
+        for (int64_t e = 0; e < asked->n_seeds; e++) left_out[e] = NAN;
+        const int64_t found =
+            asked->table ? answer_by_table(fields, n, asked, &without, memory, weighed, best, scores, room)
+                         : answer(fields, n_fields, n, asked, &without, memory, weighed, limits, left_out, ints + 2, best,
+                                  scores, room);
         if (found == DAMAGED) return DAMAGED;
         const int64_t listed = found < 0 || asked->sums ? 0 : found;
         ints[0] = found < 0 ? found : listed;
         ints[1] = found < 0 ? 0 : memory->n_examples - asked->n_seeds;
-        ints[3] = memory->together, reals[0] = memory->least;
+        ints[3] = memory->together, reals[0] = memory->least, reals[1] = memory->constant;
         memcpy(best + listed, memory->examples + asked->n_seeds, (size_t)ints[1] * sizeof *ids);
         reals = scores + listed;
         int64_t *next = best + listed + ints[1];

@@ -1,4 +1,4 @@
-"""Questions by lift in the compiled core: from seeds to weights and the best items, many in one call of core.c."""
+"""Questions by lift, or by a table, in the compiled core: from seeds to the best items, many in one call of core.c."""
 
 import ctypes as c
 import math
@@ -34,11 +34,12 @@ MOST_EXAMPLES = LEAST_ROOM
 NO_NEAR, NO_PRIOR = (0, 0, 0, 0, 0.0), (0, 0, 0, 0.0, 0.0, 0.0)  # what the core gets in their places
 
 _SIZE, _POINTER = c.c_int64, c.c_void_p
-# `part_t`, `field_t` and `asked_t` of core.c.
-_PART, _FIELD, _ASKED = (
+# `part_t`, `field_t`, `asked_t` and `table_t` of core.c.
+_PART, _FIELD, _ASKED, _TABLE = (
     Struct("qqPPqPPP"),
     Struct(2 * "qqPPqPPP0q" + "PPdd"),
-    Struct("11d8qPPP" + NEAR.format + PRIOR.format + "P4q"),
+    Struct("11d8qPPP" + NEAR.format + PRIOR.format + "PP4q"),
+    Struct("PPPPqq"),
 )
 
 
@@ -70,6 +71,7 @@ class _Memory(c.Structure):
         *((name, _POINTER) for name in ("block", "places", "costs", "parts", "examples", "shares")),
         *((name, _POINTER) for name in ("smoothed", "texts")),
         ("least", c.c_double),
+        ("constant", c.c_double),
         ("n_examples", _SIZE),
         ("together", _SIZE),
     )
@@ -120,6 +122,23 @@ class OpenField(NamedTuple):
     used: tuple[int, int] | None = None
 
 
+class Table:
+    """The weights of a model that depend on how many seeds have a feature, and on its document frequency, alone.
+
+    `weights` and `constants`, `(n_seeds + 1, n_ranks)`, on the lattice: row 0 has the background, row c what c seeds
+    add to it. `ranks` of features by document frequency, `(n_features,)`; `others`: the base without the background of
+    features of the rank `common` and above. `constant`: the base's.
+    """
+
+    def __init__(self, weights: Floats, constants: Floats, ranks: Array, others: Array, common: int) -> None:
+        types = [own.dtype for own in (weights, constants, ranks, others)]
+        require(types == [float, float, np.int32, np.float32], "a table that the core cannot take")
+        at = map(address, (weights, constants, ranks, others))
+        packed = np.frombuffer(bytearray(_TABLE.pack(*at, weights.shape[1], common)), np.uint8)
+        self._kept = weights, constants, ranks, others, packed
+        self.sizes, self.at = (len(weights) - 1, len(ranks), len(others)), address(packed)
+
+
 class Question(NamedTuple):
     """What is asked of some fields: for seeds, ascending, with their `shares` if these are not all 1.
 
@@ -129,7 +148,7 @@ class Question(NamedTuple):
     `near`: the nearest items, if these smooth the scores of the best items; sums are not smoothed. `prior`: what is
     added to these scores then: ids, values, their mean and deviation, which is not 0, and the share, as
     search/weights.py has it. `texts`: for each field the examples that are no items: their features, ascending, and
-    values, and how much each counts.
+    values, and how much each counts. `table`: of a model, if it is not lift.
     """
 
     fields: Sequence[OpenField]
@@ -145,6 +164,7 @@ class Question(NamedTuple):
     near: Near | None = None
     prior: tuple[Ints, Floats, float, float, float] | None = None
     texts: Sequence[Part] | None = None
+    table: Table | None = None
 
 
 class Answer(NamedTuple):
@@ -154,7 +174,8 @@ class Answer(NamedTuple):
     the seeds if each is left out, but for their last bits, where they may be asked for; `above`: how many others may be
     above the middle one, if it was asked and last bits do not decide; if they are more than few, how many surely are,
     or some of them. `together`: the seeds surely fall into no groups, and those at the places `unheard` are a group
-    that is not heard; `share_much`: they do not share little. `least`: no item has a smaller score.
+    that is not heard; `share_much`: they do not share little. `least`: no item has a smaller score, but for its base.
+    `constant`: what the seeds add to all items by a table.
     """
 
     ids: Ints
@@ -167,6 +188,7 @@ class Answer(NamedTuple):
     share_much: bool = False
     unheard: Sequence[int] = ()
     least: float = -math.inf
+    constant: float = 0.0
 
 
 class Copies(NamedTuple):
@@ -229,7 +251,7 @@ class _Scratch:
         self._parts = parts
         places, costs = self._empty(sum(n_features) + 1, np.int64), self._empty(largest, np.int64)
         lists = self._empty(BLOCK), places, costs, c.addressof(parts), *examples, self._empty(2 * n_smoothed)
-        self.memory = _Memory(pruning, *lists, 0, 0, 0, 0)
+        self.memory = _Memory(pruning, *lists, 0, 0, 0, 0, 0)
         self.limits = np.empty(len(n_features), np.int64)
         self.weighed = (_Weighed * len(n_features))()
         for place, size in enumerate(n_features):
@@ -280,6 +302,7 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
         require(own.sums is None or len(own.sums) == len(own.base), "sums that the core cannot fill")
         count = len(own.seeds) + own.numbers.joining + (len(own.texts[0][2]) if own.texts else 0)
         require(count <= MOST_EXAMPLES, "too many examples")
+        require(own.table is None or _fits(own.table, own), "a table of other items, or seeds")
         require(own.texts is None or len(own.texts) == len(own.fields), "a field without texts")
         shares += [1.0] * len(own.seeds) if own.shares is None else own.shares.tolist()
         ids_of_all.extend(own.seeds)
@@ -308,9 +331,9 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
     return found
 
 
-def ask(*question: Any) -> Answered:
+def ask(*question: Any, **more: Any) -> Answered:
     """The answer to one Question."""
-    return ask_all([Question(*question)])[0]
+    return ask_all([Question(*question, **more)])[0]
 
 
 def now(asking: Asking[T]) -> T:
@@ -333,6 +356,13 @@ def one_after_another(askings: Iterable[Asking[T]]) -> Asking[list[T]]:
     return outcomes
 
 
+def _fits(table: Table, own: Question) -> bool:
+    """Whether the core may take a table for a question."""
+    is_plain = own.shares is None and own.texts is None and own.near is None and own.prior is None
+    (lists, *_), *more = own.fields
+    return is_plain and not more and (len(own.seeds), lists.n_features, len(own.base)) == table.sizes
+
+
 def _is_like(one: Floats, other: Floats) -> bool:
     return one.dtype == other.dtype and len(one) == len(other) and bool(one.flags.c_contiguous)
 
@@ -344,8 +374,8 @@ def _packed(own: Question, texts: Any) -> bytes:
     n_seeds, n_excluded = len(own.seeds), len(own.excluded)
     near = NO_NEAR if own.near is None else near_numbers(own.near, len(own.base))
     prior = NO_PRIOR if own.prior is None else _prior_numbers(*own.prior, len(own.base))
-    at = 0 if texts is None else c.addressof(texts[1])
-    given = at, n_seeds, n_excluded, own.once, own.weighs
+    at = 0 if texts is None else c.addressof(texts[1]), 0 if own.table is None else own.table.at
+    given = *at, n_seeds, n_excluded, own.once, own.weighs
     return _ASKED.pack(*own.numbers, address(own.base), choosing, sums, *near, *prior, *given)
 
 
@@ -364,11 +394,11 @@ def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterat
         count, n_joined, above, together, *n_features = ints[at : at + 4 + n_fields].tolist()
         at += 4 + n_fields
         if count < 0:
-            real += 1 + n_seeds
+            real += 2 + n_seeds
             yield Copies() if count == COPIES else None
             continue
         ids, joined = ints[at : at + count].copy(), ints[at + count : at + count + n_joined].copy()
-        least, real = float(reals[real]), real + 1
+        (least, constant), real = reals[real : real + 2].tolist(), real + 2
         left_out, scores = reals[real : real + n_seeds].copy(), reals[real + n_seeds : real + n_seeds + count].copy()
         at, real, weighed = at + count + n_joined, real + n_seeds + count, []
         for size in n_features if own.weighs else ():
@@ -377,11 +407,14 @@ def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterat
         is_known, is_left_out = count > 0 and above >= 0, n_seeds > 0 and not math.isnan(left_out[0])
         of_seeds = left_out if is_left_out else None, above if is_known else None
         unheard = [place for place in range(n_seeds) if together > 0 and together >> place + 1 & 1]
-        yield Answer(ids, scores, joined, *of_seeds, tuple(weighed), together > 0, together < 0, unheard, least)
+        yield Answer(
+            ids, scores, joined, *of_seeds, tuple(weighed), together > 0, together < 0, unheard, least, constant
+        )
 
 
 def _numbers(ids: Array, values: Array | None, starts: Ints, ends: Ints) -> tuple[int, ...]:
     """Lists without weights: a `part_t`."""
     sizes = [array.dtype.itemsize for array in (ids, starts, ends)]
-    require(values is not None and values.dtype == np.float32 and sizes == [4, 8, 8], "lists of other types")
-    return len(starts), len(ids), address(ids), address(values), 4, address(starts), address(ends), 0
+    require((values is None or values.dtype == np.float32) and sizes == [4, 8, 8], "lists of other types")
+    of_values = (0, 0) if values is None else (address(values), 4)
+    return len(starts), len(ids), address(ids), *of_values, address(starts), address(ends), 0

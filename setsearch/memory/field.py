@@ -13,14 +13,14 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from setsearch.arrays import Entries, Floats, Ints, ListArrays, scale_for, to_lattice
-from setsearch.core.question import FieldLists, OpenField
+from setsearch.core.question import FieldLists, OpenField, Table
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists
 from setsearch.memory import layout
 from setsearch.memory.content import Content, array_of_noise, mapped_noise
 from setsearch.memory.names import KnownNames
-from setsearch.models import Model
-from setsearch.models.model import ask_background, has_tiny_weights
+from setsearch.models import Model, Seeds
+from setsearch.models.model import ask_background, ask_query, has_tiny_weights
 from setsearch.models.noise import noisy_fields
 from setsearch.models.values import PRESENCE, CountSource, FeatureGroups, RuleStatistics, ValueRule, rule_statistics
 from setsearch.scoring.best import Base, accumulate, is_core
@@ -35,6 +35,7 @@ CACHED_NAMES = 100_000  # of each side
 DIRECTIONS = "by feature", "by item"
 NGRAM = "~"  # the first character of n-grams (text/extras.py)
 KEPT = 8  # bases, filters, rules of values, ...: a caller may think of any number of options
+COMMON = 1 / 16  # of the items have a common feature
 FEW = 2000  # items that are put in the order of names without the names of all
 
 
@@ -110,6 +111,7 @@ class Field:
         self._names: KnownNames = self._item_descriptions.names
         self._valued = Kept[ValueRule, _Valued]()
         self.kept_bases = Kept[Hashable, Base]()
+        self._tables = Kept[Hashable, Table]()
         self.kept_filters = Kept[tuple[str, ...], Ints]()  # the items that meet some conditions
         self.kept_starters = Kept[tuple[int, int], list[list[str]]]()  # sets to begin with (answers/overview.py)
         self.kept_sets = Kept[Hashable, Any]()  # what saved sets weigh (answers/saved/claims.py)
@@ -301,10 +303,42 @@ class Field:
 
     def core_field(self, rule: ValueRule) -> OpenField:
         """The lists of a rule as the core takes them, as far as they have values now."""
+        if rule == PRESENCE:
+            return OpenField(self.made_once.get_or_make("ones in core", self._ones), 0.0, self.coefficient)
         own = self._valued.get(rule) or self._valued_by(rule)
         if not own.norm and own.by_item.are_all_there:
             own.norm = own.by_item.norm
         return OpenField(own.in_core, own.norm, self.coefficient, (own.by_feature.used, own.by_item.used))
+
+    def _ones(self) -> FieldLists:
+        """The stored lists as the core takes them: all values are 1."""
+        parts = []
+        for lists in (self.lists(False), self.lists(True)):
+            lists.settle()
+            buffer, starts, ends = lists.arrays
+            parts.append((buffer.ids, None, starts, ends))
+        return FieldLists(parts[0], parts[1], self.lists(False).lengths)
+
+    def core_table(self, model: Model, n_seeds: int) -> Table:
+        """What a model whose weights depend on c_j and d_j alone makes of each of both, as the core takes it."""
+
+        def make() -> Table:
+            df, n_items, base = self.document_frequencies(model.rule), self.items.size, self.base(model, n_seeds)
+            known, ranks = np.unique(df, return_inverse=True)
+            background, everything = ask_background(model, known, n_items, n_seeds), np.arange(len(known))
+            assert background is not None
+            rows = [(to_lattice(background.weights), np.zeros(len(known)))]
+            for count in range(1, n_seeds + 1):
+                having = np.full(len(known), float(count))
+                query = ask_query(model, Seeds(everything, having, having, n_seeds), np.maximum(known, 1), n_items)
+                rows.append((to_lattice(query.weights), to_lattice(query.constants)))
+            weights, constants = map(np.array, zip(*rows, strict=True))
+            common = int(np.searchsorted(known, COMMON * n_items, "right"))
+            features, others = np.flatnonzero(ranks >= common), base.items.copy()
+            accumulate(others, WeightedLists(self.postings(features, model.rule), -weights[0][ranks[features]]))
+            return Table(weights, constants, ranks.astype(np.int32), others.astype(np.float32), common)
+
+        return self._tables.get_or_make((model, n_seeds), make)
 
     def new_item(self, counts: Mapping[str, int], rule: ValueRule) -> tuple[Ints, Floats]:
         """Features (ascending ids) and values of an item that the index does not hold, from its counted features.

@@ -18,22 +18,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Floats, Ints, moments, to_lattice
+from setsearch.arrays import LATTICE, Floats, Ints, moments, to_lattice
 from setsearch.core import question
 from setsearch.core.binding import Part
-from setsearch.core.question import Answer, Asking, Copies, Numbers, Question, Weighed
+from setsearch.core.question import Answer, Answered, Asking, Copies, Numbers, Question, Weighed
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
-from setsearch.models import Lift, Model, Seeds
+from setsearch.models import Bernoulli, Lift, Model, Seeds
 from setsearch.models.defaults import Defaults, Rejection
+from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import ValueRule
 from setsearch.options import ModelOptions
-from setsearch.scoring.best import Best, is_core
+from setsearch.scoring.best import Base, Best, is_core
 from setsearch.scoring.smoothing import Smoothing
 from setsearch.search.examples import Examples, once_each
 from setsearch.search.folding import COPIES as ALIKE
 from setsearch.search.folding import LEAST_WORDS, without_copies
 from setsearch.search.weights import (
+    LEAST_BOUND,
     OF_SEEDS,
     FieldWeights,
     Known,
@@ -54,6 +56,7 @@ SHARE = 25  # of so many items one may join
 DEEPER, DEEPEST = 4, 64  # times as many items are looked at where some are nearly the same as others, and at most
 LEAST = 5000  # postings that a second pass may always read
 OWN = 20  # features of the seeds that always count
+MOST_ROWS, EXACT_BELOW = 32, 2.0**15  # seeds of a model by a table, and the size of its base
 FEWEST_POSTINGS = 1 << 13  # fewer are added in less time than it takes to choose among lists
 POPULARITY = 2.0  # standard deviations of the scores for one of the logarithms, with one seed
 
@@ -164,15 +167,17 @@ def weights_by_core(
     the core is not sure. `once`: whether examples that are nearly the same count once; if some are, Copies.
     The best items, if these are wanted, are those by scores with `smoothing` and `prior`; of sums they are no part.
     """
-    all_count = examples.weights is None or examples.weights.all()
-    if not all_count or not isinstance(model, Lift) or not is_core() or model.strength > model.usual_strength:
-        return None
-    if examples.count + second[0] > question.MOST_EXAMPLES:
+    if not (is_core() and isinstance(model, Lift | Bernoulli)) or has_tiny_weights(model):
         return None
     base, without = fields.base(model, examples.total), sorted({*excluded, *examples.seeds})
     near = None if smoothing is None or not wanted.k else (*smoothing.neighbors, smoothing.share)
-    asked = _question(fields, examples, model, second, base.items, without, wanted, once)
-    asked = asked._replace(near=near, prior=prior[1:6] if prior is not None and wanted.k else None)
+    if isinstance(model, Lift):
+        asked = _question(fields, examples, model, second, base.items, without, wanted, once)
+    else:
+        asked = _table_question(fields, examples, model, base, without, wanted) if near is None else None
+    if asked is None or (asked.table and prior):
+        return None
+    asked = asked._replace(near=near, prior=prior[1:6] if prior and wanted.k else None)
     answer = yield asked
     if answer is None or isinstance(answer, Copies):
         return answer
@@ -189,22 +194,28 @@ def weights_by_core(
 
     def make_positive() -> tuple[FieldWeights, ...]:
         """The weights of all fields, as seed_weights makes them."""
+        if asked.table:
+            return seed_weights(fields, examples, model).positive
         (again,) = question.ask_all([asked._replace(weighs=True)]) if not wanted.weights else (answer,)
-        assert isinstance(again, Answer)
-        known, size = join() if len(answer.joined) else examples, fields.items.size
-        pairs = [*zip(fields.all, again.weighed, strict=True)]
-        return tuple(field_weights(field, _seeds(known.within(field), own), model, size) for field, own in pairs)
+        return _weighed(fields, join() if len(answer.joined) else examples, model, again)
 
     found: dict[str, Any] = {name: getattr(answer, name) for name in OF_SEEDS}
     if wanted.weights:
         told = zip(fields.all, answer.weighed, strict=True)
         found["rounded"] = tuple([Rounded(field, own.features, own.weights, model.rule) for field, own in told])
-    joined = join if len(answer.joined) else None
-    known = Known(without, wanted.k, (answer.ids, answer.scores), deeper, answer.least) if wanted.k else None
+    joined, least = join if len(answer.joined) else None, answer.least - base.largest_absolute
+    known = Known(without, wanted.k, (answer.ids, answer.scores), deeper, least) if wanted.k else None
     found |= {"join": joined, "summed": asked.sums, "known": known}
-    if wanted.k:
-        found |= {"smoothing": smoothing, "waiting": prior}
-    return SeedWeights(model, examples, make_positive, base, 0.0, **found)
+    found |= {"smoothing": smoothing, "waiting": prior} if wanted.k else {}
+    constant = round(base.constant * LATTICE) / LATTICE + answer.constant
+    return SeedWeights(model, examples, make_positive, base, constant, **found)
+
+
+def _weighed(fields: Fields, known: Examples, model: Model, answer: Answered) -> tuple[FieldWeights, ...]:
+    """The weights of all fields of what the core tells of examples."""
+    assert isinstance(answer, Answer)
+    pairs, size = zip(fields.all, answer.weighed, strict=True), fields.items.size
+    return tuple([field_weights(field, _seeds(known.within(field), own), model, size) for field, own in pairs])
 
 
 def _question(
@@ -216,8 +227,10 @@ def _question(
     without: Sequence[int],
     wanted: Wanted,
     once: bool,
-) -> Question:
+) -> Question | None:
     """What the core is asked for the weights of examples, if each of them counts."""
+    if examples.count + second[0] > question.MOST_EXAMPLES or not (examples.weights is None or examples.weights.all()):
+        return None
     n_items, total, alike, joins = fields.items.size, examples.total, ALIKE if fields.are_documents else 0.0, second[0]
     limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items), LEAST_WORDS, DEEPEST
     of_model = model.strength, model.rarity, model.budget, second[1], weight_of_joining(model, total), FLAT
@@ -231,6 +244,28 @@ def _question(
         texts = [_texts(field, examples.within(field), model.rule) for field in fields.all]
     sums = None if wanted.k else np.empty(len(base))
     return Question(lists, base, numbers, *of_seeds, sums, wanted.weights, once and alike > 0, choosing, texts=texts)
+
+
+def _table_question(
+    fields: Fields,
+    examples: Examples,
+    model: Bernoulli,
+    base: Base,
+    without: Sequence[int],
+    wanted: Wanted,
+) -> Question | None:
+    """What the core is asked for a model by a table, if it can take that."""
+    (field, *more), are_items = fields.all, examples.count == len(examples.ids) and examples.weights is None
+    if more or not (are_items and model.rule.binary) or examples.count > MOST_ROWS:
+        return None
+    if field.coefficient != 1 or base.scale != 1 or not LEAST_BOUND <= base.largest_absolute < EXACT_BELOW:
+        return None
+    n_items, sums = fields.items.size, None if wanted.k else np.empty(len(base.items))
+    of_model = {"n_items": n_items, "fewest": FEWEST_POSTINGS, "k": min(wanted.k, n_items)}
+    numbers = Numbers(**dict.fromkeys(Numbers._fields, 0) | of_model)
+    seeds, table = sorted(examples.ids), field.core_table(model, examples.count)
+    lists = [field.core_field(model.rule)]
+    return Question(lists, base.items, numbers, seeds, None, without, sums, wanted.weights, table=table)
 
 
 def _texts(field: Field, examples: Examples, rule: ValueRule) -> Part:

@@ -7,7 +7,7 @@ import pytest
 
 from setsearch.arrays import VALUE_LATTICE, moments, to_lattice
 from setsearch.core import binding, question
-from setsearch.core.question import FieldLists, Numbers, OpenField, Question
+from setsearch.core.question import FieldLists, Numbers, OpenField, Question, Table
 from setsearch.errors import LostArrays
 from setsearch.models import Lift, Seeds
 from setsearch.scoring import smoothing
@@ -103,6 +103,54 @@ def test_one_pass_is_the_product_with_the_matrix(seed, fewest):
         assert question.ask([OpenField(field, 0.0, 1.0)], base, own, seeds, shares, seeds, sums) is not None
         assert np.array_equal(sums, expected)
     assert answered
+
+
+@pytest.mark.parametrize("fewest", [0, 1 << 60], ids=["pruned", "all lists"])
+@pytest.mark.parametrize("seed", range(25))
+def test_a_model_by_a_table_is_the_product_with_the_matrix(seed, fewest):
+    """Whatever the weights, and which features are common."""
+    rng = np.random.default_rng(seed)
+    n_items, n_features = int(rng.integers(50, 600)), int(rng.integers(2, 40))
+    matrix = rng.random((n_items, n_features)) < rng.random(n_features) ** 3
+    matrix[0] = True
+    lists = [[ids, None, starts, ends] for ids, _, starts, ends in map(lists_of, (matrix.T, matrix))]
+    field = OpenField(FieldLists(*map(tuple, lists), matrix.sum(axis=0)), 0.0, 1.0)
+    known, ranks = np.unique(matrix.sum(axis=0), return_inverse=True)
+    for count in rng.integers(1, 7, 8):
+        seeds = np.sort(rng.choice(n_items, count, replace=False))
+        weights, constants = rng.choice([0, 0.25, 0.5, 3, 9], (2, count + 1, len(known)))
+        weights[0] *= -rng.choice([0.1, 1])
+        weights, constants = to_lattice(weights), to_lattice(constants)
+        absent = np.append(False, rng.random(n_items - 1) < rng.choice([0, 0.1]))
+        base = np.where(absent, -np.inf, matrix @ weights[0][ranks])
+        common = int(rng.integers(0, len(known) + 1))
+        others = np.where(absent, -np.inf, matrix @ np.where(ranks < common, weights[0][ranks], 0))
+        table = Table(weights, constants, ranks.astype(np.int32), others.astype(np.float32), common)
+        having = matrix[seeds].sum(axis=0)
+        beyond = np.where(having > 0, weights[having, ranks], 0)
+        expected, left = base + matrix @ beyond, np.setdiff1d(np.arange(n_items), seeds)
+        k = int(rng.choice([1, 2, 10, n_items]))
+        plain = np.sort(expected[left][~absent[left]])[::-1][:k]
+        asked = numbers(n_items, count, k, fewest=fewest), seeds, None, seeds
+        found = question.ask([field], base, *asked, None, True, table=table)
+        assert sorted(found.scores[:k].tolist(), reverse=True) == plain.tolist()
+        assert np.array_equal(found.scores, expected[found.ids]) and not np.isin(found.ids, seeds).any()
+        assert np.array_equal(found.weighed[0].weights, beyond[found.weighed[0].features])
+        assert found.constant == np.where(having > 0, constants[having, ranks], 0).sum()
+        sums = np.empty(n_items)
+        assert question.ask([field], base, *asked, sums, table=table) is not None
+        assert np.array_equal(sums, expected)
+
+
+def test_a_table_of_other_ranks_is_refused():
+    matrix = np.ones((9, 3))
+    lists = [(ids, None, starts, ends) for ids, _, starts, ends in map(lists_of, (matrix.T, matrix))]
+    field, seeds = OpenField(FieldLists(*lists, np.full(3, 9)), 0.0, 1.0), np.array([0])
+    for rank in (-1, 1, 2**31 - 1):
+        ranks = np.array([0, 0, rank], np.int32)
+        table = Table(np.zeros((2, 1)), np.zeros((2, 1)), ranks, np.zeros(9, np.float32), 1)
+        with pytest.raises(LostArrays):
+            question.ask([field], np.zeros(9), numbers(9, 1.0, 2), seeds, None, seeds, table=table)
 
 
 def _without(matrix, seeds, shares, others, model):

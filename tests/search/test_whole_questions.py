@@ -216,3 +216,12 @@ def test_others_above_the_middle_seed_are_counted_until_it_is_known_whether_they
                 seen.add((weights.above is None, plain > most))
             require_equal(lambda seeds=seeds: documents.expand(seeds, 5, cut="mark"))
     assert seen >= {(False, False), (False, True)}
+
+
+@pytest.mark.skipif(len(KERNELS) < 2, reason="the core was not built (python hatch_build.py)")
+@pytest.mark.parametrize("options", [{}, {"cut": "mark"}, {"k": 400}, {"strength": 7}, {"keep_seeds": True}])
+def test_the_core_weighs_for_the_model_of_the_paper_too(reading, options, monkeypatch):
+    seeds, options = ["i5", "i17", "i230"], {"model": "bernoulli", **options}
+    require_equal(lambda: reading.expand(seeds, **options))
+    monkeypatch.setattr(feedback, "seed_weights", None)
+    assert reading.expand(seeds, **options)

@@ -20,7 +20,7 @@ import numpy as np
 
 import setsearch
 from setsearch.core import binding, question
-from setsearch.core.question import FieldLists, Numbers, OpenField, Question
+from setsearch.core.question import FieldLists, Numbers, OpenField, Question, Table
 from setsearch.errors import LostArrays, SetsearchError
 from setsearch.scoring import postings as valued_lists
 from setsearch.search import passes as core_passes
@@ -228,9 +228,13 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     near = rng.integers(0, n, (3, n)).astype(np.int32), rng.random((3, n)), rng.random(n), 1.5
     own = [array[:2].copy() for array in items[2:4]]
     texts = items[0].copy(), items[1], *own, np.ones(len(own[0]))
+    of_ones = [(own[0], None, *own[2:4]) for own in (lists, items)]
+    ones = OpenField(FieldLists(*of_ones, lists[3] - lists[2]), 0, 1)
+    ranks, weights = np.zeros(n_features, np.int32), rng.random((len(seeds) + 1, 1))
+    table = Table(weights, weights, ranks, np.zeros(n, np.float32), 1)
     prior = among if among is not None else np.arange(n), rng.random(n // 2 if among is not None else n), 0.5, 0.2, 1.5
     every = lists[0], *lists[2:4], items[0], *items[2:4], source[1], near[0].reshape(-1), texts[0], *own, prior[0]
-    arrays = [array for array in every if len(array)]
+    arrays = [array for array in (*every, ranks) if len(array)]
     for _ in range(rng.integers(0, 3)):
         array = arrays[rng.integers(len(arrays))]
         number = rng.choice([*NUMBERS, n - 1, n, n_features, len(lists[0]), len(lists[0]) + 1])
@@ -244,6 +248,7 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
         lambda: question.ask_all([asked._replace(fields=asked.fields * 2, sums=np.empty(n))]),
         lambda: question.ask_all([asked._replace(fields=asked.fields * 3, near=near, prior=prior)]),
         lambda: question.ask_all([asked._replace(prior=prior)]),
+        lambda: question.ask_all([asked._replace(fields=[ones], table=table)]),
         lambda: binding.alike(near[0].T.astype(np.int8), np.arange(3, dtype=np.int16), 0.5, 2.0, near[2], near[2]),
         lambda: question.ask_all([asked._replace(texts=[texts])]),
         lambda: binding.smooth(np.arange(float(n)), near, seeds),
