@@ -291,15 +291,14 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
 
     Other threads of Python go on while the core is at work. Raises LostArrays.
     """
-    first = questions[0]
+    first, shape = questions[0], questions[0].base.shape
     ids_of_all: list[int] = []
     shares: list[float] = []
     found: list[Answered] = []
     for own in questions:
-        require(own.base.dtype == np.float64 and own.base.flags.c_contiguous, "a base that the core cannot take")
-        require(len(own.base) == len(first.base), "a base of other items")
-        require(own.choosing is None or _is_like(own.choosing, own.base), "another base that the core cannot take")
-        require(own.sums is None or len(own.sums) == len(own.base), "sums that the core cannot fill")
+        for array in (own.base, own.choosing, own.sums):
+            require(array is None or (array.shape == shape and array.dtype == np.float64), "a base of other items")
+            require(array is None or bool(array.flags.c_contiguous), "a base that the core cannot take")
         count = len(own.seeds) + own.numbers.joining + (len(own.texts[0][2]) if own.texts else 0)
         require(count <= MOST_EXAMPLES, "too many examples")
         require(own.table is None or _fits(own.table, own), "a table of other items, or seeds")
@@ -331,11 +330,6 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
     return found
 
 
-def ask(*question: Any, **more: Any) -> Answered:
-    """The answer to one Question."""
-    return ask_all([Question(*question, **more)])[0]
-
-
 def now(asking: Asking[T]) -> T:
     """The outcome of one question, which waits for no other."""
     answer: Answered = None
@@ -361,10 +355,6 @@ def _fits(table: Table, own: Question) -> bool:
     is_plain = own.shares is None and own.texts is None and own.near is None and own.prior is None
     (lists, *_), *more = own.fields
     return is_plain and not more and (len(own.seeds), lists.n_features, len(own.base)) == table.sizes
-
-
-def _is_like(one: Floats, other: Floats) -> bool:
-    return one.dtype == other.dtype and len(one) == len(other) and bool(one.flags.c_contiguous)
 
 
 def _packed(own: Question, texts: Any) -> bytes:

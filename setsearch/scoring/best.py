@@ -217,7 +217,7 @@ def kth_largest(scores: Floats, k: int) -> float:
 
 def sort_best(ids: npt.NDArray[np.integer], scores: Floats, k: int, names: Names) -> Best:
     """The k best of distinct ids, best first, and their scores; equal ones by name; -inf is never among them."""
-    if len(ids) and scores[-1] > -np.inf and (scores[1:] < scores[:-1]).all():  # they are in order
+    if len(ids) and scores[-1] > -np.inf and not np.count_nonzero(scores[1:] >= scores[:-1]):  # they are in order
         return ids[:k].astype(np.int64, copy=False), scores[:k]
     if len(ids) > 4 * k:
         reach = scores >= kth_largest(scores, k)

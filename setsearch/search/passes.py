@@ -203,10 +203,11 @@ def weights_by_core(
     if wanted.weights:
         told = zip(fields.all, answer.weighed, strict=True)
         found["rounded"] = tuple([Rounded(field, own.features, own.weights, model.rule) for field, own in told])
-    joined, least = join if len(answer.joined) else None, answer.least - base.largest_absolute
-    known = Known(without, wanted.k, (answer.ids, answer.scores), deeper, least) if wanted.k else None
-    found |= {"join": joined, "summed": asked.sums, "known": known}
-    found |= {"smoothing": smoothing, "waiting": prior} if wanted.k else {}
+    least = answer.least - base.largest_absolute
+    found |= {"join": join if len(answer.joined) else None, "summed": asked.sums}
+    if wanted.k:
+        known = Known(without, wanted.k, (answer.ids, answer.scores), deeper, least)
+        found |= {"known": known, "smoothing": smoothing, "waiting": prior}
     constant = round(base.constant * LATTICE) / LATTICE + answer.constant
     return SeedWeights(model, examples, make_positive, base, constant, **found)
 

@@ -18,6 +18,11 @@ from setsearch.search.weights import Prior, SeedWeights
 pytestmark = pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")
 
 
+def ask(*asked, **more):
+    """The answer to one question."""
+    return question.ask_all([Question(*asked, **more)])[0]
+
+
 def lists_of(rows):
     """The lists of the rows of a matrix: ids, values, starts, ends."""
     which, ids = np.nonzero(rows)
@@ -79,7 +84,7 @@ def test_one_pass_is_the_product_with_the_matrix(seed, fewest):
         plain = left[np.lexsort((left, -expected[left]))]
         plain = plain[expected[plain] > -np.inf][:k]
         own = numbers(n_items, shares.sum(), k, fewest=fewest, strength=model.strength, rarity=model.rarity)
-        found = question.ask([OpenField(field, norm_of(matrix), 1.0)], base, own, seeds, shares, seeds, None, True)
+        found = ask([OpenField(field, norm_of(matrix), 1.0)], base, own, seeds, shares, seeds, None, True)
         if found is None:  # nothing else has what the seeds have, or weights are tiny
             assert expected[plain[0]] <= 0 or np.abs(weights).sum() < 0.126
             continue
@@ -100,7 +105,7 @@ def test_one_pass_is_the_product_with_the_matrix(seed, fewest):
             above, most = (expected[left] > middle).sum(), max((n_items - len(seeds)) / 4, 2)
             assert above <= found.above <= most or most < found.above <= above
         sums = np.empty(n_items)
-        assert question.ask([OpenField(field, 0.0, 1.0)], base, own, seeds, shares, seeds, sums) is not None
+        assert ask([OpenField(field, 0.0, 1.0)], base, own, seeds, shares, seeds, sums) is not None
         assert np.array_equal(sums, expected)
     assert answered
 
@@ -276,7 +281,7 @@ def test_long_lists_of_little_weight_are_not_read():
     def search():
         """The five best."""
         field = FieldLists(tuple(by_feature), tuple(lists_of(matrix)), (matrix > 0).sum(axis=0))
-        found = question.ask([OpenField(field, norm_of(matrix), 1.0)], np.zeros(500), own, seeds, None, seeds)
+        found = ask([OpenField(field, norm_of(matrix), 1.0)], np.zeros(500), own, seeds, None, seeds)
         return found.ids.tolist(), found.scores.tolist()
 
     expected = search()
@@ -297,7 +302,7 @@ def test_weights_near_the_middle_of_two_are_left_to_numpy(part, is_sure):
     coefficient = (3_000_000 + part) / weight
     lists = FieldLists(tuple(lists_of(matrix.T)), tuple(lists_of(matrix)), np.array([df]))
     own, seeds = numbers(n_items, 1.0, 3), np.array([0])
-    found = question.ask([OpenField(lists, 0.0, coefficient)], np.zeros(n_items), own, seeds, None, seeds)
+    found = ask([OpenField(lists, 0.0, coefficient)], np.zeros(n_items), own, seeds, None, seeds)
     assert (found is not None) == is_sure
 
 
@@ -315,7 +320,7 @@ def test_lists_without_values_are_left_to_numpy():
         lists[which][at][place] = value
         field = FieldLists(tuple(lists["by_feature"]), tuple(lists["by_item"]), (matrix > 0).sum(axis=0))
         own, seeds = numbers(100, 1.0, 3), np.array([4])
-        assert question.ask([OpenField(field, 0.0, 1.0)], np.zeros(100), own, seeds, None, seeds) is None
+        assert ask([OpenField(field, 0.0, 1.0)], np.zeros(100), own, seeds, None, seeds) is None
 
 
 @pytest.mark.parametrize("norm", [0.0, 1.0])
@@ -331,7 +336,7 @@ def test_damaged_lists_are_refused(of, at, change, norm):
     field = FieldLists(tuple(lists["by_feature"]), tuple(lists["by_item"]), np.array([9, 3, 9]))
     seeds = np.array([0])
     with pytest.raises(LostArrays):
-        question.ask([OpenField(field, norm, 1.0)], np.zeros(9), numbers(9, 1.0, 2), seeds, None, seeds)
+        ask([OpenField(field, norm, 1.0)], np.zeros(9), numbers(9, 1.0, 2), seeds, None, seeds)
     sound = FieldLists(tuple(lists_of(matrix.T)), tuple(lists_of(matrix)), np.array([9, 3, 9]))
-    found = question.ask([OpenField(sound, norm, 1.0)], np.zeros(9), numbers(9, 1.0, 2), seeds, None, seeds)
+    found = ask([OpenField(sound, norm, 1.0)], np.zeros(9), numbers(9, 1.0, 2), seeds, None, seeds)
     assert found is not None, "memory of a call that failed is not used again"
