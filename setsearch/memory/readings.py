@@ -37,6 +37,11 @@ from setsearch.storage.revisions import Revision
 
 BOTH = tuple(COEFFICIENTS)
 BY = {"documents": (), "contexts": tuple(name for name in BOTH if name != "documents"), "both": BOTH}
+# The stamp of a relation, and where vectors come from, which change without a new one.
+PRESENT = """
+    select stamp, (select vectors from setsearch_kind where id = items),
+        (select vectors from setsearch_kind where id = features) from setsearch_relation where id = ?
+"""
 REST = 0.05  # seconds between two looks at whether another process has derived
 VERSIONS = 2  # of a relation that stay in memory: a host may roll back to the one before
 MERGED_SHARE, FEW_TO_MERGE = 1 / 100, 100  # changed items up to which stored lists are brought up to date when read
@@ -311,10 +316,12 @@ class Readings:
             for versions in self._memory.versions.values():
                 relation = versions[-1].relation
                 if name in (relation.items.name, relation.features.name):
-                    row = cursor.execute("select stamp from setsearch_relation where id = ?", (relation.id,)).fetchone()
-                    for version in versions:
-                        if row == (version.relation.stamp,):
-                            return Opened(version, version.relation.within(cursor), {})
+                    row = cursor.execute(PRESENT, (relation.id,)).fetchone()
+                    for version in versions if row is not None else ():
+                        if row[0] == version.relation.stamp:
+                            relation = version.relation.within(cursor)
+                            relation.items.vectors, relation.features.vectors = row[1:]
+                            return Opened(version, relation, {})
             relation = find_again(cursor, name)
             analyzer = self._analyzers.of(relation) if relation.analyzer else None
             version = Version(relation, analyzer)

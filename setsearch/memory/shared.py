@@ -7,7 +7,6 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -66,12 +65,8 @@ class StoredVectors:
     def of(self, relation: Relation, ranked: Vocabulary) -> Callable[[], Vectors] | None:
         """What reads the vectors of ranked items, which are items or features of a relation, or words in context."""
         kind = relation.items if ranked.id == relation.items.id else relation.features
-        # Vectors change without a new revision of the relation.
-        row = kind.cursor.execute("select vectors from setsearch_kind where id = ?", (kind.id,)).fetchone()
-        vectors = None if row is None else row[0]
-        if vectors is None:
+        if kind.vectors is None:
             return None
-        kind = kind if vectors == kind.vectors else replace(kind, vectors=vectors).within(kind.cursor)
         source = vector_source(kind)
         if source is None or source.size is None:
             return None

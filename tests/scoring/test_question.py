@@ -137,13 +137,13 @@ def test_a_model_by_a_table_is_the_product_with_the_matrix(seed, fewest):
         k = int(rng.choice([1, 2, 10, n_items]))
         plain = np.sort(expected[left][~absent[left]])[::-1][:k]
         asked = numbers(n_items, count, k, fewest=fewest), seeds, None, seeds
-        found = question.ask([field], base, *asked, None, True, table=table)
+        found = ask([field], base, *asked, None, True, table=table)
         assert sorted(found.scores[:k].tolist(), reverse=True) == plain.tolist()
         assert np.array_equal(found.scores, expected[found.ids]) and not np.isin(found.ids, seeds).any()
         assert np.array_equal(found.weighed[0].weights, beyond[found.weighed[0].features])
         assert found.constant == np.where(having > 0, constants[having, ranks], 0).sum()
         sums = np.empty(n_items)
-        assert question.ask([field], base, *asked, sums, table=table) is not None
+        assert ask([field], base, *asked, sums, table=table) is not None
         assert np.array_equal(sums, expected)
 
 
@@ -155,7 +155,7 @@ def test_a_table_of_other_ranks_is_refused():
         ranks = np.array([0, 0, rank], np.int32)
         table = Table(np.zeros((2, 1)), np.zeros((2, 1)), ranks, np.zeros(9, np.float32), 1)
         with pytest.raises(LostArrays):
-            question.ask([field], np.zeros(9), numbers(9, 1.0, 2), seeds, None, seeds, table=table)
+            ask([field], np.zeros(9), numbers(9, 1.0, 2), seeds, None, seeds, table=table)
 
 
 def _without(matrix, seeds, shares, others, model):
