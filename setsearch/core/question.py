@@ -235,29 +235,21 @@ class _Scratch:
         largest, room = max(n_features) + 1, max(LEAST_ROOM, 2 * k)
         most = ROOM + 2 * room + sum(n_features)
         self.ints, self.reals, self.room = np.empty(most, np.int64), np.empty(most + 2 * sum(n_features)), room
-        own = [
-            self._zeros(n_items, np.float32),
-            self._zeros(largest),
-            self._empty(largest, np.int64),
-            self._empty(largest),
-            self._empty(largest),
-            self._empty(k),
-            self._empty(room, np.int64),
-            self._empty(room),
-        ]
-        pruning = _Pruning(*own, room)
-        examples = self._empty(2 * LEAST_ROOM, np.int64), self._empty(2 * LEAST_ROOM)
+        own = self._new(n_items, np.float32, np.zeros), self._new(largest, make=np.zeros), self._new(largest, np.int64)
+        reals, ids = map(self._new, (largest, largest, k)), self._new(room, np.int64)
+        pruning = _Pruning(*own, *reals, ids, self._new(room), room)
+        examples = self._new(2 * LEAST_ROOM, np.int64), self._new(2 * LEAST_ROOM)
         parts = (PartStructure * len(n_features))()
         self._parts = parts
-        places, costs = self._empty(sum(n_features) + 1, np.int64), self._empty(largest, np.int64)
-        lists = self._empty(BLOCK), places, costs, c.addressof(parts), *examples, self._empty(2 * n_smoothed)
+        places, costs = self._new(sum(n_features) + 1, np.int64), self._new(largest, np.int64)
+        lists = self._new(BLOCK), places, costs, c.addressof(parts), *examples, self._new(2 * n_smoothed)
         self.memory = _Memory(pruning, *lists, 0, 0, 0, 0, 0)
         self.limits = np.empty(len(n_features), np.int64)
         self.weighed = (_Weighed * len(n_features))()
         for place, size in enumerate(n_features):
             dtypes = np.int64, np.int64, *3 * (float,), np.int64, np.int64
-            of_lists = [self._empty(size + 1, dtype) for dtype in dtypes]
-            self.weighed[place] = _Weighed(self._zeros(2 * size), 0, 0, *of_lists)
+            of_lists = [self._new(size + 1, dtype) for dtype in dtypes]
+            self.weighed[place] = _Weighed(self._new(2 * size, make=np.zeros), 0, 0, *of_lists)
         self.at = c.addressof(self.memory), c.addressof(self.weighed), address(self.limits)
         self.found = address(self.ints), len(self.ints), address(self.reals), len(self.reals), room
 
@@ -277,12 +269,8 @@ class _Scratch:
         are_enough = len(own_features) >= len(n_features) and all(map(ge, own_features, n_features))
         return are_enough and own_items >= n_items and own_k >= k and own_smoothed >= n_smoothed
 
-    def _zeros(self, size: int, dtype: Any = np.float64) -> int:
-        self._arrays.append(np.zeros(size, dtype))
-        return address(self._arrays[-1])
-
-    def _empty(self, size: int, dtype: Any = np.float64) -> int:
-        self._arrays.append(np.empty(size, dtype))
+    def _new(self, size: int, dtype: Any = np.float64, make: Any = np.empty) -> int:
+        self._arrays.append(make(size, dtype))
         return address(self._arrays[-1])
 
 
