@@ -861,14 +861,13 @@ typedef struct {
     double known[FEW_QUARTERS][RARE]; /* 0 if it is unknown */
 } factors_t;
 
-static factors_t factors_for(const question_t *question, const part_t *texts, const memory_t *memory) {
-    factors_t factors = {0};
-    double of_texts = 0;
-    for (int64_t e = 0; e < memory->n_examples; e++) factors.total += memory->shares[e];
+/* Those of a field; what is known stays, unless the one before had other examples. */
+static void use_factors(factors_t *factors, const question_t *question, const part_t *texts, const memory_t *memory) {
+    double of_texts = 0, total = 0;
+    for (int64_t e = 0; e < memory->n_examples; e++) total += memory->shares[e];
     for (int64_t t = 0; texts && t < texts->n_lists; t++) of_texts += texts->weights[t];
-    factors.total += of_texts;
-    factors.exponent = exponent_of(question, question->given + of_texts);
-    return factors;
+    if (total + of_texts == factors->total) return;
+    *factors = (factors_t){.total = total + of_texts, .exponent = exponent_of(question, question->given + of_texts)};
 }
 
 /* An example of a field: the part that has its list, the number of that, and its weight. */
@@ -1009,11 +1008,10 @@ static int keep_strongest(weighed_t *own, int64_t *costs, int64_t most, const pr
 
 /* The weights of a field, and the sums of positive and of negative ones, which are added to `sums`. */
 static int weigh(const field_t *field, const question_t *question, int64_t most, const memory_t *memory, weighed_t *own,
-                 const part_t *texts, double sums[2]) {
+                 const part_t *texts, factors_t *factors, double sums[2]) {
     double cost = 0;
-    factors_t factors = factors_for(question, texts, memory);
     const int has_limit = most != NO_LIMIT || question->budget > 0;
-    int sure = gather(field, question, texts, has_limit ? &factors : NULL, memory, own, &cost);
+    int sure = gather(field, question, texts, has_limit ? factors : NULL, memory, own, &cost);
     if (sure < 0) return sure;
     if (most == NO_LIMIT && question->budget) {
         own->n_always = 0;
@@ -1028,7 +1026,7 @@ static int weigh(const field_t *field, const question_t *question, int64_t most,
     }
     for (int64_t j = 0; j < own->count; j++) {
         const int64_t df = own->ends[j] - own->starts[j];
-        const double units = units_of(question, &factors, own->having[j], own->sums[j], df) * field->coefficient;
+        const double units = units_of(question, factors, own->having[j], own->sums[j], df) * field->coefficient;
         if (!is_sure(units)) return UNSURE;
         own->weights[j] = rint(units) * (1 / VALUE_LATTICE);
         sums[own->weights[j] < 0] += fabs(own->weights[j]);
@@ -1253,10 +1251,12 @@ static part_t lists_of(const field_t *field, const weighed_t *own) {
 static int64_t weigh_all(const field_t *fields, int64_t n_fields, const question_t *question, const int64_t *limits,
                          const memory_t *memory, weighed_t *weighed, double sums[2]) {
     int64_t size = 0;
+    factors_t factors = {0};
     for (int64_t f = 0; f < n_fields; f++) {
         weighed_t *own = weighed + f;
         const part_t *texts = memory->texts ? memory->texts + f : NULL;
-        const int sure = weigh(fields + f, question, limits[f], memory, own, texts, sums);
+        use_factors(&factors, question, texts, memory);
+        const int sure = weigh(fields + f, question, limits[f], memory, own, texts, &factors, sums);
         if (sure < 0) return sure;
         memory->parts[f] = lists_of(fields + f, own);
         for (int64_t j = 0; j < own->count; j++) size += own->ends[j] - own->starts[j];
