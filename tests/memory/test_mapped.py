@@ -518,7 +518,7 @@ def test_an_error_of_the_application_is_its_own(path, monkeypatch):
     with setsearch.open(path) as index:
         monkeypatch.setattr("setsearch.search.passes.seed_weights", lambda *_: {}["nothing"])
         with pytest.raises(KeyError):
-            index.items("film").expand(["i1"], model="bernoulli")
+            index.items("film").expand(["i1"], model="multinomial")
     assert len(files_of(path)) == 3
 
 
