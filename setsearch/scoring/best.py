@@ -1,7 +1,7 @@
 """The k best items: base plus weighted posting lists, all of which are added. Knows no models and no storage.
 
 Two kernels add with the same bits: the compiled core, for 2^15 items at a time, and numpy. Both return the items, order
-and bits of sorting all sums. A whole question of the default model is the core's (core/question.py), which leaves out
+and bits of sorting all sums. A whole question by lift or bernoulli is the core's (core/question.py), which leaves out
 lists.
 """
 
