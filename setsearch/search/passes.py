@@ -2,7 +2,8 @@
 
 Few seeds, five at most, say little. In a second pass (pseudo-relevance feedback) the items that score best, of n / 25
 at most, become seeds until there are ten, of weight 1/2, or 1/4 where there are three seeds, and the weights are made
-again; under a budget (models/lift.py) 10 // N of weight 1/2 join N seeds, three to five or none. A document that is
+again; under a budget (models/lift.py) 10 // N of weight 1/2 join N seeds, three to five or none. Where sets that know
+each other say who joins, more are right: until there are fifteen examples, of weight 1/2. A document that is
 nearly the same as a seed, or as one that joined, does not join: it says nothing new. None joins if the last of as many
 of the best items scores more than .85 of the first: such scores do not tell who belongs. The second pass reads as much
 as the first one times `feedback`, 5,000 postings at least: the strongest features whose lists together are as long,
@@ -47,7 +48,7 @@ from setsearch.search.weights import (
     seed_weights,
 )
 
-EXAMPLES = 10  # seeds and what joins them
+EXAMPLES, BESIDE = 10, 15  # seeds and what joins them; where rivals say who joins
 FEWEST = 2  # that may join
 WITH_BUDGET = 3, 5  # at least and at most so many: each has thousands of features
 WEIGHT, SMALLER_WEIGHT, ENOUGH = 0.5, 0.25, 3  # of an item that joins; and one that joins so many seeds
@@ -61,17 +62,9 @@ FEWEST_POSTINGS = 1 << 13  # fewer are added in less time than it takes to choos
 POPULARITY = 2.0  # standard deviations of the scores for one of the logarithms, with one seed
 
 
-def joining(model: Lift, total: float, n_items: int) -> int:
-    """How many items join seeds whose weights add up to N."""
-    fewest, most = WITH_BUDGET if model.budget else (FEWEST, EXAMPLES)
-    missing = EXAMPLES / max(total, 1.0) if model.budget else EXAMPLES - total
-    count = min(int(missing), most, n_items // SHARE)
-    return count if count >= fewest and total <= EXAMPLES / 2 else 0
-
-
-def weight_of_joining(model: Lift, total: float) -> float:
+def weight_of_joining(model: Lift, total: float, beside: bool = False) -> float:
     """The weight of an item that joins seeds whose weights add up to N."""
-    return WEIGHT if model.budget or total < ENOUGH else SMALLER_WEIGHT
+    return WEIGHT if model.budget or beside or total < ENOUGH else SMALLER_WEIGHT
 
 
 def own_features(features: Ints, weights: Floats) -> Ints:
@@ -82,11 +75,14 @@ def own_features(features: Ints, weights: Floats) -> Ints:
     return kept
 
 
-def how_many_join(model: Model, examples: Examples, n_items: int, feedback: float) -> int:
-    """How many items join examples, 0 for no second pass."""
+def how_many_join(model: Model, examples: Examples, n_items: int, feedback: float, beside: bool = False) -> int:
+    """How many items join examples, 0 for no second pass; `beside`: whether rivals say who."""
     if not feedback or examples.has_features or not isinstance(model, Lift):
         return 0
-    return joining(model, examples.total, n_items)
+    total, of = examples.total, BESIDE if beside else EXAMPLES
+    fewest, most = WITH_BUDGET if model.budget else (FEWEST, of)
+    count = min(int(EXAMPLES / max(total, 1.0) if model.budget else of - total), most, n_items // SHARE)
+    return count if count >= fewest and total <= EXAMPLES / 2 else 0
 
 
 def are_flat(scores: Sequence[float] | Floats, count: int) -> bool:
@@ -118,7 +114,9 @@ def different(fields: Fields, weights: SeedWeights, ids: list[int]) -> list[int]
     return without_copies(fields.first, weights.model.rule, weights.examples.ids, ids)
 
 
-def second_pass(fields: Fields, first: SeedWeights, ids: Sequence[int], feedback: float) -> SeedWeights:
+def second_pass(
+    fields: Fields, first: SeedWeights, ids: Sequence[int], feedback: float, beside: bool = False
+) -> SeedWeights:
     """The weights of the examples of a first pass with the best items among them."""
     if not ids:
         return first
@@ -129,7 +127,7 @@ def second_pass(fields: Fields, first: SeedWeights, ids: Sequence[int], feedback
         features, weights = own.seeds.features[counting], own.lists.weights[counting]
         cost = int(own.field.stored_lengths(features).sum()) + more * len(features)
         limits.append(Limit(max(int(feedback * cost), LEAST), own_features(features, weights), more))
-    joined = first.examples.joined_by(ids, weight_of_joining(first.model, first.examples.total))
+    joined = first.examples.joined_by(ids, weight_of_joining(first.model, first.examples.total, beside))
     second = seed_weights(fields, joined, first.model, limits)
     return second.having(examples=first.examples, join=lambda: joined)
 
@@ -234,7 +232,8 @@ def _question(
         return None
     n_items, total, alike, joins = fields.items.size, examples.total, ALIKE if fields.are_documents else 0.0, second[0]
     limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items), LEAST_WORDS, DEEPEST
-    of_model = model.strength, model.rarity, model.budget, second[1], weight_of_joining(model, total), FLAT
+    weight = weight_of_joining(model, total, wanted.taken is not None)
+    of_model = model.strength, model.rarity, model.budget, second[1], weight, FLAT
     of_ids = len(examples.ids) if examples.weights is None else float(examples.weights[: len(examples.ids)].sum())
     numbers = Numbers(n_items, of_ids, *of_model, alike, *wanted.few, *limits)
     lists = [field.core_field(model.rule) for field in fields.all]
@@ -358,8 +357,8 @@ def two_passes(
     whether examples that are nearly the same count once (by lift alone). Raises InvalidParameter.
     """
     subtract, share = _subtracting(fields, excluded, rejection), feedback(fields, defaults, options)
-    model = defaults.make(options)
-    count = how_many_join(model, examples, fields.items.size, share)
+    model, beside = defaults.make(options), wanted.taken is not None
+    count = how_many_join(model, examples, fields.items.size, share, beside)
     takes_away = bool(excluded) and rejection is not None and rejection.gamma > 0
     once = once and isinstance(model, Lift) and len(examples.ids) > 1 and examples.weights is None
     if not count or not (takes_away or uses_vectors(fields, defaults, options)):
@@ -373,11 +372,11 @@ def two_passes(
     if kept is not examples:
         return (yield from two_passes(fields, kept, defaults, options, excluded, rejection, wanted))
     first = one_pass(fields, examples, defaults, options)
-    count = how_many_join(first.model, examples, fields.items.size, share)
+    count = how_many_join(first.model, examples, fields.items.size, share, beside)
     if count:
         weights = with_vectors(fields, subtract(first), defaults, options)
         weights = weights if wanted.taken is None else weights.less("taken", wanted.taken)
-        first = second_pass(fields, first, _joining_items(fields, weights, excluded, count), share)
+        first = second_pass(fields, first, _joining_items(fields, weights, excluded, count), share, beside)
     return subtract(first)
 
 

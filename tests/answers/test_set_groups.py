@@ -73,7 +73,8 @@ def beside(index, name, rivals_of):
     items = {item for own, _ in first.values() for item in own}
     best = {i: max([first[other][0].get(i, 0.0) for other in rivals_of[name]] + [0.0]) for i in items}
     unit = first[name][1]
-    return alone(index, name, {i: float("inf") if i in have and unit else 0.5 * unit * best[i] for i in items})
+    taken = {i: float("inf") if i in have else 0.5 * unit * best[i] for i in items}
+    return alone(index, name, taken if unit else None)
 
 
 def kin(under, one, other):

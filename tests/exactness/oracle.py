@@ -193,13 +193,13 @@ def feedback_scores(
     vectors: Mapping[str, Sequence[float]] | None = None,
     share: float = 0.0,
     gamma: float = 0.0,
-    taken: Mapping[str, float] = {},
+    taken: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
     """Scores of the model lift after a second pass: 10 - N items, n // 25 at most, join the seeds at half weight.
 
     None joins that is nearly the same as a seed or a better item: by seven tenths of their features, five at least.
-    What is `taken` from scores counts for what joins. None at all if the last of as many of the best items scores more
-    than .85 of the first.
+    What others have `taken` from scores counts for what joins: then 15 - N items, at half weight however many seeds
+    there are. None at all if the last of as many of the best items scores more than .85 of the first.
     With vectors, both passes add the field of their meaning. Both subtract gamma times the scores by `excluded` items.
     """
 
@@ -211,8 +211,8 @@ def feedback_scores(
 
     values, seeds = soft_values(data, slope, binarization), list(dict.fromkeys(seeds))
     one_pass = added(lift_scores(data, seeds, 2.0, slope, binarization, RARITY), dict.fromkeys(seeds, 1.0))
-    count = min(10 - len(seeds), len(data) // 25)
-    left = {item: score - taken.get(item, 0.0) for item, score in one_pass.items()}
+    count = min((10 if taken is None else 15) - len(seeds), len(data) // 25)
+    left = {item: score - (taken or {}).get(item, 0.0) for item, score in one_pass.items()}
     ranked, best = list(ranking(left, {*seeds, *excluded})), list[str]()
     if 2 <= count <= len(ranked) and ranked[count - 1][1] > 0.85 * ranked[0][1]:
         return one_pass
@@ -223,7 +223,7 @@ def feedback_scores(
         return one_pass
     stored = {feature: len(items) for feature, items in transpose(data).items()}
     most = max(int(feedback * sum(stored[f] for f in {f for seed in seeds for f in values[seed]})), least)
-    joined = dict.fromkeys(seeds, 1.0) | dict.fromkeys(best, 0.25 if len(seeds) >= 3 else 0.5)
+    joined = dict.fromkeys(seeds, 1.0) | dict.fromkeys(best, 0.25 if len(seeds) >= 3 and taken is None else 0.5)
     estimates = lift_weights(values, joined, 2.0, stored, RARITY, len(seeds))
     of_seeds = lift_weights(values, seeds, 2.0, None, RARITY)
     least_own = sorted(of_seeds.values(), reverse=True)[: own or None][-1]
