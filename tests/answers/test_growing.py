@@ -57,7 +57,7 @@ def first_round(index, names, each, precision):
         for item, (left, _, better) in rows[name].items():
             if item not in taken and better is None:
                 v = (left - floor) / unit
-                odds = math.exp(6.02 + (1.2 + 2.88) * v) * unit / max(len(score), 262)
+                odds = math.exp(5.9 + (1.14 + 3.0) * v) * unit / max(len(score), 262)
                 candidates.append((-odds / (1 + odds), item))
         candidates.sort()
         count = max(
