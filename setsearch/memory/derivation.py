@@ -13,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.arrays import Ints
-from setsearch.core.threads import give_back, workers
+from setsearch.core.threads import give_back
 from setsearch.errors import CorruptIndex, DatabaseError, LostArrays
 from setsearch.memory.field import Field
-from setsearch.memory.latent_words import NAME as LATENT_NAME
 from setsearch.memory.names import ContextVocabulary
 from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
 from setsearch.memory.neighbors import Earlier, identities, nearest_words, read_earlier
@@ -140,15 +139,12 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
             contexts.generation, source, lambda share: at(ARRANGED + share * (COUNTED - ARRANGED))
         )
         at(COUNTED)
-        with workers() as give:  # one thread compares words: the vectors are made beside
-            vectors = give(contexts.make_vectors)
-            nearest = nearest_words(
-                _identified(contexts),
-                contexts.words.words,
-                texts.neighbors,
-                lambda share: at(COUNTED + share * (COMPARED - COUNTED)),
-            )
-            contexts.arrays[LATENT_NAME] = vectors()
+        nearest = nearest_words(
+            _identified(contexts),
+            contexts.words.words,
+            texts.neighbors,
+            lambda share: at(COUNTED + share * (COMPARED - COUNTED)),
+        )
         contexts.arrays.update((name, nearest[name]) for name in NEAREST_NAMES)
         stored |= nearest | {DOCUMENTS: contexts.arrays[DOCUMENTS]}
     stored |= {"items": json_array(contexts.words.words), "sizes": json_array(sizes_of(contexts))}

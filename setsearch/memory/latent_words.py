@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from setsearch.arrays import Array, Floats, bincount, offsets, repeat, take
-from setsearch.core.threads import side_by_side
+from setsearch.core.threads import give_back, side_by_side
 from setsearch.lists import Lists
 from setsearch.memory.neighbors import identities
 from setsearch.memory.vectors import Vectors
@@ -78,6 +78,7 @@ def _vectors(turned: Any) -> Floats:
         return product
 
     for left in reversed(range(ROUNDS)):
+        give_back()
         found = _rounded(found, digits[0])
         product = np.concatenate([*side_by_side(multiply, range(0, SIZE, COLUMNS))], axis=1)
         found = _times_power(product, -1 / 2 if left else -3 / 8)

@@ -7,12 +7,13 @@ its texts. The lists follow from these in some seconds: they stand in a file of 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from setsearch.arrays import Array, Entries, Ints
+from setsearch.core.threads import give_back, workers
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists, transposed
 from setsearch.memory import layout
@@ -84,7 +85,7 @@ class WordUses:
 class WordContexts:
     """The words and their fields, by name. Without fields the collection has no contexts.
 
-    `arrays`: by name, what a file of arrays has beside lists.
+    `arrays`: by name, what a file of arrays has beside lists; without that of the vectors, these are yet to be made.
     """
 
     generation: Generation
@@ -99,13 +100,11 @@ class WordContexts:
         """The nearest words of each word."""
         return neighbors_of(*(self.arrays[name].reshape(-1, NEAREST) for name in NEAREST_NAMES))
 
-    def make_vectors(self) -> Array:
-        """The array of the latent vectors."""
-        return latent_array(self.fields[LATENT_FIELD].lists(False))
-
     @cached_property
     def vectors(self) -> Vectors:
         """The latent vectors of those words that have one."""
+        if LATENT_NAME not in self.arrays:
+            self.arrays[LATENT_NAME] = latent_array(self.fields[LATENT_FIELD].lists(False))
         return word_vectors(self.arrays[LATENT_NAME])
 
 
@@ -146,7 +145,6 @@ def read_contexts(
     contexts = derived_contexts(generation, texts)
     if contexts.words.words != words or sizes_of(contexts) != sizes:
         raise LostArrays("the stored contexts")
-    contexts.arrays[LATENT_NAME] = contexts.make_vectors()
     contexts.arrays.update((name, generation.array(name)) for name in NEAREST_NAMES)
     check_nearest(len(words), *(contexts.arrays[name] for name in NEAREST_NAMES))
     return contexts
@@ -244,11 +242,17 @@ def _both_ways(cells: Entries, n_words: int, n_features: int) -> tuple[Lists, Li
 
 
 def mapped_arrays(contexts: WordContexts, rule: ValueRule) -> layout.Named:
-    """What a file of arrays gets of contexts."""
-    for name, field in contexts.fields.items():
-        yield from layout.lists_to_arrays(f"{name} {ITEMS}", field.content.by_item, may_grow=False)
-        yield from layout.turned_to_arrays(f"{name} {FEATURES}", field.content.by_feature)
-        yield from field.arrays_of(rule, has_postings=False)
+    """What a file of arrays gets of contexts; the vectors are made beside."""
+    if not contexts.fields:
+        return
+    with workers() as give:
+        vectors = give(partial(getattr, contexts, "vectors"))
+        for name, field in contexts.fields.items():
+            yield from layout.lists_to_arrays(f"{name} {ITEMS}", field.content.by_item, may_grow=False)
+            yield from layout.turned_to_arrays(f"{name} {FEATURES}", field.content.by_feature)
+            yield from field.arrays_of(rule, has_postings=False)
+            give_back()
+        vectors()
     yield from contexts.arrays.items()
 
 
