@@ -119,9 +119,8 @@ def offsets(lengths: Ints) -> Ints:
 def positions(starts: Ints, lengths: Ints) -> Ints:
     """The places of the entries of runs, one run behind the other, `(lengths.sum(),)`."""
     before = offsets(lengths)
-    places: Ints = repeat(starts - before[:-1], lengths)
-    places += np.arange(before[-1])
-    return places
+    places = repeat(starts - before[:-1], lengths)
+    return np.add(places, np.arange(before[-1]), out=places)
 
 
 def run_starts(*columns: npt.NDArray[np.integer]) -> Ints:

@@ -90,11 +90,6 @@ class Lists:
         return self._arrays
 
     @property
-    def buffer(self) -> Buffer:
-        """Where the entries are."""
-        return self.arrays[0]
-
-    @property
     def size(self) -> int:
         """The number of entries of all lists."""
         return int(self.lengths.sum())
@@ -142,10 +137,6 @@ class Lists:
         for first, last, ids, counts in self.chunks():
             lists = repeat(np.arange(first, last), self.lengths[first:last])
             yield Entries(lists, ids.astype(np.int64), counts.astype(np.int64))
-
-    def entries(self) -> Entries:
-        """All entries."""
-        return self.take(np.arange(len(self)))
 
     def replaced(self, lists: Ints, entries: Entries, n_lists: int, n_ids: int) -> "Lists":
         """The lists after some of them (ascending) were replaced by these entries."""
@@ -216,7 +207,7 @@ class Lists:
 
     def _append(self, entries: Entries) -> int | None:
         """Put entries behind all others; where they begin, or None if there is no room."""
-        buffer = self.buffer
+        buffer = self.arrays[0]
         begin, end = buffer.end, buffer.end + len(entries.ids)
         if end > len(buffer.ids) or _dtype(entries.counts).itemsize > buffer.counts.dtype.itemsize:
             return None

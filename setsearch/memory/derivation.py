@@ -122,6 +122,9 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
             draft.renew()
         tell(share)
 
+    def step(first: float, last: float) -> Tell:
+        return lambda share: at(first + share * (last - first))
+
     at(READ)
     tokens = arrange(np.array([id for id, _, _ in texts.documents], np.int64), texts.parts)
     used, stems, forms = used_names(tokens), np.zeros(0, np.int64), dict[str, str]()
@@ -135,16 +138,9 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
     contexts = no_contexts(Generation(IN_MEMORY, relation.state))
     if texts.has_contexts:
         source = TokenizedTexts(tokens, texts.documents, relation.items.next_id, analyzer, relation.has_phrases)
-        contexts = derived_contexts(
-            contexts.generation, source, lambda share: at(ARRANGED + share * (COUNTED - ARRANGED))
-        )
+        contexts = derived_contexts(contexts.generation, source, step(ARRANGED, COUNTED))
         at(COUNTED)
-        nearest = nearest_words(
-            _identified(contexts),
-            contexts.words.words,
-            texts.neighbors,
-            lambda share: at(COUNTED + share * (COMPARED - COUNTED)),
-        )
+        nearest = nearest_words(_identified(contexts), contexts.words.words, texts.neighbors, step(COUNTED, COMPARED))
         contexts.arrays.update((name, nearest[name]) for name in NEAREST_NAMES)
         stored |= nearest | {DOCUMENTS: contexts.arrays[DOCUMENTS]}
     stored |= {"items": json_array(contexts.words.words), "sizes": json_array(sizes_of(contexts))}

@@ -60,8 +60,7 @@ def _information(by_feature: Lists) -> Any:
     values: Any = take(shares, words)
     values *= repeat(by_feature.totals, by_feature.lengths)  # what is expected
     np.log(np.divide(counts, values, out=values), out=values)
-    values *= FINEST
-    is_some = np.rint(values, out=values) > 0
+    is_some = np.rint(np.multiply(values, FINEST, out=values), out=values) > 0
     bounds = offsets(is_some)[offsets(by_feature.lengths)]
     return csr_array((values[is_some], words[is_some], bounds), (len(by_feature), len(shares)))
 

@@ -7,7 +7,7 @@ its texts. The lists follow from these in some seconds: they stand in a file of 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -246,7 +246,7 @@ def mapped_arrays(contexts: WordContexts, rule: ValueRule) -> layout.Named:
     if not contexts.fields:
         return
     with workers() as give:
-        vectors = give(partial(getattr, contexts, "vectors"))
+        vectors = give(lambda: contexts.vectors)
         for name, field in contexts.fields.items():
             yield from layout.lists_to_arrays(f"{name} {ITEMS}", field.content.by_item, may_grow=False)
             yield from layout.turned_to_arrays(f"{name} {FEATURES}", field.content.by_feature)

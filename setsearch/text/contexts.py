@@ -131,9 +131,8 @@ class ContextPairs:
         often = np.flatnonzero(is_used & take(items.shares < ALL_USES, stream.tokens))
         left_out = _hashes(stream, documents, often) >= items.shares[stream.tokens[often]]
         is_used[often[left_out]] = False
-        self._begins = np.flatnonzero(is_used)
+        self._begins = np.flatnonzero(is_used) - FARTHEST
         self._items = take(self._item_of, stream.tokens[is_used])
-        self._begins -= FARTHEST
         self.uses: Ints = bincount(self._items, minlength=len(items.names))
 
     def of(self, pattern: Pattern) -> tuple[Ints, Ids]:

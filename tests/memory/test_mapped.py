@@ -408,7 +408,7 @@ def test_contents_of_one_file_write_each_for_itself(path):
 
     def entries(fields):
         """The lists of all films."""
-        return [array.tolist() for array in fields.first.lists(True).entries()]
+        return [array.tolist() for own in fields.first.sweep() for array in own]
 
     with setsearch.open(path) as index, setsearch.open(path) as writer:
         writer.update([("i1", {"f1": 3, "f2": 1})], ("film", "user"))
