@@ -4,6 +4,7 @@ import math
 import random
 import re
 import sqlite3
+import weakref
 import zlib
 from collections import Counter
 from itertools import permutations
@@ -17,7 +18,7 @@ from oracle import RARITY, lift_scores
 from samples import delete_arrays
 
 import setsearch
-from setsearch import errors
+from setsearch import arrays, errors
 from setsearch.storage import generations
 from setsearch.storage.generations import find_generation
 from setsearch.storage.relation import load_relations
@@ -626,3 +627,34 @@ def test_who_has_asked_nothing_is_told_the_same_of_contexts(tmp_path):
         assert index.info()["contexts"] == told
         index.items("terms").expand(["lion"])
         assert index.info()["contexts"] == told
+
+
+def test_pairs_of_a_pattern_are_gone_when_they_were_used(monkeypatch):
+    """They are as many as tokens, of two patterns at once."""
+    gone = []
+
+    class Pairs:
+        """As many pairs of each pattern."""
+
+        def of(self, _):
+            keys = np.arange(40) // 2
+            self.kept = weakref.ref(keys)
+            return keys, np.arange(40, dtype=np.int32)
+
+    pairs = Pairs()
+    monkeypatch.setenv("SETSEARCH_THREADS", "0")
+    monkeypatch.setattr(contexts, "sort", lambda cells: (gone.append(pairs.kept() is None), cells.sort()))
+    counted = [*contexts.context_fields(pairs)]
+    assert [len(field.keys) for _, field in counted] == [80, 100, 20, 20]
+    assert gone == [True] * 11
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.int64])
+@pytest.mark.parametrize("clip", [False, True])
+def test_many_narrow_places_are_taken_in_steps(dtype, clip):
+    chance = np.random.default_rng(0)
+    values, places = (
+        chance.integers(0, 9, 1000),
+        chance.integers(0, 1000 + 50 * clip, 2 * arrays.STEP + 7).astype(dtype),
+    )
+    assert np.array_equal(arrays.take(values, places, clip), values[np.minimum(places, 999)])

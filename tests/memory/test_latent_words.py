@@ -142,6 +142,22 @@ def test_neither_the_order_of_documents_nor_writes_change_a_byte(tmp_path):
         assert index.items("terms").expand(["lion"], 9) == hits
 
 
+def test_without_a_file_they_are_made_when_they_are_needed(tmp_path, monkeypatch):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add(random_texts(2).items())
+        index.refresh("now")
+        expected = rows_of(index)
+    monkeypatch.setattr(latent, "_vectors", None)
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert rows_of(index) == expected, "the file has them"
+    monkeypatch.undo()
+    monkeypatch.setenv("SETSEARCH_ARRAYS", "0")
+    with setsearch.open(tmp_path / "b.db", create=True, contexts="on") as index:
+        index.add(random_texts(2).items())
+        index.refresh("now")
+        assert rows_of(index) == expected
+
+
 def test_kernels_find_the_same(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
         index.add(random_texts(3).items())
