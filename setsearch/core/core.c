@@ -1885,7 +1885,7 @@ static int begin_rows(int64_t word, int64_t once, const part_t *parts, int64_t n
         for (int64_t j = 0; j < part->n_lists; j++, places++) {
             int64_t end = part->ends[j];
             *places = part->starts[j];
-            if (once && j + AHEAD < part->n_lists) fetch(part, (part->starts[j + AHEAD] + part->ends[j + AHEAD]) / 2);
+            if (once && j + AHEAD < part->n_lists) fetch(part, part->starts[j + AHEAD] / 2 + part->ends[j + AHEAD] / 2);
             if (*places < 0 || end < *places || end > part->size) return 0;
             while (once && *places < end) {
                 const int64_t middle = *places + (end - *places) / 2;
