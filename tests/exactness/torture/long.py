@@ -18,6 +18,7 @@ import damage
 import power
 import resources
 import serving
+import transactions
 import writes
 
 import setsearch
@@ -52,6 +53,7 @@ def main() -> None:
         "power cuts with contexts": lambda folder: power.torture(folder, 500 // share),
         "killed servers": lambda folder: serving.torture(folder, 100 // share),
         "concurrency": lambda folder: concurrency.torture(folder, 600 / share),
+        "hosts' transactions": lambda folder: transactions.torture(folder, 360 / share),
         "damage": lambda folder: damage.torture(folder, 2000 // share),
         "stale pages": damage.stale_pages,
         "writes": lambda folder: writes.torture(folder, 100_000 // share),

@@ -16,6 +16,7 @@ import damage
 import fuzz
 import power
 import serving
+import transactions
 import writes
 from processes import in_fresh_process
 
@@ -73,6 +74,10 @@ class TestShort:
         found = in_fresh_process(concurrency.torture, tmp_path, seconds)
         assert found["answers"] >= 16 * concurrency.LEAST
         assert found["writes"] >= 2 * concurrency.LEAST
+
+    def test_no_transaction_of_a_host_is_lost(self, tmp_path):
+        found = in_fresh_process(transactions.torture, tmp_path, 3)
+        assert found["committed"] > 0
 
     def test_a_flipped_byte_is_found_or_harmless(self, tmp_path):
         found = damage.torture(tmp_path, 300)
