@@ -76,6 +76,7 @@ def host_until(path: Path, end: float, seed: int) -> dict[str, int]:
                 if host.in_transaction:
                     host.execute("rollback")
             done += 1
+            time.sleep(0.05 * rng.random())  # SQLite's locks are not fair
         if host is not None:
             host.close()
 
