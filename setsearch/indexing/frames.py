@@ -56,13 +56,12 @@ def _collected(frame: Any) -> Any:
 
 
 def _with_index(frame: Any) -> Any:
-    """A frame; of pandas with its index as columns, where it has names, or tells rows apart and is no plain range."""
+    """A frame; of pandas with its index as columns, where it has names, or tells rows apart and is no range from 0."""
     index: Any = getattr(frame, "index", None)
     if not hasattr(index, "get_level_values") or not hasattr(frame, "assign"):
         return frame
     added = {name: index.get_level_values(name) for name in index.names if name is not None}
-    is_plain = type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)  # others are of some rows
-    if (added or not is_plain) and index.nlevels == 1 and index.is_unique:
+    if (added or getattr(index, "start", 1) != 0 or index.step != 1) and index.nlevels == 1 and index.is_unique:
         added["id"] = index
     return frame.assign(**{str(name): cells for name, cells in added.items() if name not in frame.columns})
 

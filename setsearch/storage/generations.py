@@ -45,9 +45,8 @@ class Generation(Bound):
         rows = self.cursor.execute(
             "select slice, data from setsearch_array where generation = ? and name = ? order by slice", (self.id, name)
         )
-        parts = [_unpacked(self, name, slice_, data) for slice_, data in rows]
-        is_sound = bool(parts) and all(own.dtype.kind in kinds for own in parts)
-        if not is_sound or len(parts[-1]) != 1 or int(parts[-1][0]) != sum(map(len, parts[:-1])):
+        parts = [_unpacked(self, name, slice_, data, kinds) for slice_, data in rows]
+        if not parts or len(parts[-1]) != 1 or int(parts[-1][0]) != sum(map(len, parts[:-1])):
             raise LostArrays(f"the stored {name}")
         return np.concatenate([np.zeros(0, np.int64), *parts[:-1]])
 
@@ -205,10 +204,10 @@ def _packed(id: int, name: str, array: Array) -> Iterator[tuple[int, bytes]]:
         yield number, add_checksum(pack(own), f"{id} {name} {number}")
 
 
-def _unpacked(generation: Generation, name: str, slice_: int, data: bytes) -> Array:
+def _unpacked(generation: Generation, name: str, slice_: int, data: bytes, kinds: str) -> Array:
     stored = strip_checksum(data, f"{generation.id} {name} {slice_}")
     values = None if stored is None else unpack(stored)
-    if values is None:
+    if values is None or values.dtype.kind not in kinds:
         raise LostArrays(f"the stored {name}")
     return values
 
