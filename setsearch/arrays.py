@@ -169,7 +169,7 @@ def places_among(ascending: Ints, numbers: npt.NDArray[np.integer]) -> tuple[Int
     return places, take(ascending, places, clip=True) == numbers
 
 
-def scale_for(bound: float, binary: bool = True) -> float:
+def scale_for(bound: float, binary: bool) -> float:
     """The largest power of two, 1 or more, times which sums below a bound stay exact, with some room left."""
     room = ROOM if binary else ROOM_OF_VALUES
     return 2.0 ** max(0, math.floor(math.log2(room / bound))) if 0 < bound < room else 1.0

@@ -132,7 +132,7 @@ def _reweighted(model: Model, own: FieldWeights, engine: Statistics) -> FieldWei
     return own._replace(query=query, lists=own.lists._replace(weights=query.weights * own.coefficient * own.scale))
 
 
-def weighted_query(weights: SeedWeights, most: int | None, engine: Statistics | None = None) -> WeightedQuery:
+def weighted_query(weights: SeedWeights, most: int | None, engine: Statistics | None) -> WeightedQuery:
     """The constant and the `most` features that add most, on average over the items that have them.
 
     Raises UsageError for several fields, whose features are of several kinds.

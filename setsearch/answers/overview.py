@@ -18,6 +18,7 @@ from setsearch.storage.vectors import count_vectors, vector_source
 QUANTILES = (0.995, 0.99, 0.985, 0.98, 0.97, 0.95, 0.92, 0.9)  # of the items by total: not the rarest, nor the usual
 LEAST_LETTERS = 4  # of a word: shorter ones are mostly function words
 LOOKED_AT = 40  # items beside a quantile
+FIRST_SETS, SET_SIZE = 3, 3  # that a page offers to begin with, and items of each
 
 
 def sample_items(relation: Relation, transposed: bool, totals: Ints, k: int = 5) -> list[str]:
@@ -56,29 +57,30 @@ def _stop_words(relation: Relation) -> frozenset[str]:
     return frozenset(get_stop_words([*languages, "english"][0]))
 
 
-def first_sets(reading: Reading, n_sets: int = 3, size: int = 3) -> list[list[str]]:
+def first_sets(reading: Reading) -> list[list[str]]:
     """Sets of items that belong together: some items, each with those that are nearest to it. Kept until a write.
 
     Those come first whose least member fits the other two best.
     """
     with reading.stored() as fields:
         field = fields.first
-        kept = field.kept_starters.get((n_sets, size))
+        kept: list[list[str]] | None = field.made_once.get("first sets")
         if kept is not None:
             return kept
         seeds = sample_items(fields.relation, field.transposed, field.totals, len(QUANTILES))
     sets: list[tuple[float, list[str]]] = []
     for seed in seeds:
         try:
-            hits = reading.expand([seed], size, keep_seeds=True, fold=reading.kind == "documents").shared()
+            hits = reading.expand([seed], SET_SIZE, keep_seeds=True, fold=reading.kind == "documents").shared()
             names = [hit.item for hit in hits]  # copies of the seed are folded, too
             fits = reading.fits(names)
         except QueryError:
             continue
-        if len(names) == size and not any(name in known for _, known in sets for name in names):
+        if len(names) == SET_SIZE and not any(name in known for _, known in sets for name in names):
             sets.append((min((fit.score for fit in fits), default=hits[-1].score), names))
-    best = [names for _, names in sorted(sets, reverse=True)[:n_sets]]
-    return field.kept_starters.get_or_make((n_sets, size), lambda: best)
+    best = [names for _, names in sorted(sets, reverse=True)[:FIRST_SETS]]
+    field.made_once["first sets"] = best
+    return best
 
 
 def describe_index(known: list[Relation], readings: Readings, database: str, collection: str) -> dict[str, Any]:

@@ -250,7 +250,7 @@ class _Host:
                 f"where {own} is not null and rowid in (select {places} from json_each('{steps}'), {ends})) "
                 "order by place"
             )
-        return [value for (value,) in limited_rows(self._cursor, f"reading {table}", statement, each=True)]
+        return [value for (value,) in limited_rows(self._cursor, f"reading {table}", statement)]
 
 
 def _singulars(name: str) -> set[str]:

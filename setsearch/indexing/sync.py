@@ -86,7 +86,7 @@ def follow(intake: Intake, source: SyncedSource, read: Callable[[Any], SourceCha
     return changes
 
 
-def add_source(intake: Intake, source: SyncedSource, progress: Progress = iter, empty: bool = False) -> Changes:
+def add_source(intake: Intake, source: SyncedSource, progress: Progress, empty: bool) -> Changes:
     """Index a table and keep it as the source of its relation; the caller commits.
 
     Raises SourceError, and UsageError if the relation holds other items, which only `empty` deletes.
@@ -111,7 +111,7 @@ def add_source(intake: Intake, source: SyncedSource, progress: Progress = iter, 
     return _Table(relation, source).read_anew(intake, progress)
 
 
-def sync(intake: Intake, relation: Relation, progress: Progress = iter) -> Changes:
+def sync(intake: Intake, relation: Relation, progress: Progress) -> Changes:
     """Bring a relation up to its table; the caller commits. Raises SourceError if the table is no longer as indexed."""
     source = load_source(relation)
     if source is None or source.kind in ENGINES:
@@ -225,7 +225,7 @@ def _read_joined(cursor: sqlite3.Cursor, field: Joined, chosen: str) -> dict[str
     statement = f"select {key}, {name} from {tables} where {key} <> '' and {name} <> ''"  # nor null
     statement += f" and {key} {chosen}" * bool(chosen)
     try:
-        for id, value in limited_rows(cursor, f"reading {rows.table}", statement, each=True):
+        for id, value in limited_rows(cursor, f"reading {rows.table}", statement):
             owner = cell_id(f"a row of {rows.table}", rows.key, id)
             names.setdefault(owner, []).append(cell_id(f"a row of {last.table}", last.name, value))
     except sqlite3.OperationalError as error:
@@ -300,9 +300,8 @@ class _Table:
         if not self.has_vanished():
             return Changes()
         name, key = self.source.name, self.source.key
-        rows = limited_rows(
-            self.relation.cursor, f"reading {name}", f"select {quote(key)} from {main_table(name)}", each=True
-        )
+        statement = f"select {quote(key)} from {main_table(name)}"
+        rows = limited_rows(self.relation.cursor, f"reading {name}", statement)
         existing = {cell_id(f"a row of {name}", key, own) for (own,) in rows}
         gone = [own for own in self.relation.items.names() if own not in existing]
         return Changes(0, Writer(self.relation).delete(gone))

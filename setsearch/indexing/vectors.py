@@ -90,7 +90,7 @@ def _paired(pairs: tuple[Iterable[str], Iterable[Any]]) -> tuple[list[Any], list
     return ids, rows
 
 
-def encode_texts(database: Database, items: str, encoder: Encoder, progress: Progress = iter) -> None:
+def encode_texts(database: Database, items: str, encoder: Encoder, progress: Progress) -> None:
     """Give vectors to all texts of a collection that have none, some in each transaction.
 
     No question and no write waits for the encoder. What was encoded before an error stays.

@@ -113,7 +113,6 @@ class Field:
         self.kept_bases = Kept[Hashable, Base]()
         self._tables = Kept[Hashable, Table]()
         self.kept_filters = Kept[tuple[str, ...], Ints]()  # the items that meet some conditions
-        self.kept_starters = Kept[tuple[int, int], list[list[str]]]()  # sets to begin with (answers/overview.py)
         self.kept_sets = Kept[Hashable, Any]()  # what saved sets weigh (answers/saved/claims.py)
         self._statistics = Kept[ValueRule, RuleStatistics]()
         self.made_once = Kept[str, Any]()  # what depends on the content alone

@@ -68,7 +68,7 @@ def read_terms(
     try:
         condition = f"where col in ({','.join('?' * len(columns))})" if columns else ""
         statement = f"select doc, term, count(*) from temp.setsearch_terms {condition} group by doc, term order by doc"
-        rows = limited_rows(cursor, f"reading {table.name}", statement, columns, each=True)
+        rows = limited_rows(cursor, f"reading {table.name}", statement, columns)
         for rowid, found in groupby(rows, itemgetter(0)):
             yield str(rowid), {term: count for _, term, count in found}, _title(titles, title, rowid)
     finally:

@@ -23,12 +23,12 @@ MODULUS = 1 << 62  # of a sum that SQLite stores as a whole number
 CHECKSUM_BYTES = 4  # of CRC-32
 
 
-def add_checksum(data: bytes, place: str = "") -> bytes:
+def add_checksum(data: bytes, place: str) -> bytes:
     """The bytes, followed by their CRC-32, which includes where they are stored."""
     return data + zlib.crc32(data, zlib.crc32(place.encode())).to_bytes(CHECKSUM_BYTES, "little")
 
 
-def strip_checksum(data: bytes, place: str = "") -> bytes | None:
+def strip_checksum(data: bytes, place: str) -> bytes | None:
     """The inverse of `add_checksum`; None if the checksum does not match."""
     body, stored = data[:-CHECKSUM_BYTES], data[-CHECKSUM_BYTES:]
     checksum = zlib.crc32(body, zlib.crc32(place.encode())).to_bytes(CHECKSUM_BYTES, "little")

@@ -150,9 +150,9 @@ def _interrupter(connection: sqlite3.Connection, reason: Callable[[], Exception 
 
 
 def limited_rows(
-    cursor: sqlite3.Cursor, what: str, statement: str, parameters: Sequence[Any] = (), each: bool = False
+    cursor: sqlite3.Cursor, what: str, statement: str, parameters: Sequence[Any] = (), each: bool = True
 ) -> Generator[Any]:
-    """The rows of a statement. SQLite may work on all of them together, or with `each` on ROWS rows, for the limit.
+    """The rows of a statement. SQLite may work on each ROWS of them for the limit, without `each` on all together.
 
     What the caller does between two rows does not count.
     """

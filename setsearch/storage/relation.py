@@ -223,9 +223,7 @@ def of_collection(relations: Sequence[Relation], collection: str) -> list[Relati
     return [relation for relation in relations if collection_of(relation.items.name) == collection]
 
 
-def find_relation(
-    relations: Sequence[Relation], names: tuple[str, str] | None, collection: str = ""
-) -> Relation | None:
+def find_relation(relations: Sequence[Relation], names: tuple[str, str] | None, collection: str) -> Relation | None:
     """The relation of a collection with these names, or its only one; None if there is none.
 
     Raises InvalidItem, InvalidParameter.

@@ -105,10 +105,6 @@ class View:
         own = [other for other, items in self.sets.items() if items == self.address.items]
         return [other for other in own if other != name and name not in self.placed.wholes(other)]
 
-    @property
-    def is_terms(self) -> bool:
-        return plain_name(self.address.items or "") == "terms"
-
 
 def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = None) -> View:
     """The page of a state; unknown examples are reported and left out. Raises UnknownReading, DatabaseError.

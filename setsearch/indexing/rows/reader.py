@@ -237,7 +237,7 @@ class RowReader:
             if source and connection is not None:
                 connection.close()
 
-    def decode_file(self, data: bytes, name: str, *, has_records: bool = False) -> str | None:
+    def decode_file(self, data: bytes, name: str, *, has_records: bool) -> str | None:
         """A whole file to text, in the encoding that it looks like; None to skip it.
 
         Of a file that `has_records` only some are skipped: bytes that are no text become lone surrogates.

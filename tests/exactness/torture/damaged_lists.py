@@ -152,7 +152,7 @@ def changed_array(old: bytes, rng: random.Random) -> bytes:
     values = values if values.dtype.kind == "f" else values.astype(np.int64)
     for _ in range(rng.randrange(1, 4)):
         values[rng.randrange(len(values))] = rng.choice(NUMBERS)
-    return integrity.add_checksum(pack(values))
+    return integrity.add_checksum(pack(values), "")
 
 
 def ask(path: Path, counts: "Counter[str]", sound: dict[str, object]) -> Iterator[str]:
