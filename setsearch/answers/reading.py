@@ -98,12 +98,12 @@ class Reading(BaseReading, Named):
         request, names = parse_request(k, options), parse_seeds(seeds)
         return self.answer(request.model, lambda fields_by: now(self._expand(fields_by, names, request)))
 
-    def answer(self, options: ModelOptions, answer: Callable[[FieldsBy], T]) -> T:
-        """What `answer` makes of the fields; again, if derived arrays turn out to be damaged or gone."""
+    def answer(self, options: ModelOptions, ask: Callable[[FieldsBy], T]) -> T:
+        """What `ask` makes of the fields; again, if derived arrays turn out to be damaged or gone."""
         with suppress(LostArrays), self._fields_by(options) as fields_by:
-            return answer(fields_by)
+            return ask(fields_by)
         with self._fields_by(options) as fields_by:
-            return answer(fields_by)
+            return ask(fields_by)
 
     def expand_each(
         self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]
@@ -164,12 +164,12 @@ class Reading(BaseReading, Named):
         refuse("explain", options)
         request, names = parse_request(1, options), parse_seeds(seeds)
 
-        def answer(fields_by: FieldsBy) -> Explanation:
+        def ask(fields_by: FieldsBy) -> Explanation:
             fields, examples, rejected = self._examples(fields_by, names, request, item)
             groups = now(self._groups(fields, examples, rejected, request, ALL))
             return explain_item(fields, groups, [*rejected, *examples.seeds], fields.resolve(item))
 
-        return self.answer(request.model, answer)
+        return self.answer(request.model, ask)
 
     def fits(self, seeds: SeedNames, **options: Unpack[ModelOptions]) -> list[SeedFit]:
         """How well each seed fits the others: its score if it is left out, the lowest first (lift, in one pass).
@@ -178,13 +178,13 @@ class Reading(BaseReading, Named):
         """
         names = parse_seeds(seeds)
 
-        def answer(fields_by: FieldsBy) -> list[SeedFit]:
+        def ask(fields_by: FieldsBy) -> list[SeedFit]:
             fields = self._choice.choose(fields_by, options, [*names])
             examples = find_examples(fields, names)
             examples.ids = sorted(examples.ids)
             return fits(fields, one_pass(fields, examples, self.defaults, options))
 
-        return self.answer(options, answer)
+        return self.answer(options, ask)
 
     def features(
         self,
@@ -199,12 +199,12 @@ class Reading(BaseReading, Named):
         k, names = positive_integer(k), parse_seeds(seeds)
         like, having = text_list(like, "like"), id_list(having, "having")
 
-        def answer(fields_by: FieldsBy) -> list[SetFeature]:
+        def ask(fields_by: FieldsBy) -> list[SetFeature]:
             fields = self._choice.choose(fields_by, options, [*names])
             examples = self._once_each(fields, options, find_examples(fields, names, like, having))
             return set_features(one_pass(fields, examples, self.defaults, options), k)
 
-        return self.answer(options, answer)
+        return self.answer(options, ask)
 
     def query(
         self,
@@ -220,11 +220,11 @@ class Reading(BaseReading, Named):
         refuse("query", options)
         request, names = parse_request(1 if most is None else most, options), parse_seeds(seeds)
 
-        def answer(fields_by: FieldsBy) -> WeightedQuery:
+        def ask(fields_by: FieldsBy) -> WeightedQuery:
             weights = now(self._weigh(*self._examples(fields_by, names, request), request, ALL))
             return weighted_query(weights, most, engine)
 
-        return self.answer(request.model, answer)
+        return self.answer(request.model, ask)
 
     def item_count(self) -> int:
         """n, the number of items."""
