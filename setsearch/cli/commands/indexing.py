@@ -61,38 +61,31 @@ def index_command(
 
     A SOURCE is a folder or an archive (.zip, .tar) of files of any kind; a file: text, HTML, mail (.eml, mbox), PDF,
     references (RIS, BibTeX, PubMed), or rows (JSON, CSV, TSV, workbooks, Parquet, Arrow), also .gz; - for standard
-    input; a .npy file, whose
-    rows are vectors of items that nothing else describes (`vectors`); or, with --table, an SQLite database (default: DB
-    itself). With --items and --features each row says that an item has a feature; give
-    all rows of an item in one call. `update` applies changes of a table of DB itself. An FTS5 table gives the terms of
-    its own index.
+    input; a .npy file, whose rows are vectors of items that nothing else describes (`vectors`); or, with --table, an
+    SQLite database (default: DB itself). With --items and --features each row says that an item has a feature; give all
+    rows of an item in one call. `update` applies changes of a table of DB itself. An FTS5 table gives the terms of its
+    own index.
 
     Example: setsearch index notes.db notes --language english
     """
+    sources, table = sources or [], given.table
     if given.suggest:
         _suggest(Path(sources[0]) if sources else db.path)
         return
-    table = given.table
     if not sources and table is None:
         raise UsageError("no source: give a folder, files, - for standard input, or --table NAME")
-    if any(map(is_matrix_file, sources or [])) and not any(fields.values()):
-        _index_matrix(db, sources or [], columns, replace, waiting)
+    if any(map(is_matrix_file, sources)) and not any(fields.values()):
+        _index_matrix(db, sources, columns, replace, waiting)
         return
     if any(fields.values()):
         columns = dataclasses.replace(columns, **fields, split=rules.split)
         rules = rules._replace(split=None)
-    relation, track = columns.relation, given.track
-    if relation[1] != "terms" and settings not in (text_options(), text_options(contexts=False)):
+    if columns.relation[1] != "terms" and settings not in (text_options(), text_options(contexts=False)):
         raise UsageError("options of texts, such as --language, --pairs, --contexts, are not for a relation or numbers")
     if columns.of_numbers and replace:
         raise UsageError("--replace is not for numbers; index into a new database")
     is_own_table = table is not None and not sources
-    if track and (not is_own_table or columns.of_numbers):
-        raise UsageError("--track is for --table of the database itself, with texts or a relation")
-    if is_own_table and not columns.of_numbers and any(rules):
-        raise UsageError(f"--keep, {RULES} are not for a table of the database itself; index a view of the rows")
-    if is_own_table and not db.path.is_file():
-        raise SetsearchError(f"{db} does not exist, so it has no table {table!r} to index")
+    _require_agreeing(db, given, rules, columns, is_own_table)
     with (
         closing(sqlite3.connect(db.path, timeout=waiting["timeout"]))
         if is_own_table and columns.of_numbers
@@ -103,20 +96,34 @@ def index_command(
         reader = dataclasses.replace(reader, database=db.path, kept=() if replace else _kept_columns(index))
         if columns.of_numbers:
             with tell(READING, lambda: reader.rows.amount.share) as follow:
-                numbers = follow(reader.read_numbers(sources or []))
-                written = index.add_numbers(numbers, columns.numbers, relation[0])
+                numbers = follow(reader.read_numbers(sources))
+                written = index.add_numbers(numbers, columns.numbers, columns.relation[0])
         elif is_own_table:
             roles = dataclasses.replace(columns, errors=given.errors or "strict")
             with tell(READING) as follow:
-                written = index.add_table(table or "", roles, track=track, replace=replace, progress=follow).written
+                written = index.add_table(
+                    table or "", roles, track=given.track, replace=replace, progress=follow
+                ).written
             _derive(index)
         else:
             write = index.replace if replace else index.update
             with tell(READING, lambda: reader.rows.amount.share) as follow:
-                written = write(follow(reader.read(sources or [])), relation)
+                written = write(follow(reader.read(sources)), columns.relation)
             _derive(index)
         _tell_indexed(index, written, str(db))
         _tell_left_out(index, reader, db)
+
+
+def _require_agreeing(
+    db: Collection, given: SimpleNamespace, rules: Rules, columns: "Columns", is_own_table: bool
+) -> None:
+    """Raise for options that a table of the database itself cannot have, or that are for such a table only."""
+    if given.track and (not is_own_table or columns.of_numbers):
+        raise UsageError("--track is for --table of the database itself, with texts or a relation")
+    if is_own_table and not columns.of_numbers and any(rules):
+        raise UsageError(f"--keep, {RULES} are not for a table of the database itself; index a view of the rows")
+    if is_own_table and not db.path.is_file():
+        raise SetsearchError(f"{db} does not exist, so it has no table {given.table!r} to index")
 
 
 def _suggest(database: Path) -> None:
