@@ -1,4 +1,6 @@
-"""`Hits`, the answer to one question: in frames, tables and pictures; and what all readings share."""
+"""`Hits`, the answer to one question: in frames, tables and pictures (of picture.py, which knows a `Hit` of results.py);
+and what all readings share.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module

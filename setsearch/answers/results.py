@@ -1,4 +1,4 @@
-"""What a query returns."""
+"""The parts of what a query returns; the whole is `Hits` (answer.py)."""
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
