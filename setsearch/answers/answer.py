@@ -1,5 +1,6 @@
-"""`Hits`, the answer to one question: in frames, tables and pictures (of picture.py, which knows a `Hit` of results.py);
-and what all readings share.
+"""`Hits`, the answer to one question: in frames, tables and pictures; and what all readings share.
+
+It draws itself by picture.py, which knows what a `Hit` is (results.py): so they are two modules.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -192,6 +192,12 @@ def test_documents_have_their_size():
     assert sum(path.stat().st_size for path in (ROOT / "sample_corpus").iterdir() if path.is_file()) < 5_000_000
 
 
+def test_lines_of_documents_fit():
+    for name in READ:
+        text = re.sub(r"^```.*?^```", "", (ROOT / name).read_text(), flags=re.DOTALL | re.MULTILINE)
+        assert [line for line in text.splitlines() if len(line) > 120 and line[0] not in "|!"] == [], name
+
+
 def test_documents_tell_no_history():
     """What was is told by CHANGELOG.md and benchmarks/LOG.md."""
     for name in READ:
