@@ -12,7 +12,7 @@ from setsearch.storage.names import HINTS
 from setsearch.web.page_state import MOST_NAMES, Address
 
 WORDS_OF_TEXT = 4  # from which on what is typed may be a text
-MOST_HINTED = 3  # unknown names with suggestions, each of which takes a scan
+MOST_HINTS = 3  # unknown names with suggestions, each of which takes a scan
 
 
 def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[str, Any]]]:
@@ -45,7 +45,7 @@ def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[
     like = tuple(dict.fromkeys((*asked.like, *texts)))
     address = asked.replace(seeds=tuple(seeds), rejected=tuple(rejected), like=like)
     for place, own in enumerate(unknown):
-        alike = reading.find_names(own["name"], HINTS) if place < MOST_HINTED else []
+        alike = reading.find_names(own["name"], HINTS) if place < MOST_HINTS else []
         shown = {found.item: found.item if own["several"] else found.title or found.item for found in alike}
         own["near"] = [(label, address.accept(item)) for item, label in shown.items()]
     return address, unknown
