@@ -215,9 +215,8 @@ class ItemSet:
         items = stored.items_of(self.name)
         found = "" if items is None else _version(stored.marks(self.name))
         if version and found != version:
-            raise ChangedSet(
-                f"somebody has changed the set {self.name!r} meanwhile, and nothing was saved; look again, or rename it"
-            )
+            what = f"somebody has {'deleted' if items is None else 'changed'} the set {self.name!r} meanwhile"
+            raise ChangedSet(f"{what}, and nothing was saved; look again, or rename it")
         if found and not version and (items, found) != (self.items, _version(self._marks)):
             taken = f"there is a set {self.name!r} already; `setsearch set accept` adds to it"
             raise ChangedSet(f"{taken}, `replace` replaces it; or take another name")

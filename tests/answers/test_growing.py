@@ -530,7 +530,8 @@ def test_the_command_shows_what_joined_and_takes_rounds_back(classes, run, faile
     assert (code, json.loads(out), err) == (0, joined, "round 3 is reached\n")
     code, out, err = run("set", "group", "a.db", "kinds", "--take-back", "3")
     assert (code, json.loads(out)) == (0, [row for row in joined if row["round"] == 3])
-    assert err.endswith(" taken back; `setsearch grow` goes on from round 3\n")
+    assert err.endswith(" taken back; `setsearch grow` goes on\n")
+    assert run("set", "group", "a.db", "kinds", "--take-back", "3")[2].startswith("nothing joined from round 3 on")
     assert json.loads(run(*grown)[1]) == [row for row in joined if row["round"] < 3]
     assert run("set", "group", "a.db", "kinds", "--stop")[2] == "the group kinds does not grow now\n"
     failed(run("set", "group", "a.db", "kinds", "--take-back", "0"), 2, "--take-back")

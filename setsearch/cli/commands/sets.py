@@ -85,11 +85,12 @@ def group_command(
             growth.stop()
         if growth is not None and take_back is not None:
             growth[:] = growth.take_back(take_back)
-            say(f"{len(growth):,} taken back; `setsearch grow` goes on from round {take_back}")
+            goes_on = "taken back; `setsearch grow` goes on"
+            say(f"{len(growth):,} {goes_on}" if growth else f"nothing joined from round {take_back} on, or is unjudged")
         rows = [_row(index.set(own)) for own in found.sets]
     if growth is not None and (grown or take_back is not None):
         if grown:
-            say(f"grows now (host and process {growth.runs})" if growth.runs else growth.ended or "grows no more")
+            say(f"grows now (host and process {growth.runs})" if growth.runs else growth.ended or "no run is at work")
         show([own._asdict() for own in growth])
     elif growth is None:
         say(f"the group {name} is {'' if found.exclusive else 'not '}exclusive")
