@@ -178,7 +178,8 @@ def _add_groups(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     @router.get("/groups", response_model=schemas.schema(list[Group]))
     async def groups() -> list[Group]:
         """The groups of saved sets; sets come into one by PUT, with their `group`."""
-        return await pool.ask(lambda index: [index.group(name) for name in sorted({*index.groups().of.values()})])
+        known = await pool.ask(Index.groups)
+        return [Group(name, name in known.exclusive, known.within(name)) for name in sorted({*known.of.values()})]
 
     @router.patch("/groups/{name:path}", response_model=schemas.schema(Group), dependencies=writing)
     async def change_group(name: SetNamed, given: schemas.GroupChange) -> Group:

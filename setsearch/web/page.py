@@ -79,6 +79,9 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
         name = request.query_params.get("name", "")
         saved = await pages.pool.ask(lambda index: saved_set(index, name))
         members = tuple(saved.accepted), tuple(saved.rejected)
+        if max(map(len, members)) > MOST_NAMES:
+            what = f"{name!r} has {len(members[0]):,} accepted and {len(members[1]):,} rejected items"
+            raise InvalidParameter(f"{what}, and at most {MOST_NAMES} fit on a page; its inbox and its review open")
         return redirect(request, str(Address(saved.items, *members, set=name, version=saved.version)))
 
     @pages.get("/export.{kind}")

@@ -426,7 +426,7 @@ def test_errors():
         for precision in (1.0, 0, "much"):
             with pytest.raises(errors.InvalidParameter, match="precision must be a number from 1e-06 to"):
                 index.grow(group="kinds", precision=precision)
-        for wrong in ({"rounds": 0}, {"each": 1.5}):
+        for wrong in ({"rounds": 0}, {"each": 1.5}, {"rounds": None}):
             with pytest.raises(errors.InvalidParameter, match="must be a whole number from 1 on"):
                 index.grow(group="kinds", **wrong)
         with pytest.raises(errors.UnknownSet, match="no set is in a group 'none'"):

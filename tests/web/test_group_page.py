@@ -158,3 +158,14 @@ def test_a_group_grows_on_the_page_by_keys_alone(kinds, serve, browse):
     page.wait_for_selector("text=Round 1 is reached.")
     with setsearch.open(kinds) as index:
         assert 0 < len(index.growth(group=NAME)) < sum(len(own) - 3 for own in members(kinds).values())
+
+
+def test_a_set_that_does_not_fit_on_a_page_is_told(kinds, serve):
+    with setsearch.open(kinds) as index:
+        index.add([(f"cats{n}", "lion tiger") for n in range(20, 240)])
+        index.keep_set("many", [f"cats{n}" for n in range(20, 230)], items="documents")
+    server = serve(kinds)
+    status, _, page = server.ask("/open?name=many")
+    assert status == 422
+    assert "has 210 accepted and 0 rejected items, and at most 200 fit on a page; its inbox and its review open" in page
+    assert server.ask("/inbox?set=many")[0] == server.ask("/review?set=many")[0] == 200

@@ -41,7 +41,7 @@ from setsearch.answers.saved.stored import IS_MEMBER, StoredSets
 from setsearch.arrays import Floats
 from setsearch.errors import ChangedSet, InvalidParameter, LostArrays, SetsearchError, TakenOver, UsageError
 from setsearch.memory.readings import FieldsBy
-from setsearch.options import GROWING, Progress, check
+from setsearch.options import GROWING, Progress
 from setsearch.search.cutoff import fits, odd_one
 from setsearch.search.passes import one_pass
 from setsearch.sqlite.database import Database
@@ -235,7 +235,8 @@ class Rounds:
 
 def grow(grower: Grower, accept: bool, progress: Progress, **wanted: Any) -> Growth:
     """As `Index.grow`; `wanted` are rounds, each and precision."""
-    check({"accept": accept, **wanted}, GROWING)
+    for name, value in {"accept": accept, **wanted}.items():
+        GROWING[name].check(value)
     database, plan, draft = grower.database, Plan(grower.names, **wanted), grower.begin()
     found = Growth((), grower)
     try:
