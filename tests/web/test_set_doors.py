@@ -86,6 +86,8 @@ def test_the_page_puts_a_set_into_a_group_and_within_another(serve, tmp_path, br
         index.keep_set("animals", ["cats0"], items="documents")
         index.keep_set("grain", ["grain0"], items="documents", group="kinds")
         index.group("kinds", exclusive=True)
+    from playwright.sync_api import expect
+
     page = browse(serve(tmp_path / "a.db").url + "?items=documents&seed=cats2&seed=cats3")
     page.get_by_label("Name of the set").fill("big <cats>")
     page.get_by_role("button", name="Save").click()
@@ -93,7 +95,7 @@ def test_the_page_puts_a_set_into_a_group_and_within_another(serve, tmp_path, br
         page.get_by_label("Group of big <cats>").fill(group)
         page.get_by_label("A part of").select_option(under)
         page.get_by_role("button", name="Place").click()
-        page.wait_for_selector(f".sets li:has-text('big <cats>') small:text-is('documents{told}')")
+        expect(page.locator(".sets li", has_text="big <cats>").locator("small")).to_have_text(f"documents{told}")
         with setsearch.open(tmp_path / "a.db") as index:
             assert (index.set("big <cats>").group or "", index.set("big <cats>").under or "") == (group, under)
         if group:
