@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -89,11 +90,8 @@ class QuestionPool:
         def run() -> None:
             """Do the work with an index of its own, unless one was lent."""
             try:
-                if self._lent and self._index is not None:
-                    work(self._index, lambda: begun.set_result(None))
-                else:
-                    with setsearch.open(self.place, time_limit=self.time_limit, read_only=self.read_only) as index:
-                        work(index, lambda: begun.set_result(None))
+                with nullcontext(self._index) if self._lent and self._index else self._open() as index:
+                    work(index, lambda: begun.set_result(None))
             except BaseException as error:
                 if not begun.done():
                     begun.set_exception(error)
@@ -106,10 +104,13 @@ class QuestionPool:
         except TimeoutError as error:
             raise Unavailable(f"it did not begin within {self.seconds:g} seconds; ask again in a moment") from error
 
+    def _open(self) -> Index:
+        return setsearch.open(self.place, time_limit=self.time_limit, read_only=self.read_only)
+
     def _answer(self, question: Callable[[Index], T], cancellation: Cancellation) -> T:
         try:
             if self._index is None:
-                self._index = setsearch.open(self.place, time_limit=self.time_limit, read_only=self.read_only)
+                self._index = self._open()
             with cancellation:
                 return question(self._index)
         except (LockedDatabase, ReadOnlyDatabase):

@@ -165,6 +165,35 @@ def test_the_api_and_the_page(place, told):
         assert [row.hit.score for row in make_view(index, papers).rows] == [hit.score for hit in expected.shared()]
 
 
+def test_options_of_growing_are_the_same_at_all_doors(tmp_path, run):
+    pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
+    pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
+    mcp = pytest.importorskip("setsearch.integrations.mcp", reason="needs the MCP library: pip install setsearch[mcp]")
+    from fastapi.testclient import TestClient
+
+    from setsearch.web import make_app as make_web
+
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True, contexts="off") as index:
+        index.add([("a", "lion tiger"), ("b", "lion cat"), ("c", "wheat")])
+        index.keep_set("cats", ["a"], items="documents", group="g")
+    tools = mcp.make_server(path)
+    with TestClient(make_web(path)) as client, setsearch.open(path) as index:
+        for name, value in {"rounds": 0, "each": 0, "precision": 2.0}.items():
+            with pytest.raises(SetsearchError) as caught:
+                index.grow(group="g", **{name: value})
+            told = str(caught.value)
+            assert told.startswith(f"{name} must be a ")
+            assert run("grow", str(path), "--group", "g", f"--{name}", str(value)) == (2, "", f"Error: {told}\n")
+            assert client.post("/api/grow/g", json={name: value}).json() == {"error": told}
+            answer = client.post("/group", data={"name": "g", "said": "grow", name: str(value)})
+            assert (answer.status_code, told in answer.text) == (422, True)
+            if name != "rounds":  # assistants grow by one
+                with pytest.raises(Exception, match=f"^{name} must be a "):
+                    asyncio.run(tools.call_tool("grow", {"group": "g", name: value}))
+        assert index.growth(group="g") == []
+
+
 def test_an_unknown_option_is_refused_with_the_nearest(place):
     with setsearch.open(place) as index:
         reading = index.items("documents")
