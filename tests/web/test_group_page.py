@@ -169,3 +169,17 @@ def test_a_set_that_does_not_fit_on_a_page_is_told(kinds, serve):
     assert status == 422
     assert "has 210 accepted and 0 rejected items, and at most 200 fit on a page; its inbox and its review open" in page
     assert server.ask("/inbox?set=many")[0] == server.ask("/review?set=many")[0] == 200
+
+
+@pytest.mark.long
+def test_long_names_stay_on_a_narrow_page(kinds, serve, browse):
+    name, group = "L" * 150, "G" * 150
+    with setsearch.open(kinds) as index:
+        index.keep_set(name, ["cats3"], items="documents", group=group)
+        index.keep_set("part", ["cats4"], items="documents", under=name)
+        index.grow(group=group, rounds=1, precision=0.01)
+    server = serve(kinds)
+    page = browse(server.url, viewport={"width": 375, "height": 700})
+    for place in ("", f"group?name={group}", f"open?name={name}", "open?name=part", "inbox", f"review?set={name}"):
+        page.goto(server.url + place)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375, place
