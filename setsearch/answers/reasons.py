@@ -168,12 +168,12 @@ class Wording:
     def _keys_of_words(self, names: Sequence[str], labels: list[str], language: str) -> list[int] | None:
         """Numbers of what terms tell, 0 of function words, 1 of pieces, which get other labels; None of others."""
         empty, keys, numbers = function_words(language), list[int](), dict[str, int]()
-        words = [*map(str.lower, labels)]
-        columns = zip(names, labels, words, map(stemmer(language), words), strict=True)
-        for place, (name, label, word, stem) in enumerate(columns):
+        stem = stemmer(language)
+        for place, (name, label) in enumerate(zip(names, labels, strict=True)):
             if label.isalpha() and name.isalpha():
+                word = label.lower()
                 is_empty = len(label) == 1 or word in empty
-                keys.append(0 if is_empty else numbers.setdefault(stem, len(numbers) + 2))
+                keys.append(0 if is_empty else numbers.setdefault(stem(word), len(numbers) + 2))
                 continue
             (kind, *content), (labels[place], *_) = self._told(name, label, language)
             if len(content) > 1 or kind not in (EMPTY, PIECES, WORDS):

@@ -41,7 +41,8 @@ def likely_language(words: Collection[str]) -> str:
 
 def telling(words: Sequence[str]) -> list[int]:
     """The places of the words that tell a language; none if all of them can be English."""
-    return [] if _foreign().isdisjoint(words) else [place for place, word in enumerate(words) if word in _languages()]
+    known = _languages()
+    return [] if _foreign().isdisjoint(words) else [place for place, word in enumerate(words) if word in known]
 
 
 @cache

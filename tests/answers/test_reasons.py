@@ -12,8 +12,8 @@ from hypothesis import given
 import setsearch
 from setsearch.answers.reasons import MOST, Wording, _word, sentence
 from setsearch.answers.results import Contribution, Parts
+from setsearch.core import binding
 from setsearch.core.binding import Found
-from setsearch.scoring.best import is_core
 from setsearch.search.weights import OWN
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.function_words import function_words, likely_language, stemmer
@@ -33,7 +33,7 @@ TERMS = dict.fromkeys(
     "lion lions tiger tigers the of a s der und nicht die für la les dans d'or 12 7% ~abc ~bcd İs ß".split()
 )
 TERMS |= {"outcom": "outcomes", "clinic": "clinical"}
-needs_core = pytest.mark.skipif(not is_core(), reason="needs the compiled core")
+needs_core = pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")
 NAMES = (
     "_ flowers|bright _|_ flowers .|flower _|_ of|_ and|_ , the|listed with pink|used like red|its own text has hue|d1"
 )
