@@ -206,8 +206,8 @@ def contributions(lists: bytes, items: Ints, features: Ints, weights: Floats) ->
 
     None for lists without values, and for too many. `lists`: a `part_t` of lists by item. Raises LostArrays.
     """
-    n, n_features, amounts = len(items), len(features), np.empty(LEAST_ROOM)
-    ints = np.empty(1 + 2 * n + 2 * n_features + LEAST_ROOM, np.int64)
+    n, n_features, amounts = len(items), len(features), _scratch("scores", LEAST_ROOM)
+    ints = _scratch("ids", 1 + 2 * n + 2 * n_features + LEAST_ROOM, np.int64)
     ends = [*accumulate((n_features, n_features, 1, n, n))]
     at = [address(ints) + 8 * end for end in (0, *ends)]
     given = address(items), n, address(features), address(weights), n_features, LEAST_ROOM
@@ -216,7 +216,7 @@ def contributions(lists: bytes, items: Ints, features: Ints, weights: Floats) ->
         return None
     check(count)
     firsts, lasts = ints[n_features : n_features + ints[ends[1]]], ints[ends[2] : ends[3]]
-    found = Found(firsts.tolist(), ints[ends[4] : ends[4] + count], amounts[:count], lasts)
+    found = Found(firsts.tolist(), ints[ends[4] : ends[4] + count].copy(), amounts[:count].copy(), lasts.copy())
     return found, bool(ints[ends[3] : ends[4]].any())
 
 
