@@ -7,7 +7,6 @@ they are multiplied by a power of two before, and the scores divided by it: roun
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -69,12 +68,6 @@ def pack(high: npt.NDArray[np.integer], low: npt.NDArray[np.integer], bits: int 
 def ranks_of(mask: npt.NDArray[np.bool_]) -> Ints:
     """How many places before each one are true, that place with them, less 1."""
     return np.cumsum(mask, dtype=np.int64) - 1
-
-
-def ranks(texts: Sequence[str]) -> Ints:
-    """The places of texts in their order; equal ones have the same."""
-    places = {text: place for place, text in enumerate(sorted({*texts}))}
-    return np.array([*map(places.__getitem__, texts)], np.int64)
 
 
 def repeat(values: Any, times: npt.ArrayLike) -> Array:

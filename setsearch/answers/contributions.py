@@ -6,17 +6,8 @@ from itertools import chain, pairwise
 import numpy as np
 
 from setsearch.answers.reasons import wording
-from setsearch.answers.results import (
-    Contribution,
-    Explanation,
-    Parts,
-    SetFeature,
-    Statistics,
-    WeightedQuery,
-    named,
-    rest_of,
-)
-from setsearch.arrays import bincount, places_among, ranks, repeat
+from setsearch.answers.results import Contribution, Explanation, SetFeature, Statistics, WeightedQuery, named, rest_of
+from setsearch.arrays import bincount, places_among, repeat
 from setsearch.core import binding
 from setsearch.errors import UsageError
 from setsearch.memory.fields import Fields
@@ -43,14 +34,14 @@ def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
     ]
 
 
-def contributions(fields: Fields, weights: SeedWeights, items: Sequence[int]) -> Parts:
+def contributions(fields: Fields, weights: SeedWeights, items: Sequence[int]) -> dict[int, tuple[Contribution, ...]]:
     """What the active features, the nearest items, and priors add to the score of each item, the largest first.
 
     Equal ones are in the order of names.
     """
     order, sums = sorted(items), dict[tuple[int, str, str | None], float]()
     found = [*_of_parts(weights, order), *_of_nearest(fields, weights, order)]
-    if not found and len(weights.adding) == 1 and (parts := _by_core(weights.adding[0], items)) is not None:
+    if not found and len(weights.adding) == 1 and (parts := _by_core(weights.adding[0], order)) is not None:
         return parts
     found += [_of_field(own, order) for own in weights.adding]
     for place, name, title, amount in chain.from_iterable(found):  # some are in several fields, or are called the same
@@ -58,32 +49,31 @@ def contributions(fields: Fields, weights: SeedWeights, items: Sequence[int]) ->
     rows: list[list[tuple[str, float, str | None]]] = [[] for _ in order]
     for (place, name, title), amount in sums.items():
         rows[place].append((name, amount, title))
-    ranked = [sorted(own, key=lambda part: (-part[1], part[0])) for own in rows]
-    return Parts({item: tuple(named(Contribution, own)) for item, own in zip(order, ranked, strict=True)})
+    return {item: tuple(named(Contribution, sorted(own, key=_rank))) for item, own in zip(order, rows, strict=True)}
 
 
-def _by_core(own: Rounded | FieldWeights, items: Sequence[int]) -> Parts | None:
+def _rank(part: tuple[str, float, str | None]) -> tuple[float, str]:
+    return -part[1], part[0]
+
+
+def _by_core(own: Rounded | FieldWeights, order: Sequence[int]) -> dict[int, tuple[Contribution, ...]] | None:
     """The same of one field; None where numpy must be asked."""
     if not is_core() or not isinstance(own, Rounded) or own.rule.binary:
         return None
-    opened, ids = own.field.core_field(own.rule), np.array(items, np.int64)
-    answer = binding.contributions(opened.lists.of_items(opened.used), ids, own.features, own.weights)
-    if answer is None:
+    opened, items = own.field.core_field(own.rule), np.array(order, np.int64)
+    found = binding.contributions(opened.lists.of_items(opened.used), items, own.features, own.weights)
+    if found is None:
         return None
-    found, are_tied = answer
-    described = own.field.describe_features(found.features)
-    features = [described[id] for id in found.features]
-    names, titles = zip(*features, strict=True) if features else ((), ())
-    if len({*names}) < len(names):
+    ids, amounts, lasts, equal = found
+    described = own.field.describe_features([*dict.fromkeys(ids)])
+    if len({*described.values()}) < len(described):
         return None
-    if are_tied:
-        binding.settle(found, ranks(names))
-    numbers = found.numbers.tolist()
-    columns = map(names.__getitem__, numbers), found.amounts.tolist(), map(titles.__getitem__, numbers)
-    made, ends = named(Contribution, zip(*columns, strict=True)), [0, *found.lasts.tolist()]
-    parts = Parts({item: tuple(made[start:end]) for item, (start, end) in zip(items, pairwise(ends), strict=True)})
-    parts.found, parts.named = found, features
-    return parts
+    names = [described[id] for id in ids]
+    made = named(Contribution, [(name, amount, title) for (name, title), amount in zip(names, amounts, strict=True)])
+    parts = [made[start:end] for start, end in pairwise([0, *lasts])]
+    for place in [place for place, is_so in enumerate(equal) if is_so]:
+        parts[place].sort(key=_rank)
+    return {item: tuple(part) for item, part in zip(order, parts, strict=True)}
 
 
 def _of_field(own: Rounded | FieldWeights, order: Sequence[int]) -> list[Added]:
@@ -125,8 +115,7 @@ def explanation(fields: Fields, weights: SeedWeights, id: int) -> Explanation:
     base = float(weights.base.items[id] - sum(part[id] for _, part in weights.parts)) / weights.scale
     name, title = fields.describe([id])[id]
     score = base + weights.constant + sum(part.weight for part in features)
-    how = wording(fields, {part.feature for part in features}, weights.examples.ids)
-    reasons = how.reasons(features, rest_of(score, features))
+    reasons = wording(fields, [features], weights.examples.ids).reasons(features, rest_of(score, features))
     return Explanation(name, score, weights.constant, base, features, title, reasons)
 
 

@@ -16,7 +16,7 @@ from setsearch.answers.answer import LONGEST_NAME, Hits
 from setsearch.answers.contributions import contributions, explanation
 from setsearch.answers.passages import make_snippets
 from setsearch.answers.reasons import wording
-from setsearch.answers.results import SHARE_LITTLE, Contribution, Explanation, Hit, Reason, shortened
+from setsearch.answers.results import SHARE_LITTLE, Explanation, Hit, Reason, rest_of, shortened
 from setsearch.answers.word_notes import by_documents_note
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import NothingToRank
@@ -248,18 +248,16 @@ def make_hits(
     """Hits of items in the order of their rank, with near-duplicates; `named` as _in_order has it."""
     ids = [row.id for row in rows]
     explain, snippets = request.options.get("explain"), request.options.get("snippets")
-    features, reasons = dict[int, tuple[Contribution, ...]](), dict[int, tuple[Reason, ...]]()
-    common = list[Reason]()
+    features, reasons, common = {}, {}, list[Reason]()
     for place, weights in enumerate(groups if explain or snippets else ()):
         own = [row for row in rows if row.place == place]
         parts = contributions(fields, weights, [row.id for row in own])
         features.update(parts)
         if explain:
-            how = wording(fields, parts.features(), weights.examples.ids)
-            inside = [row.belongs is not False for row in own]
-            told, shared = how.of_hits(parts, [(row.id, row.score) for row in own], inside)
-            reasons |= told
-            common += shared
+            how = wording(fields, parts.values(), weights.examples.ids)
+            reasons.update({row.id: how.reasons(parts[row.id], rest_of(row.score, parts[row.id])) for row in own})
+            inside = [parts[row.id] for row in own if row.belongs is not False]
+            common += how.common(inside) if len(inside) > 1 else ()
     passages = make_snippets(fields, features) if snippets else {}
     columns = fields.columns_of(ids)
     names = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])

@@ -5,16 +5,13 @@ words that are listed with it, those of its own text, and the users that a film 
 Function words name nothing: they count among the small ones. The weights of the reasons sum to what the parts sum to.
 """
 
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain, compress, pairwise
+from itertools import chain
 
-import numpy as np
-
-from setsearch.answers.results import Contribution, Parts, Reason, display_name, enough, named, rest_of
-from setsearch.arrays import VALUE_LATTICE, ranks
-from setsearch.core import binding
+from setsearch.answers.results import Contribution, Reason, display_name, named
+from setsearch.arrays import VALUE_LATTICE
 from setsearch.memory.field import NGRAM
 from setsearch.memory.fields import Fields
 from setsearch.search.meaning import NAME as MEANING
@@ -23,7 +20,7 @@ from setsearch.storage.feature_fields import MARK
 from setsearch.storage.ids import plain_name
 from setsearch.storage.vectors import ENCODER, LATENT
 from setsearch.text.contexts import LISTED, OWN_TEXT
-from setsearch.text.function_words import function_words, likely_language, stemmer, telling
+from setsearch.text.function_words import function_words, likely_language, stemmer
 from setsearch.text.words import MARKS
 
 REMEMBERED, KINDS = 1 << 16, 16  # features of a kind, and kinds
@@ -34,7 +31,6 @@ MOST_COMMON, LEAST_SHARE = 12, 5  # reasons that hits have in common; one of so 
 MOST_SHARING = 2  # examples that are named of those that a person shares with an item
 PLACE, ANY = "_", "·"
 PRIOR, LIKE, EMPTY, TEXTS = "others", "words like it", "function words", "texts"  # kinds
-PIECES = "pieces of words"
 LISTED_WITH, IN_TEXT = "words listed with it", "words in its text"
 BESIDE, WORDS, SHARED_BY, SMALL = "words beside it", "words", "shared by", "small words around it"
 POPULAR = "popular"
@@ -53,8 +49,6 @@ ONE = {  # of kinds, singular; what follows is the plural
     TEXTS: "text",
 }
 
-KEYS, OF_KEYS = {EMPTY: 0, PIECES: 1}, {0: EMPTY, 1: PIECES}  # of terms, by number; those of words follow
-
 Key = tuple[str, ...]  # the kind of a reason in the plural, and what tells it from others of its kind
 
 NEAR_NUMBERS = "It is near the examples in this number."
@@ -72,7 +66,6 @@ LISTS: dict[Key, str] = {
 # A label, features, and a sentence. Garbage collection passes over plain tuples of texts, of which many are remembered.
 Said = tuple[str, tuple[str, ...], str]
 Told = tuple[Key, Said]  # what a feature tells of every item that has it: the key of its reason, and what it says
-ReasonRow = tuple[str, float, str, tuple[str, ...]]  # as Reason
 Row = tuple[Key, float, Said]  # the same of several that tell the same, and their weight
 
 Known = dict[tuple[str, str, str | None], Told]  # what features tell, by language, name and title
@@ -115,80 +108,13 @@ class Wording:
             reasons.append(_left(left, total))
         return (*reasons, Reason(BASE, rest)) if rest else tuple(reasons)
 
-    def of_hits(
-        self, parts: Parts, hits: Sequence[tuple[int, float]], inside: Sequence[bool]
-    ) -> tuple[dict[int, tuple[Reason, ...]], tuple[Reason, ...]]:
-        """The reasons of items that are hits, by id, and what those `inside` have in common; `hits`: ids and scores."""
-        n_inside = sum(inside)
-        least = min(n_inside, max(2, n_inside // LEAST_SHARE)) if n_inside > 1 else 0
-        if (told := self._by_core(parts, hits, inside, least)) is not None:
-            return told
-        reasons = {id: self.reasons(parts[id], rest_of(score, parts[id])) for id, score in hits}
-        return reasons, self.common(parts, hits, inside, least) if least else ()
-
-    def _by_core(
-        self, parts: Parts, hits: Sequence[tuple[int, float]], inside: Sequence[bool], least: int
-    ) -> tuple[dict[int, tuple[Reason, ...]], tuple[Reason, ...]] | None:
-        """The same of words of texts, by what the core found; None of others."""
-        names, found = [name for name, _ in parts.named], parts.found
-        labels = [name if title is None else display_name(name, title) for name, title in parts.named]
-        if found is None or not self.has_text or self.are_people or " " in "".join(labels):
-            return None
-        language, ends = self.language or "english", [0, *found.lasts.tolist()]
-        foreign = set[int]() if self.language else {*telling(labels)}
-        numbers = found.numbers.tolist() if foreign else []
-        are_foreign = [
-            bool(own := foreign.intersection(numbers[start:end]))
-            and likely_language([labels[number] for number in own]) != language
-            for start, end in pairwise(ends)
-        ]
-        if (keys := self._keys_of_words(names, labels, language)) is None:
-            return None
-        numbered = np.array(keys, np.int64), ranks(labels)
-        counts, sizes, members, sums = binding.reasons(found, np.array(inside, np.int64), least, *numbered, MOST)
-        kinds, reasons, first = [OF_KEYS.get(key, WORDS) for key in keys], dict[int, tuple[Reason, ...]](), 0
-        columns = zip(hits, are_foreign, counts[::2], counts[1::2], pairwise(ends), strict=False)
-        for (id, score), is_foreign, count, n_shown, (start, end) in columns:
-            given, parts_of, last = sums[first : first + count], members[start:end], first + count
-            if is_foreign:
-                reasons[id], first = self.reasons(parts[id], rest_of(score, parts[id])), last
-                continue
-            rows, place = _told_by(names, labels, sizes[first : first + n_shown], parts_of, given)
-            if count > n_shown:
-                rows.append(_left_of_words(names, kinds, parts_of[place:], given, n_shown))
-            if rest := enough(score - sum(given)):
-                rows.append((BASE, rest, "", ()))
-            reasons[id], first = tuple(named(Reason, rows)), last
-        common = members[ends[-1] :]
-        if foreign and likely_language([labels[member] for member in common]) != language:
-            return reasons, self.common(parts, hits, inside, least)
-        rows, _ = _told_by(names, labels, sizes[first : first + counts[-1]], common, sums[first:])
-        return reasons, tuple(named(Reason, [row for row in rows if row[1] > 0][:MOST_COMMON]))
-
-    def _keys_of_words(self, names: Sequence[str], labels: list[str], language: str) -> list[int] | None:
-        """Numbers of what terms tell, 0 of function words, 1 of pieces, which get other labels; None of others."""
-        empty, keys, numbers = function_words(language), list[int](), dict[str, int]()
-        stem = stemmer(language)
-        for place, (name, label) in enumerate(zip(names, labels, strict=True)):
-            if label.isalpha() and name.isalpha():
-                word = label.lower()
-                is_empty = len(label) == 1 or word in empty
-                keys.append(0 if is_empty else numbers.setdefault(stem(word), len(numbers) + 2))
-                continue
-            (kind, *content), (labels[place], *_) = self._told(name, label, language)
-            if len(content) > 1 or kind not in (EMPTY, PIECES, WORDS):
-                return None
-            keys.append(numbers.setdefault(content[0], len(numbers) + 2) if kind == WORDS else KEYS[kind])
-        return keys
-
-    def common(
-        self, parts: Parts, hits: Sequence[tuple[int, float]], inside: Sequence[bool], least: int
-    ) -> tuple[Reason, ...]:
-        """What hits inside have in common: the reasons of the mean of their parts, of those that several have."""
+    def common(self, hits: Sequence[Sequence[Contribution]]) -> tuple[Reason, ...]:
+        """What hits have in common: the reasons of the mean of their parts, of those that several have."""
         sums: dict[tuple[str, str | None], list[float]] = {}
-        for feature, weight, title in chain.from_iterable(parts[id] for id, _ in compress(hits, inside)):
+        for feature, weight, title in chain.from_iterable(hits):
             sums.setdefault((feature, title), []).append(weight)
-        of_several = [(*feature, sum(own) / sum(inside)) for feature, own in sums.items() if len(own) >= least]
+        least = min(len(hits), max(2, len(hits) // LEAST_SHARE))
+        of_several = [(*feature, sum(own) / len(hits)) for feature, own in sums.items() if len(own) >= least]
         mean = named(Contribution, [(feature, weight, title) for feature, title, weight in of_several])
         ranked = [own for own in self._ranked(mean) if own[1] > 0 and own[0][0] not in (EMPTY, PRIOR, LIKE)]
         return tuple(_shown(ranked[:MOST_COMMON]))
@@ -287,7 +213,7 @@ def _word(feature: str, label: str, empty: Container[str], stem: Callable[[str],
 def _term(label: str, language: str) -> tuple[Key, str, str]:
     """A term of a text, two of them, or an n-gram: key, label and sentence."""
     if label.startswith(NGRAM):
-        return (PIECES,), PIECES, ""
+        return ("pieces of words",), "pieces of words", ""
     words, empty, stem = label.split(" "), function_words(language), stemmer(language)
     content = [word for word in words if word.lower() not in empty]
     if not content or len(words) == len(label) == 1:
@@ -394,51 +320,18 @@ def _sorted(rows: Iterable[Row]) -> list[Row]:
 
 def _left(left: Sequence[Row], total: float) -> Reason:
     """What is left of the parts: how many there are, and of which kinds if they are much of the score."""
+    weight = sum([weight for _, weight, _ in left])
+    features = tuple([feature for _, _, (_, own, _) in left for feature in own])
     counts: dict[str, int] = {}
     for key, _, (_, own, _) in left:
         counts[key[0]] = counts.get(key[0], 0) + (len(own) if key[0] in (EMPTY, TEXTS) else 1)
-    features = tuple([feature for _, _, (_, own, _) in left for feature in own])
-    weight = sum([weight for _, weight, _ in left])
-    is_little = abs(weight) <= SMALL_SHARE * total
-    return Reason(f"{sum(counts.values()):,} more" if is_little else _kinds_of_left(counts), weight, "", features)
-
-
-def _kinds_of_left(counts: Mapping[str, int]) -> str:
+    if abs(weight) <= SMALL_SHARE * total:
+        return Reason(f"{sum(counts.values()):,} more", weight, "", features)
     kinds = (
         kind if kind == SMALL else f"{count:,} {ONE.get(kind, kind) if count == 1 else kind}"
         for kind, count in sorted(counts.items(), key=lambda own: -own[1])
     )
-    return f"many small parts ({', '.join(kinds)})"
-
-
-def _told_by(
-    names: Sequence[str], labels: Sequence[str], sizes: Sequence[int], members: Sequence[int], sums: Sequence[float]
-) -> tuple[list[ReasonRow], int]:
-    """Reasons of words, and how many parts they have."""
-    if len(sizes) == len(members):  # nearly always
-        return [(labels[own], weight, "", (names[own],)) for own, weight in zip(members, sums, strict=False)], len(
-            sizes
-        )
-    rows, place = list[ReasonRow](), 0
-    for size, weight in zip(sizes, sums, strict=False):
-        first, place = place, place + size
-        rows.append((labels[members[first]], weight, "", tuple([names[own] for own in members[first:place]])))
-    return rows, place
-
-
-def _left_of_words(
-    names: Sequence[str], kinds: Sequence[str], members: Sequence[int], sums: Sequence[float], n_shown: int
-) -> ReasonRow:
-    """As `_left`, of words: function words are one reason, and so are pieces of words."""
-    weight, own = sum(sums[n_shown:]), [kinds[member] for member in members]
-    features, n_empty, count = tuple([names[member] for member in members]), own.count(EMPTY), len(sums) - n_shown
-    if abs(weight) <= SMALL_SHARE * abs(sum(sums)):
-        return f"{count - (n_empty > 0) + n_empty:,} more", weight, "", features
-    known = dict.fromkeys(own, 1)  # in the order of the reasons
-    counts = {kind: n_empty if kind == EMPTY else 1 for kind in known}
-    if WORDS in counts:
-        counts[WORDS] = count - len(counts) + 1
-    return _kinds_of_left(counts), weight, "", features
+    return Reason(f"many small parts ({', '.join(kinds)})", weight, features=features)
 
 
 def _without_id(name: str) -> str:
@@ -463,8 +356,8 @@ def sentence(label: str) -> str:
     return f"The word stands after “{before}”." if before else f"The word stands before “{after}”."
 
 
-def wording(fields: Fields, names: Collection[str], examples: Sequence[int] = ()) -> Wording:
-    """How the parts of the scores of some items are worded, given the names of features and the ids of examples."""
+def wording(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: Sequence[int] = ()) -> Wording:
+    """How the parts of the scores of some items are worded, given the ids of the examples."""
     analyzer, features = fields.analyzer, fields.first.features
     are_words = fields.contexts_revision is not None
     has_text = not are_words and analyzer is not None and not fields.first.transposed
@@ -472,6 +365,7 @@ def wording(fields: Fields, names: Collection[str], examples: Sequence[int] = ()
     source = fields.vectors().source if fields.vectors is not None else None
     forms: dict[str, str] = {}
     if has_text and language is not None:
+        names = {part.feature for own in parts for part in own}
         stems = sorted({stem for name in names if " " in name for stem in name.split(" ")})
         ids = fields.first.find_features(stems)
         described = fields.first.describe_features(sorted(ids.values()))
@@ -479,7 +373,7 @@ def wording(fields: Fields, names: Collection[str], examples: Sequence[int] = ()
     others = () if are_words or fields.first.transposed else fields.relation.fields
     kinds = tuple((own.name, own.ends is not None) for own in others)
     kind = plain_name(features.name), are_words, has_text, language, source
-    having = _having(fields, names, examples) if are_people(kind[0]) and not has_text else None
+    having = _having(fields, parts, examples) if are_people(kind[0]) and not has_text else None
     # A word is told in less time than it takes to find what was told of it in another answer.
     is_remembered = not has_text and having is None
     return Wording(*kind, forms, having, kinds, _known_by(*kind, kinds) if is_remembered else {})
@@ -491,10 +385,10 @@ def _known_by(*kind: object) -> Known:
     return {}
 
 
-def _having(fields: Fields, features: Collection[str], examples: Sequence[int]) -> dict[str, list[str]]:
-    """The titles of the examples that have each of some features."""
+def _having(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: Sequence[int]) -> dict[str, list[str]]:
+    """The titles of the examples that have each feature of the parts."""
     field, titles = fields.first, {id: display_name(*own) for id, own in fields.describe(sorted(examples)).items()}
-    names = {id: name for name, id in field.find_features({*features}).items()}
+    names = {id: name for name, id in field.find_features({part.feature for own in parts for part in own}).items()}
     having: dict[str, list[str]] = {}
     entries = field.read_forward(sorted(examples))
     for item, feature in zip(entries.lists.tolist(), entries.ids.tolist(), strict=True):

@@ -3,12 +3,9 @@
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from setsearch.answers.tables import html_table
-
-if TYPE_CHECKING:
-    from setsearch.core import binding
 
 T = TypeVar("T", bound=tuple[Any, ...])
 
@@ -35,17 +32,6 @@ class Contribution(NamedTuple):
     feature: str
     weight: float
     title: str | None = None
-
-
-class Parts(dict[int, tuple[Contribution, ...]]):
-    """Those of the scores of items, by id; also as the core found them, with names and titles, if it did."""
-
-    found: "binding.Found | None" = None
-    named: Sequence[tuple[str, str | None]] = ()
-
-    def features(self) -> set[str]:
-        """The names of all features."""
-        return {name for name, _ in self.named} or {feature for own in self.values() for feature, *_ in own}
 
 
 class Reason(NamedTuple):
@@ -108,11 +94,7 @@ class Hit(NamedTuple):
 
 def rest_of(score: float, features: Iterable[Contribution]) -> float:
     """What features leave of a score; 0 but for rounding."""
-    return enough(score - sum([weight for _, weight, _ in features]))
-
-
-def enough(rest: float) -> float:
-    """What is left of a score; 0 for what rounding leaves."""
+    rest = score - sum([weight for _, weight, _ in features])
     return rest if abs(rest) > LEAST_REST else 0.0
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import accumulate, chain, islice
 from pathlib import Path
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -40,9 +40,7 @@ _SIGNATURES = {
     "setsearch_ranks": "PSPS PS PP",
     "setsearch_questions": "PSS PS PP PPP PSPS S",
     "setsearch_fold": "PSPSSPP RSS PP",
-    "setsearch_contributions": "PPS PPSS PPPPPPP",
-    "setsearch_settle": "PSPPP",
-    "setsearch_reasons": "PPSS PPS PPSS PPPPP PPPP",
+    "setsearch_contributions": "PPS PPSS PPPP",
     "setsearch_passages": "PPS PPPP SSS PPPP",
     "setsearch_values": "PSS PPSSPPSS PPPPP S PPPP",
     "setsearch_squares": "SPPPP SSS PPPP SP",
@@ -189,67 +187,23 @@ def fold(items: Ints, source: ListArrays, alike: float, least: int, back: int) -
     return same
 
 
-class Found(NamedTuple):
-    """The parts of the scores of some items, item by item: `features` without repetition, and of each part its number.
+def contributions(
+    lists: bytes, items: Ints, features: Ints, weights: Floats
+) -> tuple[list[int], list[float], list[int], list[int]] | None:
+    """What ascending features add to the scores of items: features and amounts, of each item the largest first.
 
-    `lasts`: where those of each item end, `(n_items,)`; amounts and numbers, `(n_parts,)`.
+    Then where those of each item end, and whether equal ones are in no order. None for lists without values, and for
+    too many. `lists`: a `part_t` of lists by item. Raises LostArrays.
     """
-
-    features: list[int]
-    numbers: Ints
-    amounts: Floats
-    lasts: Ints
-
-
-def contributions(lists: bytes, items: Ints, features: Ints, weights: Floats) -> tuple[Found, bool] | None:
-    """What ascending features add to the scores of items, each the largest first; whether equal ones are in no order.
-
-    None for lists without values, and for too many. `lists`: a `part_t` of lists by item. Raises LostArrays.
-    """
-    n, n_features, amounts = len(items), len(features), _scratch("scores", LEAST_ROOM)
-    ints = _scratch("ids", 1 + 2 * n + 2 * n_features + LEAST_ROOM, np.int64)
-    ends = [*accumulate((n_features, n_features, 1, n, n))]
-    at = [address(ints) + 8 * end for end in (0, *ends)]
-    given = address(items), n, address(features), address(weights), n_features, LEAST_ROOM
-    count = library().setsearch_contributions(lists, *given, *at, address(amounts))
+    n, amounts = len(items), _scratch("scores", LEAST_ROOM)
+    ints = _scratch("ids", 2 * n + LEAST_ROOM, np.int64)
+    at = address(ints)
+    given = address(items), n, address(features), address(weights), len(features), LEAST_ROOM
+    count = library().setsearch_contributions(lists, *given, at, at + 8 * n, at + 16 * n, address(amounts))
     if count == UNSURE:
         return None
-    check(count)
-    firsts, lasts = ints[n_features : n_features + ints[ends[1]]], ints[ends[2] : ends[3]]
-    found = Found(firsts.tolist(), ints[ends[4] : ends[4] + count].copy(), amounts[:count].copy(), lasts.copy())
-    return found, bool(ints[ends[3] : ends[4]].any())
-
-
-def settle(found: Found, ranks: Ints) -> None:
-    """Put equal amounts of an item in the order of the ranks of their features."""
-    lasts, *rest = map(address, (found.lasts, ranks, found.numbers, found.amounts))
-    check(library().setsearch_settle(lasts, len(found.lasts), *rest))
-
-
-def reasons(
-    found: Found, inside: Ints, least: int, keys: Ints, ranks: Ints, most: int
-) -> tuple[list[int], list[int], list[int], list[float]]:
-    """Parts with the same key are one reason, the largest first, and equal ones by the ranks of their heaviest parts.
-
-    Of each item, and at last of the mean of those that are `inside`, of what `least` of them have, if that is not 0:
-    how many reasons there are, and how many are shown, which come first: `most` whose key is not 0, and all of the
-    mean. Then of how many parts each reason is the sum; the numbers of these, the heaviest first; and the sums.
-    """
-    n, n_features, n_parts, n_keys = len(inside), len(keys), len(found.numbers), int(keys.max(initial=0)) + 1
-    most_sums = n_parts + n_features
-    ints, reals = (
-        np.empty(n_keys + 7 * n_features + 2 * n + 2 + 2 * most_sums, np.int64),
-        np.empty(most_sums + 2 * n_features),
-    )
-    ends = [*accumulate((n_keys, n_features, n_features, 5 * n_features, 2 * n + 2, most_sums))]
-    of_keys, having, order, told, *outputs = [address(ints) + 8 * end for end in (0, *ends)]
-    given = address(found.lasts), address(inside), n, least, address(found.numbers), address(found.amounts), n_features
-    rule, totals, sums = (address(keys), address(ranks), most, n_keys), address(reals), address(reals) + 8 * n_features
-    scratch = of_keys, having, order, totals, told
-    count = check(library().setsearch_reasons(*given, *rule, *scratch, *outputs, sums))
-    of_items, of_reasons = ints[ends[3] : ends[4]], ints[ends[4] : ends[4] + count]
-    of_parts, sums_of_all = ints[ends[5] : ends[5] + of_reasons.sum()], reals[n_features : n_features + count]
-    return of_items.tolist(), of_reasons.tolist(), of_parts.tolist(), sums_of_all.tolist()
+    lasts, equal = ints[:n].tolist(), ints[n : 2 * n].tolist()
+    return ints[2 * n : 2 * n + check(count)].tolist(), amounts[:count].tolist(), lasts, equal
 
 
 def passages(

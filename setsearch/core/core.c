@@ -1732,18 +1732,14 @@ ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t
     return 0;
 }
 
-/* What features, which ascend, add to the scores of some items: the numbers of the features that each has, the largest
-   amounts first; where those of each end, and whether equal ones are in no order. `firsts`: the features by their numbers, in
-   the order in which they are found. `numbers`: scratch memory, one a feature. How many, or UNSURE for lists without values,
-   and more than there is `room` for. */
+/* What features, which ascend, add to the scores of some items: the features that each has, the largest amounts first; where
+   those of each end, and whether equal ones are in no order. How many, or UNSURE for lists without values, and more than
+   there is `room` for. */
 ENTRY int64_t setsearch_contributions(const part_t *lists, const int64_t *items, int64_t n_items, const int64_t *features,
-                                      const double *weights, int64_t n_features, int64_t room, int64_t *restrict numbers,
-                                      int64_t *restrict firsts, int64_t *restrict n_firsts, int64_t *restrict lasts,
+                                      const double *weights, int64_t n_features, int64_t room, int64_t *restrict lasts,
                                       int64_t *restrict equal, int64_t *restrict found, double *restrict amounts) {
     int64_t count = 0;
     if (lists->value_bytes != 4) return UNSURE;
-    for (int64_t j = 0; j < n_features; j++) numbers[j] = -1;
-    *n_firsts = 0;
     for (int64_t i = 0; i < n_items; i++) {
         if (items[i] < 0 || items[i] >= lists->n_lists) return DAMAGED;
         const int64_t start = lists->starts[items[i]], end = lists->ends[items[i]], first = count;
@@ -1755,109 +1751,14 @@ ENTRY int64_t setsearch_contributions(const part_t *lists, const int64_t *items,
             if (place == n_features) break;
             if (features[place] != lists->ids[p]) continue;
             if (count == room) return UNSURE;
-            if (numbers[place] < 0) numbers[place] = *n_firsts, firsts[(*n_firsts)++] = features[place];
             amounts[count] = weights[place] * ((const float *)lists->values)[p] + 0.0; /* none is -0 */
-            found[count++] = numbers[place];
+            found[count++] = features[place];
         }
         sort_down(amounts + first, found + first, count - first);
         lasts[i] = count, equal[i] = 0;
         for (int64_t j = first + 1; j < count; j++) equal[i] |= amounts[j] == amounts[j - 1];
     }
     return count;
-}
-
-/* ---- Reasons (answers/reasons.py) ---- */
-
-/* Parts of a score that tell the same. */
-typedef struct {
-    int64_t key, size, heaviest, begin; /* the first of the heaviest parts; where its features begin among all */
-    double sum;
-} told_t;
-
-/* Put those of n parts together that have the same key, the largest sums first, and equal ones by the `ranks` of their
-   heaviest parts; the features of each, the heaviest first. `most` of those whose key is not 0 come before all others: how
-   many are `shown` so. How many there are. `of_keys`: -1 for each key between calls. */
-static int64_t tell(const int64_t *features, const double *weights, int64_t n, const int64_t *keys, const int64_t *ranks,
-                    int64_t most, int64_t *of_keys, told_t *told, int64_t *shown, int64_t *sizes, int64_t *members, double *sums) {
-    int64_t count = 0, end = 0, n_put = 0;
-    for (int64_t p = 0; p < n; p++) {
-        int64_t *const place = of_keys + keys[features[p]];
-        if (*place < 0) *place = count, told[count++] = (told_t){keys[features[p]], 0, p, 0, 0.0};
-        told_t *const own = told + *place;
-        own->size++, own->sum += weights[p];
-        if (fabs(weights[p]) > fabs(weights[own->heaviest])) own->heaviest = p;
-    }
-    for (int64_t i = 1; i < count; i++) { /* most are in order, as the parts are */
-        const told_t own = told[i];
-        int64_t place = i;
-        for (; place > 0; place--) {
-            const double more = fabs(own.sum) - fabs(told[place - 1].sum);
-            if (more < 0 || (more == 0 && ranks[features[own.heaviest]] >= ranks[features[told[place - 1].heaviest]])) break;
-            told[place] = told[place - 1];
-        }
-        told[place] = own;
-    }
-    for (int is_left = 0; is_left < 2; is_left++) {
-        int64_t n_telling = 0;
-        for (told_t *own = told; own < told + count; own++) {
-            n_telling += own->key != 0;
-            if ((own->key == 0 || n_telling > most) != is_left) continue;
-            of_keys[own->key] = own - told, own->begin = end, end += own->size;
-            sizes[n_put] = own->size, sums[n_put++] = own->sum, own->size = 0;
-        }
-        *shown = n_telling < most ? n_telling : most;
-    }
-    for (int64_t p = 0; p < n; p++) {
-        told_t *const own = told + of_keys[keys[features[p]]];
-        int64_t place = own->begin + own->size++;
-        for (; place > own->begin && fabs(weights[members[place - 1]]) < fabs(weights[p]); place--) members[place] = members[place - 1];
-        members[place] = p;
-    }
-    for (int64_t p = 0; p < n; p++) members[p] = features[members[p]];
-    for (int64_t i = 0; i < count; i++) of_keys[told[i].key] = -1;
-    return count;
-}
-
-/* Put equal amounts of each item, which descend, in the order of the `ranks` of their features. */
-ENTRY int64_t setsearch_settle(const int64_t *lasts, int64_t n_items, const int64_t *ranks, int64_t *features,
-                               const double *amounts) {
-    for (int64_t i = 0, first = 0; i < n_items; first = lasts[i++])
-        for (int64_t j = first + 1; j < lasts[i]; j++) {
-            const int64_t own = features[j];
-            int64_t place = j;
-            for (; place > first && amounts[place - 1] == amounts[j] && ranks[features[place - 1]] > ranks[own]; place--)
-                features[place] = features[place - 1];
-            features[place] = own;
-        }
-    return 0;
-}
-
-/* The reasons of some items, as `tell` has them, and at last those of the mean of what at least so many of the items have that
-   are `inside`, if that is not 0. `counts`: how many each has, and how many are shown; `sizes` and `sums`: of how many parts
-   each is the sum, and this; `members`: these parts. Scratch memory: `of_keys`, one a key; `having` and `order`, `totals` and `told`, one a feature. */
-ENTRY int64_t setsearch_reasons(const int64_t *lasts, const int64_t *inside, int64_t n_items, int64_t least,
-                                const int64_t *features, const double *weights, int64_t n_features, const int64_t *keys,
-                                const int64_t *ranks, int64_t most, int64_t n_keys, int64_t *of_keys, int64_t *having, int64_t *order, double *totals,
-                                told_t *told, int64_t *counts, int64_t *sizes, int64_t *members, double *sums) {
-    int64_t first = 0, n_inside = 0, n_order = 0, n_common = 0, end = 0;
-    for (int64_t key = 0; key < n_keys; key++) of_keys[key] = -1;
-    for (int64_t j = 0; j < n_features; j++) having[j] = 0, totals[j] = 0;
-    for (int64_t i = 0; i < n_items; first = lasts[i++]) {
-        counts[2 * i] = tell(features + first, weights + first, lasts[i] - first, keys, ranks, most, of_keys, told,
-                             counts + 2 * i + 1, sizes + end, members + first, sums + end);
-        end += counts[2 * i], n_inside += inside[i];
-        for (int64_t p = first; inside[i] && p < lasts[i]; p++) {
-            if (!having[features[p]]++) order[n_order++] = features[p];
-            totals[features[p]] += weights[p];
-        }
-    }
-    for (int64_t j = 0; least && j < n_order; j++)
-        if (having[order[j]] >= least) order[n_common++] = order[j];
-    for (int64_t j = 0; j < n_common; j++) sums[end + n_common + j] = totals[order[j]] / (double)n_inside;
-    counts += 2 * n_items;
-    counts[0] = tell(order, sums + end + n_common, n_common, keys, ranks, n_common, of_keys, told, counts + 1, sizes + end,
-                     members + first, sums + end);
-    return end + counts[0];
 }
 
 /* ---- Passages (answers/passages.py) ---- */

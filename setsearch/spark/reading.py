@@ -104,8 +104,7 @@ class SparkReading(BaseReading):
         features = contributions(fields, weights, [id])[id]
         name, title = fields.describe([id])[id]
         score = base + weights.constant + sum(part.weight for part in features)
-        how = wording(fields, {part.feature for part in features}, weights.examples.ids)
-        reasons = how.reasons(features, rest_of(score, features))
+        reasons = wording(fields, [features], weights.examples.ids).reasons(features, rest_of(score, features))
         return Explanation(name, score, weights.constant, base, features, title, reasons)
 
     def item_count(self) -> int:

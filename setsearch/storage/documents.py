@@ -71,7 +71,7 @@ class Texts(Blocks):
             rows = self.cursor.execute(
                 "select first, items, data from json_each(?2) cross join setsearch_text t on t.rowid = (select rowid "
                 "from setsearch_text where relation = ?1 and first <= value order by first desc limit 1)",
-                (self.relation, str(wanted)),
+                (self.relation, json.dumps(wanted)),
             ).fetchall()
             blocks = [*{row[0]: row for row in rows}.values()]  # documents of a block find it again
             yield from self._texts(blocks, {*wanted})

@@ -1,7 +1,7 @@
 """Function words: those that hold sentences together and name nothing, such as "of". They explain little."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import cache
 
@@ -37,12 +37,6 @@ def likely_language(words: Collection[str]) -> str:
     counts = Counter([language for word in telling for language in known[word]])
     best = max(sorted(counts), key=counts.__getitem__, default="english")
     return best if counts[best] >= ENOUGH and counts[best] > counts["english"] else "english"
-
-
-def telling(words: Sequence[str]) -> list[int]:
-    """The places of the words that tell a language; none if all of them can be English."""
-    known = _languages()
-    return [] if _foreign().isdisjoint(words) else [place for place, word in enumerate(words) if word in known]
 
 
 @cache

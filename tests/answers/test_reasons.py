@@ -2,18 +2,14 @@
 
 import gc
 from collections import defaultdict
-from itertools import accumulate, chain
 
 import hypothesis.strategies as st
-import numpy as np
 import pytest
 from hypothesis import given
 
 import setsearch
 from setsearch.answers.reasons import MOST, Wording, _word, sentence
-from setsearch.answers.results import Contribution, Parts
-from setsearch.core import binding
-from setsearch.core.binding import Found
+from setsearch.answers.results import Contribution
 from setsearch.search.weights import OWN
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.function_words import function_words, likely_language, stemmer
@@ -28,12 +24,6 @@ SENTENCES = {
 WORDS = Wording("documents", are_words=True, has_text=False)
 TEXTS = Wording("terms", are_words=False, has_text=True)
 FILMS = Wording("user", are_words=False, has_text=False, source="latent")
-# Terms with titles: forms, function words of several languages, pieces of words, and what is no word.
-TERMS = dict.fromkeys(
-    "lion lions tiger tigers the of a s der und nicht die für la les dans d'or 12 7% ~abc ~bcd İs ß".split()
-)
-TERMS |= {"outcom": "outcomes", "clinic": "clinical"}
-needs_core = pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")
 NAMES = (
     "_ flowers|bright _|_ flowers .|flower _|_ of|_ and|_ , the|listed with pink|used like red|its own text has hue|d1"
 )
@@ -103,36 +93,6 @@ def test_reasons_sum_to_the_score(how, parts):
     assert told in (sorted(part.feature for part in parts), sorted({part.feature for part in parts} - {OWN}))
     (left,) = [reason for reason in found if reason.label.endswith(" more") and "used" not in reason.label] or [None]
     assert left is None or abs(left.weight) <= 0.3 * abs(total)
-
-
-@needs_core
-@given(
-    st.lists(st.dictionaries(st.sampled_from(sorted(TERMS)), st.integers(-9, 9).filter(bool), min_size=1), max_size=12),
-    st.lists(st.booleans(), min_size=12, max_size=12),
-    st.sampled_from([None, "english", "german"]),
-)
-def test_the_core_tells_what_python_tells(hits, inside, language):
-    """Whatever is in several languages, equal, below 0, a form of another, or no word."""
-    names = [*dict.fromkeys(chain.from_iterable(hits))]
-    features = [(name, TERMS[name]) for name in names]
-    rows = [
-        sorted(((own / 8, name) for name, own in hit.items()), key=lambda part: (-part[0], part[1])) for hit in hits
-    ]
-    made = Parts(
-        (id, tuple(Contribution(name, weight, TERMS[name]) for weight, name in own)) for id, own in enumerate(rows)
-    )
-    flat = [*chain.from_iterable(rows)]
-    numbers, amounts = [names.index(name) for _, name in flat], [weight for weight, _ in flat]
-    ends = [*accumulate(map(len, rows))]
-    made.named = features
-    made.found = Found([*range(len(names))], np.array(numbers, np.int64), np.array(amounts, float), np.array(ends, int))
-    scores = [(id, sum(own.weight for own in made[id]) + id % 3) for id in range(len(hits))]
-    how = Wording("terms", are_words=False, has_text=True, language=language)
-    assert how._by_core(made, scores, inside[: len(hits)], 0) is not None
-    plain = Parts(made)
-    asked = scores, inside[: len(hits)]
-    assert how.of_hits(made, *asked) == how.of_hits(plain, *asked)
-    assert repr(how.of_hits(made, *asked)) == repr(how.of_hits(plain, *asked))
 
 
 def test_forms_are_one_reason_and_function_words_none():

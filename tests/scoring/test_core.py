@@ -195,20 +195,12 @@ def test_what_features_add_is_what_a_loop_finds(lists, weights, asked):
     field = question.FieldLists(part, part, ends)
     of_items = field.of_items(None)
     each = np.array([weights[feature] for feature in active.tolist()])
-    found, are_tied = binding.contributions(of_items, np.array(items, np.int64), active, each)
-    names = {feature: -feature for feature in found.features}
-    binding.settle(found, np.array([names[feature] for feature in found.features], np.int64))
-    features = [found.features[number] for number in found.numbers.tolist()]
-    assert found.features == [*dict.fromkeys(found.features)] and {*found.features} == {*features}
-    amounts, lasts = found.amounts.tolist(), found.lasts.tolist()
-    ties = []
-    for item, start, last in zip(items, [0, *lasts], lasts, strict=False):
+    found, amounts, lasts, equal = binding.contributions(of_items, np.array(items, np.int64), active, each)
+    for item, start, last, is_tied in zip(items, [0, *lasts], lasts, equal, strict=False):
         own = {feature: weights[feature] * value for feature, value in lists[item].items() if feature in weights}
-        assert [*zip(features[start:last], amounts[start:last], strict=True)] == sorted(
-            own.items(), key=lambda part: (-part[1], names[part[0]])
-        )
-        ties.append(len({*own.values()}) < len(own))
-    assert are_tied == any(ties)
+        assert dict(zip(found[start:last], amounts[start:last], strict=True)) == own
+        assert amounts[start:last] == sorted(own.values(), reverse=True)
+        assert bool(is_tied) == (len({*own.values()}) < len(own))
     if lists[0]:  # another thread gives it values now
         assert binding.contributions(field.of_items((0, 0)), np.array([0], np.int64), active, each) is None
     starts[0] = -1

@@ -478,7 +478,7 @@ def _told(together: Together, first: Together, name: str, ids: Sequence[int], nu
     fields, weights = together.standings[place].fields, together.standings[place].weights
     chance, taking = chances(together, first, place), together.taking()[place]
     parts = contributions(fields, weights, [*ids])
-    how, names = wording(fields, parts.features(), weights.examples.ids), fields.describe([*ids])
+    how, names = wording(fields, parts.values(), weights.examples.ids), fields.describe([*ids])
     for id in ids:
         score, who = float(together.scores[place, id]), int(together.coupled.who[place, id])
         told = how.reasons(parts[id], rest_of(score, parts[id]))

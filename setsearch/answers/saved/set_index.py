@@ -263,9 +263,9 @@ def reasons(marks: Mapping[str, Marks], rows: Sequence[tuple[Fields, str, Parts,
     found = []
     for fields, name, parts, score in rows:
         if are_people(plain_name(fields.first.features.name)):  # who tell by the examples that they share
-            how = wording(fields, {part.feature for part in parts}, fields.resolve_known(marks[name][0]))
+            how = wording(fields, [parts], fields.resolve_known(marks[name][0]))
         else:
-            same = {part.feature for own, _, parts, _ in rows if own is fields for part in parts}
+            same = [parts for own, _, parts, _ in rows if own is fields] if id(fields) not in worded else ()
             how = worded[id(fields)] = worded.get(id(fields)) or wording(fields, same)
         told = how.reasons(parts, rest_of(score, parts))
         found.append(next((reason.label for reason in told if reason.weight > 0), ""))
