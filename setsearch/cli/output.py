@@ -20,7 +20,8 @@ from setsearch.options import Option, with_parameters
 if TYPE_CHECKING:
     from setsearch.answers.picture import Point
 
-CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")  # characters that would break a line
+_broken = [*range(32), *range(127, 160), *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
+CONTROL = dict.fromkeys(_broken, " ")  # characters that break a line, steer a terminal, or turn what follows around
 TWO_DIGITS_BELOW = 0.01  # three decimals would show too little
 CELL_WIDTH = 60  # characters of a cell of a table
 NO_WIDTH = ("Mn", "Me", "Cf")  # kinds of characters
@@ -42,8 +43,9 @@ Show = Callable[..., None]  # of rows, and of the columns that there would be, i
 
 
 def say(message: str) -> None:
-    """A message for people, on stderr, with flags in place of parameters."""
-    print(with_flags(message).encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+    """A message for people, on stderr, with flags in place of parameters; its names and texts are of strangers."""
+    shown = with_flags(message).translate({**CONTROL, ord("\n"): "\n"})
+    print(shown.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
 
 
 def say_lines(what: str, lines: Sequence[str], most: int = 20) -> None:

@@ -145,3 +145,12 @@ def test_wide_characters_and_marks_keep_columns_straight(capsys):
     ]
     for name, line, blanks in zip(names, bars(rows, 40), (1, 1, 2, 0), strict=True):
         assert line.startswith(f"{name}{' ' * blanks}  █")
+
+
+def test_texts_of_strangers_steer_no_terminal(capsys):
+    name = "a\x1b]0;b\x07\x9b2Jc\u202ed\u2066e\u2028f"
+    output.print_table([{"rank": 1, "item": name, "score": 1.0, "belongs": True}])
+    output.say(f"skipped {name}\nnext")
+    out, err = capsys.readouterr()
+    assert " a ]0;b  2Jc d e f " in out
+    assert err == "skipped a ]0;b  2Jc d e f\nnext\n"

@@ -15,7 +15,7 @@ import setsearch
 from setsearch.cli.commands.vectors import add_matrix, is_matrix_file, tell_vectors
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import DB, Collection, Fresh, TimeLimit, Timeout, text_options, waiting_options, with_options
-from setsearch.cli.output import first_of, print_lines, print_table, say, say_lines
+from setsearch.cli.output import CONTROL, first_of, print_lines, print_table, say, say_lines
 from setsearch.cli.progress import tell
 from setsearch.cli.source_options import (
     Rules,
@@ -251,11 +251,11 @@ def info(
             print(f"{shown:,} of the {count:,} {reading['items']} are words, not numbers; the page counts these")
         if reading["fields"]:
             told = f"; noise, left out without --by: {', '.join(reading['noise'])}" if reading["noise"] else ""
-            print(f"fields of {reading['items']}: {', '.join(reading['fields'])}{told}")
+            print(f"fields of {reading['items']}: {', '.join(reading['fields'])}{told}".translate(CONTROL))
         if reading["columns"]:
-            print(f"kept columns of {reading['items']}: {', '.join(reading['columns'])}")
+            print(f"kept columns of {reading['items']}: {', '.join(reading['columns'])}".translate(CONTROL))
         if reading["some"]:
-            print(f"some {reading['items']}: {', '.join(reading['some'])}")
+            print(f"some {reading['items']}: {', '.join(reading['some'])}".translate(CONTROL))
     if content["contexts"]:
         print("contexts: " + ", ".join(f"{key} {value}" for key, value in content["contexts"].items()))
     for name, own in content["vectors"].items():
