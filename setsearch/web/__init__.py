@@ -108,7 +108,9 @@ def _answer_errors(app: Starlette, render: Render, known: list[BaseRoute]) -> No
         if _path(request).startswith("/api/"):
             return JSONResponse({"error": problem}, status, headers)
         shown: dict[str, Any] = {"retry": False, "sign_in": status == 401} | more
-        shown |= {"back": "?" + request.url.query, "retry": shown["retry"] and request.method == "GET"}
+        is_page = request.method == "GET"
+        back = f"{_path(request)}?{request.url.query}" if is_page else request.query_params.get("back", "")
+        shown |= {"back": back, "retry": shown["retry"] and is_page}
         title = shown.pop("title", None) or TITLES.get(status, "That did not work")
         page = render(request, "problem.html", title=title, problem=without_commands(problem), **shown)
         return HTMLResponse(page, status, headers)

@@ -98,7 +98,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
         form = await read_form(request)
         if not rules.is_known(request, form.get("token", ""), rules.token):
             raise HTTPException(401, "that is not the token")
-        answer = redirect(request, str(_back(form)))
+        answer = redirect(request, request.query_params.get("back", "").lstrip("/"))  # a page of ours: /NAME
         # SameSite=Lax: links from other sites keep the login. Requests that change something must have the same origin.
         flags: Any = {"httponly": True, "samesite": "lax", "secure": request.url.scheme == "https"}
         answer.set_cookie(COOKIE, rules.cookie or "", path=root_of(request) + "/", **flags)
