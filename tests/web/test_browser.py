@@ -185,6 +185,25 @@ def test_keys_of_one_letter_can_be_turned_off(serve, animals, browse):
     examples(page, 1)
 
 
+def test_keys_work_zoomed_and_where_nothing_may_be_kept(asked, browse):
+    page = browse(asked.url, viewport={"width": 640, "height": 400})  # as 1280 x 800 at 200 %
+    page.get_by_label("Single-letter keys").uncheck()
+    page.add_init_script("Object.defineProperty(self, 'localStorage', {get() { throw new DOMException('no') }})")
+    page.goto(asked.url + "?items=documents&seed=lion")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "seed"
+
+
+def test_fields_of_a_review_are_large_enough_for_a_finger(asked, browse):
+    page = browse(
+        asked.url + "review?set=grain", viewport={"width": 375, "height": 700}, has_touch=True, is_mobile=True
+    )
+    for name in ("Why not", "Note"):
+        assert page.get_by_label(name).bounding_box()["height"] >= 24, "as WCAG 2.2 wants it (2.5.8)"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator("kbd:visible").count() == 0
+
+
 def test_a_set_that_is_there_is_not_written_over(serve, animals, browse):
     page = browse(serve(animals).url + "?items=documents&seed=lion")
     page.get_by_label("Name of the set").fill("grain")

@@ -120,8 +120,9 @@ addEventListener("popstate", (event) => {
 // Keys of one letter can be turned off, for those whose words or tremor would press them.
 const keys = $("#keys");
 keys.parentElement.hidden = false;
-keys.checked = localStorage.getItem("setsearch keys") !== "off";
-keys.onchange = () => localStorage.setItem("setsearch keys", keys.checked ? "on" : "off");
+const kept = (() => { try { return localStorage; } catch { return {}; } })(); // some visitors forbid it
+keys.checked = kept["setsearch keys"] !== "off";
+keys.onchange = () => { kept["setsearch keys"] = keys.checked ? "on" : "off"; };
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
