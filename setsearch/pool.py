@@ -83,7 +83,7 @@ class QuestionPool:
     async def start(self, work: Callable[[Index, Callable[[], None]], object]) -> None:
         """Begin a work of minutes in a thread of its own; returns when it says that it has, and goes on until its end.
 
-        Raises Unavailable, and what the work raises before.
+        So does one that begins later than `seconds`. Raises Unavailable, and what the work raises before.
         """
         begun = Future[None]()
 
@@ -100,7 +100,7 @@ class QuestionPool:
 
         threading.Thread(target=run, name="setsearch-work", daemon=True).start()
         try:
-            await asyncio.wait_for(asyncio.wrap_future(begun), self.seconds)
+            await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(begun)), self.seconds)
         except TimeoutError as error:
             raise Unavailable(f"it did not begin within {self.seconds:g} seconds; ask again in a moment") from error
 

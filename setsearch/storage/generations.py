@@ -90,16 +90,15 @@ class Draft:
         with database.write() as cursor:
             if who_writes(cursor, relation, name, seconds) is not None:
                 return None
-            cursor.execute(
-                "delete from setsearch_generation where relation = ? and name = ? and not published", (relation, name)
-            )
+            forget(cursor, relation, name, is_whole=False)
             _own.add(id)
             cursor.execute(
                 "insert into setsearch_generation (id, relation, name, revision, stamp, owner, until) "
                 "values (?, ?, ?, 0, 0, ?, ?)",
                 (id, relation, name, this_process(), time.time() + seconds),
             )
-        _delete_orphans(database)
+        with suppress(SetsearchError):  # else they go with the next ones
+            _delete_orphans(database)
         return cls(database, id, relation, name, seconds)
 
     def renew(self) -> None:
@@ -168,9 +167,10 @@ def who_writes(cursor: sqlite3.Cursor, relation: int, name: str, seconds: float)
     return next((own for id, own, until in rows if now <= until <= now + seconds and not _is_dead(own, id)), None)
 
 
-def forget(cursor: sqlite3.Cursor, relation: int, name: str = CONTEXTS) -> None:
-    """Forget a generation, whose arrays go when the next one is made; who writes one learns of it at the next step."""
-    cursor.execute("delete from setsearch_generation where relation = ? and name = ?", (relation, name))
+def forget(cursor: sqlite3.Cursor, relation: int, name: str = CONTEXTS, is_whole: bool = True) -> None:
+    """Forget a generation, whose arrays go when the next one is made, or only the draft; who writes it is told then."""
+    which = "relation = ? and name = ?" + " and not published" * (not is_whole)
+    cursor.execute(f"delete from setsearch_generation where {which}", (relation, name))
 
 
 def delete_generations(cursor: sqlite3.Cursor, kept: Iterable[int] = ()) -> None:

@@ -214,10 +214,13 @@ class GroupChange(Given):
     exclusive: bool
 
 
+Round: Any = _checked(GROWING["rounds"]._replace(name="round"))
+
+
 class FromRound(Given):
     """From which round on what joined is taken back."""
 
-    round: int | None = None
+    round: Round | None = None
 
 
 @with_options(GROWING.values())

@@ -5,8 +5,10 @@ import math
 import random
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import datetime, timedelta
 
 import pytest
@@ -531,7 +533,8 @@ def test_the_command_shows_what_joined_and_takes_rounds_back(classes, run, faile
     code, out, err = run("set", "group", "a.db", "kinds", "--take-back", "3")
     assert (code, json.loads(out)) == (0, [row for row in joined if row["round"] == 3])
     assert err.endswith(" taken back; `setsearch grow` goes on\n")
-    assert run("set", "group", "a.db", "kinds", "--take-back", "3")[2].startswith("nothing joined from round 3 on")
+    nothing = "nothing joined from round 3 on that nobody has judged\n"
+    assert run("set", "group", "a.db", "kinds", "--take-back", "3")[2] == nothing
     assert json.loads(run(*grown)[1]) == [row for row in joined if row["round"] < 3]
     assert run("set", "group", "a.db", "kinds", "--stop")[2] == "the group kinds does not grow now\n"
     failed(run("set", "group", "a.db", "kinds", "--take-back", "0"), 2, "--take-back")
@@ -544,6 +547,47 @@ def test_the_command_shows_what_joined_and_takes_rounds_back(classes, run, faile
         with pytest.raises(errors.TakenOver):
             draft.renew()
     failed(run("grow", "a.db", "cats1", "--rounds", "2"), 2, "--rounds is for --sets and --group")
+
+
+def test_a_run_that_cannot_tell_its_end_holds_nobody_up(tmp_path):
+    with made(tmp_path / "a.db"):
+        pass
+    with (
+        closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as writer,
+        setsearch.open(tmp_path / "a.db", timeout=0) as index,
+    ):
+
+        def follow(rounds):
+            """Another one writes when the run is at its end."""
+            yield from rounds
+            writer.execute("begin immediate")
+
+        assert len(index.grow(group="kinds", rounds=1, each=1, progress=follow)) > 0
+        writer.execute("rollback")
+        assert index.growth(group="kinds").runs is None
+        assert index.grow(group="kinds", rounds=2, each=1)
+
+
+def test_what_is_told_of_a_run_is_of_the_last_one(tmp_path):
+    with made() as index:
+        index.grow(group="kinds", rounds=1, each=1)
+        index.growth(group="kinds").stop()
+        assert index.growth(group="kinds").ended == "round 1 is reached", "none was at work"
+        index.growth(group="kinds")._grower.begin().abandon()  # as if it was killed
+        assert index.growth(group="kinds").ended == ""
+
+
+def test_what_is_judged_while_a_round_is_taken_back_is_no_longer_listed():
+    with made() as index:
+        index.grow(group="kinds", rounds=2, each=2)
+        growth = index.growth(group="kinds")
+        judged = growth[-1]
+        own = index.set(judged.set)
+        own.reject(judged.item)
+        own.save()
+        taken = growth.take_back(2)
+        assert judged.item not in [own.item for own in taken]
+        assert {own.round for own in growth} == {1} and len(growth) == len(index.growth(group="kinds"))
 
 
 def test_what_nobody_has_judged_is_no_promise():

@@ -4,6 +4,8 @@ import random
 import sqlite3
 import threading
 import time
+from contextlib import closing
+from functools import partial
 
 import numpy as np
 import pytest
@@ -266,6 +268,20 @@ def test_a_deriver_that_is_dead_is_succeeded_at_once(tmp_path, number):
         assert generations.Draft.begin(index._database, 1) is not None
         with pytest.raises(errors.LockedDatabase):
             dead.publish(revisions.Revision(1, 1, 1))
+
+
+def test_a_deriver_begins_if_what_is_left_of_others_cannot_go(tmp_path, monkeypatch):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts(4, 6).items())
+    with (
+        closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as writer,
+        setsearch.open(tmp_path / "a.db", timeout=0) as index,
+    ):
+        delete, begin = generations._delete_orphans, partial(writer.execute, "begin immediate")
+        monkeypatch.setattr(generations, "_delete_orphans", lambda own: begin() and delete(own))
+        draft = generations.Draft.begin(index._database, 1)
+        writer.execute("rollback")
+        draft.renew()
 
 
 def test_a_copied_row_of_a_deriver_makes_nobody_wait(tmp_path):

@@ -84,6 +84,8 @@ def test_a_second_run_is_told_and_a_dead_server_hinders_nobody(kinds, serve, run
         body = urlencode({"name": NAME, "said": "grow", "rounds": "2"})
         status, _, page = server.ask("/group", method="POST", body=body)
         assert status == 409 and "grows already" in page
+        assert "round must be" in server.json(GROW, 422, method="DELETE", round=0)["error"]
+        draft.renew()  # nothing was stopped
         assert server.json(GROW, method="DELETE")["runs"] is None
         with pytest.raises(setsearch.errors.TakenOver):
             draft.renew()

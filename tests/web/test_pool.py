@@ -50,6 +50,26 @@ def test_what_takes_too_long_is_told_and_goes_on(animals):
     assert asyncio.run(run()) == {"grain": "documents"}
 
 
+def test_a_work_that_begins_late_goes_on(animals, monkeypatch):
+    let_go, ended, problems = threading.Event(), threading.Event(), []
+    monkeypatch.setattr(threading, "excepthook", problems.append)
+
+    def work(index, begun):
+        let_go.wait(patience(60))
+        begun()
+        ended.set()
+
+    async def run():
+        pool = QuestionPool(animals, 0.05)
+        with pytest.raises(Unavailable, match="did not begin"):
+            await pool.start(work)
+        let_go.set()
+        await asyncio.to_thread(ended.wait, patience(10))
+
+    asyncio.run(run())
+    assert ended.is_set() and problems == []
+
+
 def test_too_many_questions_are_turned_away(animals):
     opened = threading.Event()
 

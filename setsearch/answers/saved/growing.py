@@ -98,9 +98,9 @@ class Growth(list[Grown]):
         return max((own.round for own in self), default=0)
 
     def stop(self) -> None:
-        """Stop the run that is at work; the rounds that it stored stay, and `grow` goes on."""
+        """Stop the run that is at work, if one is; the rounds that it stored stay, and `grow` goes on."""
         with self._grower.database.write() as cursor:
-            forget(cursor, *self._grower.place(cursor))
+            forget(cursor, *self._grower.place(cursor), is_whole=False)
 
     def take_back(self, round: int) -> list[Grown]:
         """Take back what joined in a round and in those after it, unless somebody has judged it; returns that.
@@ -119,7 +119,7 @@ class Growth(list[Grown]):
             forget_doubtful(stored, names)
             forget(cursor, *self._grower.place(cursor))
         self.ended, self.untold = "", None
-        self[:] = [own for own in self if own not in taken]
+        self[:] = [own for own in self if own.round < round]
         return taken
 
 
@@ -145,18 +145,21 @@ class Grower(NamedTuple):
 
     def begin(self) -> Draft:
         """Tell that a run begins. Raises ChangedSet if one is at work."""
-        with self.database.read() as cursor:
+        with self.database.write() as cursor:
             self.require_free(cursor)
             place = self.place(cursor)
+            forget(cursor, *place)  # why the last one has ended says nothing of one that is killed
         draft = Draft.begin(self.database, *place, AT_WORK)
         return self.begin() if draft is None else draft  # somebody was quicker
 
     def end(self, draft: Draft, found: Growth) -> None:
-        """Tell that a run has ended, and why."""
+        """Tell that a run has ended, and why, as far as the database can be written."""
         told = {name: getattr(found, name) for name in ("ended", "untold", "notes")}
-        with suppress(SetsearchError):
+        try:
             draft.write([(TOLD, json_array(told))])
             draft.publish(Revision(0, 0, 0))
+        except SetsearchError:
+            draft.abandon()
 
     def growth(self) -> Growth:
         """What joined so far, and how far a run is."""
@@ -249,16 +252,14 @@ def grow(grower: Grower, accept: bool, progress: Progress, **wanted: Any) -> Gro
         judged, unjudged = _judged(database, plan)
         growing = Rounds(grower.reading, database, plan, draft)
         found += (own for joined in progress(growing) for own in joined)
-    except BaseException as error:
-        if isinstance(error, SetsearchError):
-            found.ended = str(error)
-            grower.end(draft, found)
-        draft.abandon()
+        found.notes, found.ended = growing.notes, growing.ended
+        if found and (unjudged or judged < JUDGED):
+            found.untold = _no_promise(plan, _judged(database, plan)[1])
+    except SetsearchError as error:
+        found.ended = str(error)
         raise
-    found.notes, found.ended = growing.notes, growing.ended
-    if found and (unjudged or judged < JUDGED):
-        found.untold = _no_promise(plan, _judged(database, plan)[1])
-    grower.end(draft, found)
+    finally:
+        grower.end(draft, found)
     return found
 
 

@@ -85,8 +85,8 @@ def group_command(
             growth.stop()
         if growth is not None and take_back is not None:
             growth[:] = growth.take_back(take_back)
-            goes_on = "taken back; `setsearch grow` goes on"
-            say(f"{len(growth):,} {goes_on}" if growth else f"nothing joined from round {take_back} on, or is unjudged")
+            nothing = f"nothing joined from round {take_back} on that nobody has judged"
+            say(f"{len(growth):,} taken back; `setsearch grow` goes on" if growth else nothing)
         rows = [_row(index.set(own)) for own in found.sets]
     if growth is not None and (grown or take_back is not None):
         if grown:
