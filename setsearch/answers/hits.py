@@ -26,7 +26,7 @@ from setsearch.search.cutoff import belonging, few, n_leading, tells
 from setsearch.search.examples import Examples
 from setsearch.search.folding import FOLDED, first_of_each, fold
 from setsearch.search.groups import LEADERS
-from setsearch.search.passes import Wanted, uses_vectors
+from setsearch.search.passes import Wanted, Weighing
 from setsearch.search.request import NO_LIMIT, ExpandRequest, nothing_left
 from setsearch.search.weights import SeedWeights
 
@@ -48,7 +48,7 @@ def wanted_of(fields: Fields, request: ExpandRequest, defaults: Defaults) -> Wan
     given, has_more = request.options, defaults.wants_likes(request.model) or bool(request.exclude)
     chooses = request.among is not None or request.filter or given.get("keep_seeds")
     weighs = bool(given.get("explain") or given.get("snippets") or request.exclude)
-    is_added_to = fields.nearest is not None or uses_vectors(fields, defaults, request.model)
+    is_added_to = fields.nearest is not None or Weighing(fields, defaults, request.model).uses_vectors
     has_more = has_more or (is_added_to and bool(weighs or given.get("cut")))
     asks = given.get("cut") and not given.get("about")
     depth = 0 if has_more or chooses else max(_depth(fields, request, _shown(request), _waits(request)), LEADERS)

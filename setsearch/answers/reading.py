@@ -25,7 +25,7 @@ from setsearch.options import ExpandOptions, ModelOptions, refuse
 from setsearch.search.cutoff import SeedFit, fits
 from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected, once_each
 from setsearch.search.groups import FEWEST, find_groups, make_groups
-from setsearch.search.passes import ALL, Wanted, one_pass, two_passes, with_priors
+from setsearch.search.passes import ALL, Wanted, Weighing
 from setsearch.search.request import (
     ExpandRequest,
     SeedNames,
@@ -182,7 +182,7 @@ class Reading(BaseReading, Named):
             fields = self._choice.choose(fields_by, options, [*names])
             examples = find_examples(fields, names)
             examples.ids = sorted(examples.ids)
-            return fits(fields, one_pass(fields, examples, self.defaults, options))
+            return fits(fields, Weighing(fields, self.defaults, options).one_pass(examples))
 
         return self.answer(options, ask)
 
@@ -202,7 +202,7 @@ class Reading(BaseReading, Named):
         def ask(fields_by: FieldsBy) -> list[SetFeature]:
             fields = self._choice.choose(fields_by, options, [*names])
             examples = self._once_each(fields, options, find_examples(fields, names, like, having))
-            return set_features(one_pass(fields, examples, self.defaults, options), k)
+            return set_features(Weighing(fields, self.defaults, options).one_pass(examples), k)
 
         return self.answer(options, ask)
 
@@ -336,9 +336,8 @@ class Reading(BaseReading, Named):
         rejection = None
         if rejected:
             rejection = self.defaults.rejection_of(self.defaults.make(request.model), request.options.get("gamma"))
-        asked = rejected, rejection, wanted, True
-        weights = yield from two_passes(fields, examples, self.defaults, request.model, *asked)
-        weights = with_priors(fields, weights, self.defaults, request.model)
+        weighing = Weighing(fields, self.defaults, request.model)
+        weights = weighing.with_priors((yield from weighing.two_passes(examples, rejected, rejection, wanted, True)))
         if rejected and rejection is None:
             weights = with_correction(fields, weights, rejected, self.defaults.feedback_of(request.model) > 0)
         if not examples.ids and not any(own.df.any() for own in weights.positive) and not weights.has_priors:

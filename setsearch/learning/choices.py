@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,11 +12,10 @@ from setsearch.arrays import Floats, Ints, repeat, sum_runs
 from setsearch.core.question import Asking, now
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
-from setsearch.options import ModelOptions
 from setsearch.search.cutoff import tells, threshold
 from setsearch.search.examples import Examples
 from setsearch.search.groups import FEWEST, find_groups
-from setsearch.search.passes import two_passes, with_priors
+from setsearch.search.passes import Weighing
 from setsearch.search.weights import SeedWeights
 
 MEASURES = ("map", "p10", "ndcg10", "r_precision")
@@ -92,21 +92,20 @@ class Groups(NamedTuple):
         )
 
 
-def weights_of(fields: Fields, defaults: Defaults, options: ModelOptions, seeds: Ints) -> SeedWeights:
+def weights_of(weighing: Weighing, seeds: Ints) -> SeedWeights:
     """What scores all items, given the ids of seeds."""
-    return now(_weigh(fields, defaults, options, Examples(seeds.tolist())))
+    return now(_weigh(weighing, Examples(seeds.tolist())))
 
 
-def _weigh(fields: Fields, defaults: Defaults, options: ModelOptions, examples: Examples) -> Asking[SeedWeights]:
-    weights = yield from two_passes(fields, examples, defaults, options)
-    return with_priors(fields, weights, defaults, options)
+def _weigh(weighing: Weighing, examples: Examples) -> Asking[SeedWeights]:
+    return weighing.with_priors((yield from weighing.two_passes(examples)))
 
 
 def measure_line(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> Line:
     """The line of the default model, averaged over sets."""
     measured: dict[str, list[tuple[float, float, float]]] = {}
     for name, seeds, others in tasks:
-        weights = weights_of(fields, defaults, {"model": "lift"}, seeds)
+        weights = weights_of(Weighing(fields, defaults, {"model": "lift"}), seeds)
         scores = weights.scores()
         scores[seeds] = -np.inf
         order = np.argsort(-scores, kind="stable")
@@ -129,7 +128,7 @@ def measure_groups(
 ) -> Groups | None:
     """Groups among examples of known sets, given by ids; None if none are looked for, or sets are too small or few."""
     names, divided, apart = sorted(members), list[tuple[float, float]](), list[bool]()
-    n_single = 0
+    n_single, weighing = 0, Weighing(fields, defaults, {})
     for name, other in zip(names, names[1:] + names[:1], strict=True):
         generator, own = random.Random(f"0 groups {name}"), sorted(members[name])
         both = sorted({*own}.intersection(members[other]))
@@ -138,12 +137,12 @@ def measure_groups(
             if len(own) > FEWEST:
                 n_single += 1
                 seeds = np.array(generator.sample(own, FEWEST))
-                lists = _asked(fields, defaults, seeds)
+                lists = _asked(weighing, seeds)
                 if len(lists) > 1:
-                    divided.append(_precisions(fields, defaults, lists, seeds, own))
+                    divided.append(_precisions(weighing, lists, seeds, own))
             if other != name and min(map(len, pools)) >= FEWEST // 2:
                 parts = [generator.sample(sorted(pool), FEWEST // 2) for pool in pools]
-                lists = _asked(fields, defaults, np.array(parts[0] + parts[1]))
+                lists = _asked(weighing, np.array(parts[0] + parts[1]))
                 apart.append({frozenset(one.examples.ids) for one in lists} == {*map(frozenset, parts)})
     if not (defaults.divided and n_single and apart):
         return None
@@ -151,18 +150,18 @@ def measure_groups(
     return Groups(len(divided) / n_single, in_turn, in_one, float(np.mean(apart)))
 
 
-def _asked(fields: Fields, defaults: Defaults, seeds: Ints) -> list[SeedWeights]:
+def _asked(weighing: Weighing, seeds: Ints) -> list[SeedWeights]:
     """The weights of the groups that are found among seeds, or of all."""
-    weights = weights_of(fields, defaults, {}, np.sort(seeds))
-    return now(find_groups(fields, weights, seeds.tolist(), lambda part: _weigh(fields, defaults, {}, part)))
+    weights = weights_of(weighing, np.sort(seeds))
+    return now(find_groups(weighing.fields, weights, seeds.tolist(), partial(_weigh, weighing)))
 
 
 def _precisions(
-    fields: Fields, defaults: Defaults, lists: Sequence[SeedWeights], seeds: Ints, members: Sequence[int]
+    weighing: Weighing, lists: Sequence[SeedWeights], seeds: Ints, members: Sequence[int]
 ) -> tuple[float, float]:
     """Average precision of several lists in turn, and of one list for all seeds."""
-    ids = np.setdiff1d(fields.item_ids(), seeds)
-    one = weights_of(fields, defaults, {}, np.sort(seeds)).scores()[ids]
+    ids = np.setdiff1d(weighing.fields.item_ids(), seeds)
+    one = weights_of(weighing, np.sort(seeds)).scores()[ids]
     orders = [np.argsort(-weights.scores()[ids], kind="stable") for weights in lists]
     turns = np.min([np.argsort(order) for order in orders], axis=0)  # the places of items
     relevant = np.isin(ids, members)

@@ -33,7 +33,7 @@ from setsearch.memory.fields import Fields
 from setsearch.models.defaults import RATINGS, Defaults
 from setsearch.options import ModelOptions, Progress, progress_of
 from setsearch.search.examples import Examples, once_each
-from setsearch.search.passes import feedback, smoothing
+from setsearch.search.passes import Weighing
 
 STRENGTHS = (0.5, 2.0, 10.0, 50.0)  # that are tried
 POPULARITIES = (0.0, 0.2, 0.5)  # likewise
@@ -229,11 +229,11 @@ def _models(fields: Fields, defaults: Defaults) -> list[Method]:
             _model("bernoulli, by documents", documents, defaults, {"model": "bernoulli", "by": "documents"}),
         ]
     methods += [_model(f"lift, by {own}", fields, defaults, {"model": "lift", "by": own}) for own in defaults.fields]
-    default = defaults.make({"model": "lift"})
+    default, weighing = defaults.make({"model": "lift"}), Weighing(fields, defaults, {})
     more: list[ModelOptions] = [
-        {"model": "lift", "feedback": share} for share in FEEDBACKS if share != feedback(fields, defaults, {})
+        {"model": "lift", "feedback": share} for share in FEEDBACKS if share != weighing.feedback
     ]
-    if smoothing(fields, defaults, {}, 1.0) is not None:
+    if weighing.smoothing(1.0) is not None:
         more.append({"model": "lift", "neighbors": 0.0})
     if fields.vectors is not None:
         own = defaults.vectors_of({}, fields.vectors().source)
@@ -268,7 +268,8 @@ def _label(options: ModelOptions) -> str:
 
 
 def _model(name: str, fields: Fields, defaults: Defaults, options: ModelOptions) -> Method:
-    return Method(name, lambda seeds: weights_of(fields, defaults, options, seeds).scores(), options)
+    weighing = Weighing(fields, defaults, options)
+    return Method(name, lambda seeds: weights_of(weighing, seeds).scores(), options)
 
 
 def _result(method: Method, measured: Mapping[str, Sequence[Floats]]) -> Result:

@@ -119,6 +119,14 @@ class Defaults:
         except TypeError:  # an unhashable value
             return self._make(options)
 
+    def by_presence(self, options: ModelOptions) -> Model | None:
+        """The model by which all features count; None if that is another one's choice, or the same model."""
+        model = self.make(options)
+        if not isinstance(model, Lift) or options.get("binarize") is not None:
+            return None
+        other = self.make({**options, "binarize": "presence"})
+        return None if other == model else other
+
     def _make(self, options: ModelOptions) -> Model:
         check(options, MODEL)
         given: dict[str, Any] = {

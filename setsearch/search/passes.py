@@ -15,6 +15,7 @@ The core does what seed_weights, second_pass, smooth, with_prior and best do one
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,31 +149,46 @@ class Wanted(NamedTuple):
 ALL = Wanted()
 
 
+class Whole(NamedTuple):
+    """A question that the core may answer as a whole: examples, if `joins` others join them.
+
+    `share`: of what a first pass reads, so much may a second one. `once`: whether examples that are nearly the same
+    count once.
+    """
+
+    fields: Fields
+    examples: Examples
+    model: Model
+    excluded: Sequence[int]
+    wanted: Wanted
+    joins: int
+    share: float
+    once: bool
+
+    @property
+    def without(self) -> list[int]:
+        """The items that are not looked for."""
+        return sorted({*self.excluded, *self.examples.seeds})
+
+
 def weights_by_core(
-    fields: Fields,
-    examples: Examples,
-    model: Model,
-    second: tuple[int, float],
-    excluded: Sequence[int],
-    wanted: Wanted,
-    once: bool,
-    smoothing: Smoothing | None = None,
-    prior: Prior | None = None,
+    whole: Whole, smoothing: Smoothing | None, prior: Prior | None
 ) -> Asking[SeedWeights | Copies | None]:
-    """The weights of examples, if as many others joined as `second` says, and what a second pass may read.
+    """The weights of examples, or Copies if some of those that count once are nearly the same.
 
     None where the other modules must be asked: without a core, for other models, for lists without values, and where
-    the core is not sure. `once`: whether examples that are nearly the same count once; if some are, Copies.
-    The best items, if these are wanted, are those by scores with `smoothing` and `prior`; of sums they are no part.
+    the core is not sure. The best items, if these are wanted, are those by scores with `smoothing` and `prior`; of sums
+    they are no part.
     """
+    fields, examples, model, wanted = whole.fields, whole.examples, whole.model, whole.wanted
     if not (is_core() and isinstance(model, Lift | Bernoulli)) or has_tiny_weights(model):
         return None
-    base, without = fields.base(model, examples.total), sorted({*excluded, *examples.seeds})
+    base = fields.base(model, examples.total)
     near = None if smoothing is None or not wanted.k else (*smoothing.neighbors, smoothing.share)
     if isinstance(model, Lift):
-        asked = _question(fields, examples, model, second, base.items, without, wanted, once)
+        asked = _question(whole, model, base.items)
     else:
-        asked = _table_question(fields, examples, model, base, without, wanted) if near is None else None
+        asked = _table_question(whole, model, base) if near is None else None
     if asked is None or (asked.table and prior):
         return None
     asked = asked._replace(near=near, prior=prior[1:6] if prior and wanted.k else None)
@@ -204,7 +220,7 @@ def weights_by_core(
     least = answer.least - base.largest_absolute
     found |= {"join": join if len(answer.joined) else None, "summed": asked.sums}
     if wanted.k:
-        known = Known(without, wanted.k, (answer.ids, answer.scores), deeper, least)
+        known = Known(whole.without, wanted.k, (answer.ids, answer.scores), deeper, least)
         found |= {"known": known, "smoothing": smoothing, "waiting": prior}
     constant = round(base.constant * LATTICE) / LATTICE + answer.constant
     return SeedWeights(model, examples, make_positive, base, constant, **found)
@@ -217,44 +233,31 @@ def _weighed(fields: Fields, known: Examples, model: Model, answer: Answered) ->
     return tuple([field_weights(field, _seeds(known.within(field), own), model, size) for field, own in pairs])
 
 
-def _question(
-    fields: Fields,
-    examples: Examples,
-    model: Lift,
-    second: tuple[int, float],
-    base: Floats,
-    without: Sequence[int],
-    wanted: Wanted,
-    once: bool,
-) -> Question | None:
+def _question(whole: Whole, model: Lift, base: Floats) -> Question | None:
     """What the core is asked for the weights of examples, if each of them counts."""
-    if examples.count + second[0] > question.MOST_EXAMPLES or not (examples.weights is None or examples.weights.all()):
+    fields, examples, wanted, joins = whole.fields, whole.examples, whole.wanted, whole.joins
+    if examples.count + joins > question.MOST_EXAMPLES or not (examples.weights is None or examples.weights.all()):
         return None
-    n_items, total, alike, joins = fields.items.size, examples.total, ALIKE if fields.are_documents else 0.0, second[0]
+    n_items, total, alike = fields.items.size, examples.total, ALIKE if fields.are_documents else 0.0
     limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items), LEAST_WORDS, DEEPEST
     weight = weight_of_joining(model, total, wanted.taken is not None)
-    of_model = model.strength, model.rarity, model.budget, second[1], weight, FLAT
+    of_model = model.strength, model.rarity, model.budget, whole.share, weight, FLAT
     of_ids = len(examples.ids) if examples.weights is None else float(examples.weights[: len(examples.ids)].sum())
     numbers = Numbers(n_items, of_ids, *of_model, alike, *wanted.few, *limits)
     lists = [field.core_field(model.rule) for field in fields.all]
     choosing = None if wanted.taken is None or not joins else base + to_lattice(-wanted.taken)
     shares = None if examples.weights is None else examples.weights[: len(examples.ids)]
-    of_seeds, texts = (sorted(examples.ids), shares, without), None
+    of_seeds, texts = (sorted(examples.ids), shares, whole.without), None
     if examples.texts or examples.rare:
         texts = [_texts(field, examples.within(field), model.rule) for field in fields.all]
     sums = None if wanted.k else np.empty(len(base))
-    return Question(lists, base, numbers, *of_seeds, sums, wanted.weights, once and alike > 0, choosing, texts=texts)
+    once = whole.once and alike > 0
+    return Question(lists, base, numbers, *of_seeds, sums, wanted.weights, once, choosing, texts=texts)
 
 
-def _table_question(
-    fields: Fields,
-    examples: Examples,
-    model: Bernoulli,
-    base: Base,
-    without: Sequence[int],
-    wanted: Wanted,
-) -> Question | None:
+def _table_question(whole: Whole, model: Bernoulli, base: Base) -> Question | None:
     """What the core is asked for a model by a table, if it can take that."""
+    fields, examples, wanted = whole.fields, whole.examples, whole.wanted
     (field, *more), are_items = fields.all, examples.count == len(examples.ids) and examples.weights is None
     if more or not (are_items and model.rule.binary) or examples.count > MOST_ROWS:
         return None
@@ -265,7 +268,7 @@ def _table_question(
     numbers = Numbers(**dict.fromkeys(Numbers._fields, 0) | of_model)
     seeds, table = sorted(examples.ids), field.core_table(model, examples.count)
     lists = [field.core_field(model.rule)]
-    return Question(lists, base.items, numbers, seeds, None, without, sums, wanted.weights, table=table)
+    return Question(lists, base.items, numbers, seeds, None, whole.without, sums, wanted.weights, table=table)
 
 
 def _texts(field: Field, examples: Examples, rule: ValueRule) -> Part:
@@ -298,88 +301,6 @@ def with_popularity(fields: Fields, weights: SeedWeights) -> SeedWeights:
     return weights.with_prior(prior if spread else None)
 
 
-def smoothing(fields: Fields, defaults: Defaults, options: ModelOptions, total: float) -> Smoothing | None:
-    """The neighbors that count, and the share w = W (1 / 2 + 2 / N) of what they score. Raises InvalidParameter."""
-    if fields.nearest is None or not (weight := defaults.neighbors_of(options)):
-        return None
-    return Smoothing(fields.nearest(), weight * (0.5 + 2 / max(total, 1.0)))
-
-
-def feedback(fields: Fields, defaults: Defaults, options: ModelOptions) -> float:
-    """The share that a second pass may read: by default none where neighbors count. Raises InvalidParameter."""
-    are_smoothed = fields.nearest is not None and defaults.neighbors_of(options) > 0
-    return 0.0 if are_smoothed and options.get("feedback") is None else defaults.feedback_of(options)
-
-
-def with_priors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:
-    """Weights with the parts of the base that the options ask for; raises InvalidParameter."""
-    if defaults.wants_likes(options):
-        weights = with_popularity(fields, weights)
-    smooth = smoothing(fields, defaults, options, weights.examples.total) if weights.smoothing is None else None
-    if smooth is not None:
-        weights = weights.smoothed(*smooth)
-    return weights if weights.waiting is not None else with_vectors(fields, weights, defaults, options)
-
-
-def one_pass(fields: Fields, examples: Examples, defaults: Defaults, options: ModelOptions) -> SeedWeights:
-    """The weights of examples. Raises InvalidParameter.
-
-    By default a feature counts if an item has more of it than the collection. In a collection of some sentences that
-    may leave nothing that another item has; then all features of an item count.
-    """
-    model = defaults.make(options)
-    weights = seed_weights(fields, examples, model)
-    other = by_presence(model, defaults, options)
-    return weights if other is None or weights.reach_others() else seed_weights(fields, examples, other)
-
-
-def by_presence(model: Model, defaults: Defaults, options: ModelOptions) -> Model | None:
-    """The model by which all features count; None if that is another one's choice, or the same model."""
-    if not isinstance(model, Lift) or options.get("binarize") is not None:
-        return None
-    other = defaults.make({**options, "binarize": "presence"})
-    return None if other == model else other
-
-
-def two_passes(
-    fields: Fields,
-    examples: Examples,
-    defaults: Defaults,
-    options: ModelOptions,
-    excluded: Sequence[int] = (),
-    rejection: Rejection | None = None,
-    wanted: Wanted = ALL,
-    once: bool = False,
-) -> Asking[SeedWeights]:
-    """The weights of examples, less what a rejection takes away because of excluded items.
-
-    If they are asked twice, it and vectors also say which items join; excluded ones and examples do not. `once`:
-    whether examples that are nearly the same count once (by lift alone). Raises InvalidParameter.
-    """
-    subtract, share = _subtracting(fields, excluded, rejection), feedback(fields, defaults, options)
-    model, beside = defaults.make(options), wanted.taken is not None
-    count = how_many_join(model, examples, fields.items.size, share, beside)
-    takes_away = bool(excluded) and rejection is not None and rejection.gamma > 0
-    once = once and isinstance(model, Lift) and len(examples.ids) > 1 and examples.weights is None
-    if not count or not (takes_away or uses_vectors(fields, defaults, options)):
-        smooth = smoothing(fields, defaults, options, examples.total)
-        prior = of_vectors(fields, examples, examples, defaults, options) if wanted.k and not count else None
-        asked = (count, share), excluded, wanted, once, smooth, prior
-        found = yield from weights_by_core(fields, examples, model, *asked)
-        if isinstance(found, SeedWeights):
-            return subtract(found)
-    kept = once_each(fields, examples, model.rule) if once else examples
-    if kept is not examples:
-        return (yield from two_passes(fields, kept, defaults, options, excluded, rejection, wanted))
-    first = one_pass(fields, examples, defaults, options)
-    count = how_many_join(first.model, examples, fields.items.size, share, beside)
-    if count:
-        weights = with_vectors(fields, subtract(first), defaults, options)
-        weights = weights if wanted.taken is None else weights.less("taken", wanted.taken)
-        first = second_pass(fields, first, _joining_items(fields, weights, excluded, count), share, beside)
-    return subtract(first)
-
-
 def _subtracting(
     fields: Fields, excluded: Sequence[int], rejection: Rejection | None
 ) -> Callable[[SeedWeights], SeedWeights]:
@@ -397,25 +318,100 @@ def _subtracting(
     return subtract
 
 
-def uses_vectors(fields: Fields, defaults: Defaults, options: ModelOptions) -> bool:
-    """Whether vectors are a field of the question; raises InvalidParameter."""
-    return fields.vectors is not None and defaults.vectors_of(options) > 0
+@dataclass(frozen=True)
+class Weighing:
+    """How examples are weighed: in some fields, by options of the model and the defaults of the kind of items.
 
+    All raise InvalidParameter for options that no question may have.
+    """
 
-def with_vectors(fields: Fields, weights: SeedWeights, defaults: Defaults, options: ModelOptions) -> SeedWeights:
-    """Weights with the field of vectors, if there are some; raises InvalidParameter."""
-    if not uses_vectors(fields, defaults, options):
-        return weights
-    every = weights.joined or weights.examples
-    return weights.with_prior(of_vectors(fields, weights.examples, every, defaults, options))
+    fields: Fields
+    defaults: Defaults
+    options: ModelOptions
 
+    @property
+    def feedback(self) -> float:
+        """The share that a second pass may read: by default none where neighbors count."""
+        is_smoothed = self.fields.nearest is not None and self.defaults.neighbors_of(self.options) > 0
+        is_default = self.options.get("feedback") is None
+        return 0.0 if is_smoothed and is_default else self.defaults.feedback_of(self.options)
 
-def of_vectors(
-    fields: Fields, examples: Examples, every: Examples, defaults: Defaults, options: ModelOptions
-) -> Prior | None:
-    """What vectors add for examples, and for `every` one with those that joined; raises InvalidParameter."""
-    if fields.vectors is None or not uses_vectors(fields, defaults, options):
-        return None
-    from setsearch.search.meaning import in_meaning
+    @property
+    def uses_vectors(self) -> bool:
+        """Whether vectors are a field of the question."""
+        return self.fields.vectors is not None and self.defaults.vectors_of(self.options) > 0
 
-    return in_meaning(fields, examples, every, defaults.vectors_of(options, fields.vectors().source))
+    def smoothing(self, total: float) -> Smoothing | None:
+        """The neighbors that count, and the share w = W (1 / 2 + 2 / N) of what they score."""
+        if self.fields.nearest is None or not (weight := self.defaults.neighbors_of(self.options)):
+            return None
+        return Smoothing(self.fields.nearest(), weight * (0.5 + 2 / max(total, 1.0)))
+
+    def one_pass(self, examples: Examples) -> SeedWeights:
+        """The weights of examples.
+
+        By default a feature counts if an item has more of it than the collection. In a collection of some sentences
+        that may leave nothing that another item has; then all features of an item count.
+        """
+        weights = seed_weights(self.fields, examples, self.defaults.make(self.options))
+        other = self.defaults.by_presence(self.options)
+        return weights if other is None or weights.reach_others() else seed_weights(self.fields, examples, other)
+
+    def two_passes(
+        self,
+        examples: Examples,
+        excluded: Sequence[int] = (),
+        rejection: Rejection | None = None,
+        wanted: Wanted = ALL,
+        once: bool = False,
+    ) -> Asking[SeedWeights]:
+        """The weights of examples, less what a rejection takes away because of excluded items.
+
+        If they are asked twice, it and vectors also say which items join; excluded ones and examples do not. `once`:
+        whether examples that are nearly the same count once (by lift alone).
+        """
+        fields, subtract, share = self.fields, _subtracting(self.fields, excluded, rejection), self.feedback
+        model, beside = self.defaults.make(self.options), wanted.taken is not None
+        count = how_many_join(model, examples, fields.items.size, share, beside)
+        takes_away = bool(excluded) and rejection is not None and rejection.gamma > 0
+        once = once and isinstance(model, Lift) and len(examples.ids) > 1 and examples.weights is None
+        if not count or not (takes_away or self.uses_vectors):
+            prior = self._of_vectors(examples, examples) if wanted.k and not count else None
+            whole = Whole(fields, examples, model, excluded, wanted, count, share, once)
+            found = yield from weights_by_core(whole, self.smoothing(examples.total), prior)
+            if isinstance(found, SeedWeights):
+                return subtract(found)
+        kept = once_each(fields, examples, model.rule) if once else examples
+        if kept is not examples:
+            return (yield from self.two_passes(kept, excluded, rejection, wanted))
+        first = self.one_pass(examples)
+        count = how_many_join(first.model, examples, fields.items.size, share, beside)
+        if count:
+            weights = self._with_vectors(subtract(first))
+            weights = weights if wanted.taken is None else weights.less("taken", wanted.taken)
+            first = second_pass(fields, first, _joining_items(fields, weights, excluded, count), share, beside)
+        return subtract(first)
+
+    def with_priors(self, weights: SeedWeights) -> SeedWeights:
+        """Weights with the parts of the base that the options ask for."""
+        if self.defaults.wants_likes(self.options):
+            weights = with_popularity(self.fields, weights)
+        smooth = self.smoothing(weights.examples.total) if weights.smoothing is None else None
+        if smooth is not None:
+            weights = weights.smoothed(*smooth)
+        return weights if weights.waiting is not None else self._with_vectors(weights)
+
+    def _with_vectors(self, weights: SeedWeights) -> SeedWeights:
+        """Weights with the field of vectors, if there are some."""
+        if not self.uses_vectors:
+            return weights
+        return weights.with_prior(self._of_vectors(weights.examples, weights.joined or weights.examples))
+
+    def _of_vectors(self, examples: Examples, every: Examples) -> Prior | None:
+        """What vectors add for examples, and for `every` one with those that joined."""
+        if self.fields.vectors is None or not self.uses_vectors:
+            return None
+        from setsearch.search.meaning import in_meaning
+
+        share = self.defaults.vectors_of(self.options, self.fields.vectors().source)
+        return in_meaning(self.fields, examples, every, share)

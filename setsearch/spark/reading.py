@@ -28,7 +28,7 @@ from setsearch.models.values import PRESENCE
 from setsearch.options import ExpandOptions, ModelOptions, refuse
 from setsearch.search.cutoff import can_tell, few_above, middle_seed, n_leading, threshold
 from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected, once_each
-from setsearch.search.passes import DEEPEST, are_flat, by_presence, different, how_many_join, second_pass
+from setsearch.search.passes import DEEPEST, are_flat, different, how_many_join, second_pass
 from setsearch.search.request import (
     NO_LIMIT,
     ExpandRequest,
@@ -175,12 +175,12 @@ class SparkReading(BaseReading):
     def _by_model(
         self, questions: list[Question], request: ExpandRequest, model: Model
     ) -> list[tuple[Model, list[Question]]]:
-        """Sets that have the same fields, by their model: all features count where too few do (passes.one_pass)."""
+        """Sets that have the same fields, by their model: all features count where too few do (Weighing.one_pass)."""
         if questions and isinstance(model, Lift):
             load_entries(questions[0].remote, {id for own in questions for id in own.examples.ids}, model.rule)
             for own in questions:
                 own.examples = once_each(own.fields, own.examples, model.rule)
-        other = by_presence(model, self.defaults, request.model)
+        other = self.defaults.by_presence(request.model)
         if other is None:
             return [(model, questions)] if questions else []
         reach = [seed_weights(own.fields, own.examples, model).reach_others() for own in questions]

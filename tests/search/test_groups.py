@@ -21,7 +21,7 @@ from setsearch.core.question import now
 from setsearch.search import groups
 from setsearch.search.cutoff import middle_seed
 from setsearch.search.examples import Examples
-from setsearch.search.passes import Wanted, two_passes
+from setsearch.search.passes import Wanted, Weighing
 
 KINDS, ITEMS = 16, 320
 
@@ -202,7 +202,7 @@ def test_who_is_heard_is_told_by_the_definition(built, kernel):
             rest = [place for place in range(len(every)) if place not in places]
             parts = [[place for place, own in zip(places, mask, strict=True) if own == side] for side in (True, False)]
             heard = [alike[np.ix_(part, rest)].mean() for part in parts]
-            weights = now(two_passes(fields, Examples(sorted(ids.values())), reading.defaults, {}))
+            weights = now(Weighing(fields, reading.defaults, {}).two_passes(Examples(sorted(ids.values()))))
             share_little = groups._share_little(fields, weights, sorted(ids.values()))
         hits = reading.expand(names, 20)
         expected = set()
@@ -288,7 +288,7 @@ def by_definition(data, reading, seeds):
 def told(reading, every, seeds):
     """Whether at most a quarter of 256 items, or 50 of all, score above the middle seed that is left out."""
     with reading.fields() as fields:
-        weights = now(two_passes(fields, Examples(sorted(fields.resolve_all(seeds))), reading.defaults, {}))
+        weights = now(Weighing(fields, reading.defaults, {}).two_passes(Examples(sorted(fields.resolve_all(seeds)))))
         middle, scores = middle_seed(fields, weights, exactly=True), weights.scores()
         exist, n = {*fields.item_ids().tolist()}, len(scores)
         some = [id for id in (number * n // 256 for number in range(256)) if id in exist]
@@ -380,7 +380,7 @@ def test_the_core_finds_that_there_are_no_groups(built):
         """What the core says of seeds."""
         with reading.fields() as fields:
             asked = Examples(sorted(fields.resolve_all(seeds)))
-            return now(two_passes(fields, asked, reading.defaults, {}, wanted=Wanted(k)))
+            return now(Weighing(fields, reading.defaults, {}).two_passes(asked, wanted=Wanted(k)))
 
     def together(*own):
         """Whether they fall into no groups."""

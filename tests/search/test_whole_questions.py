@@ -16,7 +16,7 @@ from setsearch.memory.field import Field
 from setsearch.search import passes as feedback
 from setsearch.search.cutoff import few, middle_seed
 from setsearch.search.examples import find_examples
-from setsearch.search.passes import Wanted
+from setsearch.search.passes import Wanted, Weighing
 from setsearch.search.request import parse_request
 
 BUDGETS = (5.0, 20.0, 60.0, 150.0, None, 0)
@@ -203,9 +203,11 @@ def test_others_above_the_middle_seed_are_counted_until_it_is_known_whether_they
         for n in [2, 3, 10, 20] * 6:
             seeds = [f"d{number}" for number in rng.sample(range(5000), n)]
             with documents.fields() as fields:
-                defaults, examples, use = documents.defaults, find_examples(fields, seeds), few(documents.defaults)
+                examples, use = find_examples(fields, seeds), few(documents.defaults)
                 documents.expand(seeds)
-                weights = now(feedback.two_passes(fields, examples, defaults, {}, wanted=Wanted(50, False, use)))
+                weights = now(
+                    Weighing(fields, documents.defaults, {}).two_passes(examples, wanted=Wanted(50, False, use))
+                )
                 scores, others = weights.scores(), fields.items.size - n
                 scores[examples.seeds] = -np.inf
                 plain, most = int((scores > middle_seed(fields, weights, exactly=True)).sum()), use[0] * others

@@ -37,7 +37,7 @@ from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.options import refuse
 from setsearch.search.cutoff import LEADERS, floor_of, n_leading, tells, threshold
-from setsearch.search.passes import EXAMPLES, feedback
+from setsearch.search.passes import EXAMPLES, Weighing
 from setsearch.search.request import ExpandRequest, Seeds, parse_request
 from setsearch.search.together import together
 from setsearch.search.weights import RIVAL, SeedWeights
@@ -187,7 +187,7 @@ class _Taking:
         self._rivals = {name: own for name, own in rivals.items() if len(own) < len(names) - 1}
         self._of_kin: dict[tuple[str, Hashable], Floats] = {}
         reading, options = several.reading, cast(Any, several.options)
-        second = any(feedback(own, reading.defaults, options) for own in reading.candidates(several.fields_by))
+        second = any(Weighing(own, reading.defaults, options).feedback for own in reading.candidates(several.fields_by))
         names = names if second and len(names) > 1 else ()
         asked = (several.ask(name, ONE_PASS, True) for name in names)
         for place, (name, own) in enumerate(zip(names, _outcomes(asked), strict=True)):

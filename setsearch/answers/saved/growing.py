@@ -43,7 +43,7 @@ from setsearch.errors import ChangedSet, InvalidParameter, LostArrays, Setsearch
 from setsearch.memory.readings import FieldsBy
 from setsearch.options import GROWING, Progress
 from setsearch.search.cutoff import fits, odd_one
-from setsearch.search.passes import one_pass
+from setsearch.search.passes import Weighing
 from setsearch.sqlite.database import Database
 from setsearch.storage.generations import Draft, find_generation, forget, json_array, who_writes
 from setsearch.storage.relation import find_again
@@ -421,7 +421,7 @@ def _notes(first: Together, reading: Reading, names: Sequence[str]) -> Iterator[
             yield f"{name}: {own.untold}; it does not grow"
         elif name in names:
             examples = replace(own.weights.examples, ids=sorted(own.weights.examples.ids))
-            odd = odd_one(fits(own.fields, one_pass(own.fields, examples, reading.defaults, {})))
+            odd = odd_one(fits(own.fields, Weighing(own.fields, reading.defaults, {}).one_pass(examples)))
             yield from [f"{name}: {odd_note(odd.item, odd.title)}"] if odd else []
 
 
