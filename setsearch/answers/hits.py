@@ -24,8 +24,8 @@ from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
 from setsearch.search.cutoff import belonging, few, n_leading, tells
 from setsearch.search.examples import Examples
-from setsearch.search.folding import FOLDED, first_of_each, fold
 from setsearch.search.groups import LEADERS
+from setsearch.search.near_duplicates import FOLDED, first_of_each, fold
 from setsearch.search.passes import Wanted, Weighing
 from setsearch.search.request import NO_LIMIT, ExpandRequest, nothing_left
 from setsearch.search.weights import SeedWeights

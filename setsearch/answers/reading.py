@@ -87,7 +87,7 @@ class Reading(BaseReading, Named):
         rejected ones have counts less, and a part of their weights is subtracted. With `gamma` the score subtracts
         gamma times their weights instead; 0, the default of models whose score is a probability, only leaves them out.
         `among` filters before the best k are taken: ids (unknown ones are ignored), or a `Where`, an SQL condition.
-        `at_most=2, per="author"`: no more than the two best of each value of a kept column (search/folding.py).
+        `at_most=2, per="author"`: no more than the two best of each value of a kept column (search/near_duplicates.py).
         `like` adds texts as examples, `having` adds one example with these features. `cut` = "mark" fills the `belongs`
         of the hits, unless the seeds do not tell it (search/cutoff.py); "keep" drops hits that do not belong; then
         k = None returns all that do. With `about` the score of that item is the line. setsearch/options.py has all

@@ -174,7 +174,7 @@ def values(
 
 
 def fold(items: Ints, source: ListArrays, alike: float, least: int, back: int) -> Ints:
-    """The place of the earlier item that each is nearly the same as, -1 for none, `(n,)` (search/folding.py).
+    """The place of the earlier item that each is nearly the same as, -1 for none, `(n,)` (search/near_duplicates.py).
 
     `source`: ids and counts of the lists of all items, where each starts and ends. Raises LostArrays.
     """

@@ -13,7 +13,7 @@ from setsearch.memory.fields import Fields
 from setsearch.memory.readings import BY, FieldsBy
 from setsearch.models.values import ValueRule
 from setsearch.options import Ids, ModelOptions
-from setsearch.search.folding import without_copies
+from setsearch.search.near_duplicates import without_copies
 from setsearch.search.request import Seeds, id_list, require_distinct
 
 WEIGHT_LATTICE, LARGEST_WEIGHT = 1024, 1000  # of seeds

@@ -34,8 +34,8 @@ from setsearch.options import ModelOptions
 from setsearch.scoring.best import Base, Best, is_core
 from setsearch.scoring.smoothing import Smoothing
 from setsearch.search.examples import Examples, once_each
-from setsearch.search.folding import COPIES as ALIKE
-from setsearch.search.folding import LEAST_WORDS, without_copies
+from setsearch.search.near_duplicates import COPIES as ALIKE
+from setsearch.search.near_duplicates import LEAST_WORDS, without_copies
 from setsearch.search.weights import (
     LEAST_BOUND,
     OF_SEEDS,
