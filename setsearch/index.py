@@ -69,6 +69,7 @@ class Index:
         self._readings = Readings(database, self._analyzers, memory)
         self._collection = settings.collection
         self.unread_share = 0.0  # of the characters of the last texts written: those in no word, white space aside
+        self.lost = 0  # entries that items of a relation had before the last write, and have no more
 
     def __repr__(self) -> str:
         return f"<setsearch.Index of {self._database}>"
@@ -224,7 +225,6 @@ class Index:
         from setsearch.storage.numbers import open_numbers, write_numbers
 
         require_several(items, "items", "items")
-
         with self._database.write() as cursor:
             return write_numbers(open_numbers(cursor, self._collection, name, columns), items)
 
@@ -245,7 +245,6 @@ class Index:
 
         require_several(ids, "ids", "ids")
         require_several(vectors, "vectors", "vectors")
-
         return add_vectors(self._parts, self._whole_name(items), (ids, vectors), replace)
 
     def add_latent(self, items: str | None = None, *, replace: bool = False) -> int:
@@ -601,5 +600,5 @@ class Index:
             refuse_synced(relation)
             writer = Writer(relation, replace)
             written = intake.write(writer, items)
-            self.unread_share = writer.unread_share
+            self.unread_share, self.lost = writer.unread_share, writer.lost
             return written

@@ -64,6 +64,7 @@ class Writer:
         self.ranges = np.zeros(0, np.int64)  # features that items got or lost, and perhaps none has
         self.has_numbers = False  # whether fields have others than before
         self.unread_share = 0.0  # of the characters of the texts: those in no word, white space aside
+        self.lost = 0  # entries that replaced items of a relation had, and have no more
 
     def changed_items(self) -> Ints:
         """The items that are new, other than they were, or gone, ascending."""
@@ -140,7 +141,11 @@ class Writer:
                 given = zip(batch.names, ids.tolist(), batch.fields, strict=True)
                 self.has_numbers |= keep_numbers(self.relation, given, {*old}, self.whole)
             changed = distinct(np.concatenate([ids[~np.isin(ids, old)], _differing(before, new)]))
-            self._replace(changed, *(own.select(np.isin(own.lists, changed)) for own in (before, new)))
+            before, new = (own.select(np.isin(own.lists, changed)) for own in (before, new))
+            self._replace(changed, before, new)
+            if old and self.relation.analyzer is None:
+                had, has = (pack(own.lists, own.ids) for own in (before, new))
+                self.lost += np.count_nonzero(~np.isin(had, has))
             self.changed += [changed, np.array([*texts, *columns], np.int64)]
         return len(batch.names)
 
@@ -165,18 +170,15 @@ class Writer:
         vocabulary = self.relation.items
         known = vocabulary.find(batch.names) if vocabulary.size and self.replace else {}
         self._refuse_duplicates(batch.names, known)
-        if known:
-            titles = dict(zip(batch.names, batch.titles, strict=True))
-            described = vocabulary.describe(sorted(known.values()))
-            changed = [(titles[name], id) for name, id in known.items() if titles[name] != described[id][1]]
-            vocabulary.set_titles(changed)
-            self.changed.append(np.array([id for _, id in changed], np.int64))
-            titles = {name: title for name, title in titles.items() if name not in known}
-            new = self._insert(list(titles), list(titles.values()))
-            id_of = known | dict(zip(titles, new, strict=True))
-            ids = [id_of[name] for name in batch.names]
-        else:
-            ids = self._insert(batch.names, batch.titles)
+        titles = dict(zip(batch.names, batch.titles, strict=True))
+        described = vocabulary.describe(sorted(known.values()))
+        changed = [(titles[name], id) for name, id in known.items() if titles[name] != described[id][1]]
+        vocabulary.set_titles(changed)
+        self.changed.append(np.array([id for _, id in changed], np.int64))
+        titles = {name: title for name, title in titles.items() if name not in known}
+        new = self._insert(list(titles), list(titles.values()))
+        id_of = known | dict(zip(titles, new, strict=True))
+        ids = [id_of[name] for name in batch.names]
         self.seen.update(ids)
         return np.array(ids, np.int64), sorted(known.values())
 

@@ -707,3 +707,17 @@ def test_counts_have_commas(run, tmp_path):
     with setsearch.open(tmp_path / "m.db", create=True) as index:
         index.add((f"e{n}", "lions") for n in range(1200))
     assert run("drop", "m.db", "--yes")[2] == "dropped the index of 1,300 documents, 1 terms from m.db\n"
+
+
+def test_an_item_that_loses_entries_is_told(run, tmp_path):
+    def index(name, rows):
+        (tmp_path / name).write_text("user,film\n" + "".join(f"{row}\n" for row in rows))
+        return run("index", "a.db", name, "--items", "film", "--features", "user")[2].splitlines()[1:]
+
+    before = [f"{user},{film}" for user in ("ann", "bob", "cleo") for film in ("Alien", "Aliens", "Brazil")]
+    lost = "4 entries that items had before are gone: give all rows of an item in one call"
+    assert index("all.csv", before) == index("all.csv", before) == []
+    assert index("more.csv", [*before, "di,Alien", "di,Amelie"]) == []
+    assert index("night.csv", ["eve,Alien"]) == [lost]
+    assert index("new.csv", ["eve,Chocolat"]) == []
+    assert run("index", "a.db", "new.csv", "--items", "film", "--features", "user", "--replace")[2].count("\n") == 1

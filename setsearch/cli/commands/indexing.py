@@ -371,6 +371,8 @@ def _tell_indexed(index: "setsearch.Index", written: int, db: str) -> None:
         parts.append(f"{content['contexts']['terms']:,} of them in context")
     parts += [f"vectors of {own['count']:,} {name}" for name, own in content["vectors"].items()]
     say(f"indexed {written:,}; {db} now holds {', '.join(parts)}")
+    if index.lost:
+        say(f"{index.lost:,} entries that items had before are gone: give all rows of an item in one call")
     if index.unread_share > UNUSUAL:
         signs = "are these drawings, data, or in another encoding (--encoding)? --glob chooses files"
         say(f"{index.unread_share:.0%} of the characters are in no word, which is unusual: {signs}")
