@@ -145,7 +145,7 @@ class Writer:
             self._replace(changed, before, new)
             if old and self.relation.analyzer is None:
                 had, has = (pack(own.lists, own.ids) for own in (before, new))
-                self.lost += np.count_nonzero(~np.isin(had, has))
+                self.lost += int(np.count_nonzero(~np.isin(had, has)))
             self.changed += [changed, np.array([*texts, *columns], np.int64)]
         return len(batch.names)
 
