@@ -194,6 +194,15 @@ def test_keys_work_zoomed_and_where_nothing_may_be_kept(asked, browse):
     assert page.evaluate("document.activeElement.id") == "seed"
 
 
+def test_a_chosen_suggestion_shows_in_forced_colors(asked, browse):
+    page = browse(asked.url + "?items=documents&seed=lion", forced_colors="active")
+    page.locator("#seed").fill("d")
+    page.locator("#offers li").first.wait_for()
+    before = page.locator("#offers").screenshot()
+    page.keyboard.press("ArrowDown")
+    assert page.locator("#offers").screenshot() != before
+
+
 def test_fields_of_a_review_are_large_enough_for_a_finger(asked, browse):
     page = browse(
         asked.url + "review?set=grain", viewport={"width": 375, "height": 700}, has_touch=True, is_mobile=True
