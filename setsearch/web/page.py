@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -12,14 +13,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from setsearch.errors import InvalidParameter
+from setsearch.errors import InvalidParameter, UnknownReading
 from setsearch.index import Index
 from setsearch.options import require_known
 from setsearch.pool import QuestionPool
 from setsearch.text.spreadsheets import csv_text
 from setsearch.web.access import COOKIE, Pages, Rules
 from setsearch.web.groups import add_groups
-from setsearch.web.inbox import add_inbox
+from setsearch.web.inbox import LONGEST_PAST, add_inbox
 from setsearch.web.page_state import MOST_NAMES, Address, attachment, read_form, redirect, root_of
 from setsearch.web.review import add_review
 from setsearch.web.start import label_of
@@ -64,8 +65,9 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
 
     @pages.get("/")
     async def set_page(request: Request) -> Response:
-        state = Address.of(request, "deleted", "freed")
-        gone = {name: request.query_params.getlist(name)[:MOST_NAMES] for name in ("deleted", "freed")}
+        state = Address.of(request, "deleted", "freed", "kept")
+        gone: dict[str, Any] = {name: request.query_params.getlist(name)[:MOST_NAMES] for name in ("deleted", "freed")}
+        gone["kept"] = _back(request.query_params, "kept")
         return await pages.show(request, "set.html", lambda index: {"view": make_view(index, state), "gone": gone})
 
     @pages.get("/item")
@@ -131,15 +133,24 @@ def _add_sets(pages: Pages) -> None:
     async def forget(request: Request) -> Response:
         form = await read_form(request)
         name, back = form.get("name", ""), _back(form)
-        parts = await pages.pool.ask(lambda index: index.delete_set(name))
+        kept, parts = await pages.pool.ask(lambda index: (_examples_of(index, name), index.delete_set(name)))
         here = back.replace(set=None, version=None) if back.set == name else back
         told = [("deleted", name), *(("freed", part) for part in parts[:MOST_NAMES])]
+        told += [("kept", str(kept))] if len(str(kept)) < LONGEST_PAST else []
         return redirect(request, "?" + urlencode([*here.pairs(), *told]))
 
 
-def _back(form: QueryParams) -> Address:
-    """The page that a form was on."""
-    return Address.read(QueryParams(form.get("back", "").removeprefix("?")))
+def _back(form: QueryParams, name: str = "back") -> Address:
+    """The page that a form was on, or another that it names."""
+    return Address.read(QueryParams(form.get(name, "").removeprefix("?")))
+
+
+def _examples_of(index: Index, name: str) -> Address:
+    """The page of what is saved in a set, under its name; of nothing if the index has no such items any more."""
+    with suppress(UnknownReading):
+        own = saved_set(index, name)
+        return Address(own.items, tuple(own.accepted), tuple(own.rejected), set=name)
+    return Address()
 
 
 def _save(index: Index, state: Address, name: str) -> str:
