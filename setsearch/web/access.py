@@ -26,6 +26,7 @@ LARGEST_BODY = 1 << 20  # bytes
 BODY_SECONDS = 10.0  # until a body must be there
 FREE_GUESSES = 5  # wrong tokens of one address before it has to wait
 LONGEST_WAIT = 60.0  # seconds between two guesses
+MOST_GUESSES = 100  # that are counted
 ADDRESSES = 10_000  # whose guesses are remembered
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -40,11 +41,11 @@ class Guesses:
     """Wrong tokens by client address: after FREE_GUESSES each next one has to wait, twice as long every time."""
 
     def __init__(self) -> None:
-        self._wrong: dict[str, tuple[int, float, str]] = {}  # number, time of the last one, what it was
+        self._wrong: dict[str, tuple[int, float, int]] = {}  # number, time of the last one, its hash: it may be long
 
     def require_patience(self, address: str) -> None:
         """Refuse to look at a token of an address that has guessed too often; raises HTTPException 429."""
-        count, last, _ = self._wrong.get(address, (0, 0.0, ""))
+        count, last, _ = self._wrong.get(address, (0, 0.0, 0))
         if count >= FREE_GUESSES:
             left = last + min(LONGEST_WAIT, 2.0 ** (count - FREE_GUESSES)) - time.monotonic()
             if left > 0:
@@ -53,10 +54,10 @@ class Guesses:
 
     def note(self, address: str, token: str) -> None:
         """Note a wrong token; the same one again, as browsers send it with each request, is no new guess."""
-        count, _, before = self._wrong.pop(address, (0, 0.0, ""))
+        count, _, before = self._wrong.pop(address, (0, 0.0, 0))
         if len(self._wrong) >= ADDRESSES:
             del self._wrong[next(iter(self._wrong))]
-        self._wrong[address] = (count + (token != before), time.monotonic(), token)
+        self._wrong[address] = (min(count + (hash(token) != before), MOST_GUESSES), time.monotonic(), hash(token))
 
     def forget(self, address: str) -> None:
         self._wrong.pop(address, None)

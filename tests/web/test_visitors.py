@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import socket
+import sys
 import time
 from urllib.parse import urlsplit
 
@@ -63,6 +64,18 @@ def test_guesses_wait_twice_as_long_each_time(monkeypatch):
     for number in range(access.ADDRESSES + 5):
         guesses.note(f"address {number}", "x")
     assert len(guesses._wrong) == access.ADDRESSES
+
+
+def test_a_guess_is_not_kept_and_thousands_of_them_only_wait():
+    guesses, token = access.Guesses(), "x" * access.LARGEST_BODY
+    count = sys.getrefcount(token)
+    guesses.note("a", token)
+    assert sys.getrefcount(token) == count, "a body of each of many addresses would fill the memory"
+    for number in range(2000):
+        guesses.note("a", str(number))
+    with pytest.raises(HTTPException) as refused:
+        guesses.require_patience("a")
+    assert refused.value.status_code == 429 and int(refused.value.headers["retry-after"]) in (60, 61)
 
 
 @pytest.fixture
