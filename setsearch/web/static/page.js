@@ -43,8 +43,7 @@ async function go(url, { push = true, body = null } = {}) {
 // Where the keyboard is: a row of the list, the field for examples, or elsewhere.
 function focused() {
   const row = document.activeElement?.closest?.("#hits > li");
-  if (row) return { row: rows().indexOf(row) };
-  return { field: document.activeElement?.id };
+  return row ? { row: rows().indexOf(row) } : { field: document.activeElement?.id };
 }
 
 function settle(place) {
@@ -175,12 +174,9 @@ function complete() {
       line.id = `offer${i}`;
       line.setAttribute("role", "option");
       line.setAttribute("aria-selected", "false");
-      line.append(row.title && row.title !== row.item ? row.title + " " : row.item);
-      if (row.title && row.title !== row.item) {
-        const id = document.createElement("small");
-        id.textContent = row.item;
-        line.append(id);
-      }
+      const id = document.createElement("small");
+      if (row.title && row.title !== row.item) id.textContent = row.item;
+      line.append(id.textContent ? row.title + " " : row.item, id);
       line.addEventListener("mousedown", (event) => { event.preventDefault(); take(row.item); });
       line.dataset.item = row.item;
       return line;
