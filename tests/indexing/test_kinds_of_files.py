@@ -412,3 +412,64 @@ def test_an_outline_has_its_texts_as_attributes(tmp_path):
 def test_a_mark_of_the_end_of_a_file_is_no_row(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"id,text\n1,lions\n\x1a")
     assert [*read(tmp_path / "a.csv")[0]] == ["1"]
+
+
+NOTE = "<note><title>{}</title><content><![CDATA[<en-note>{}</en-note>]]></content><created>2020</created>{}</note>"
+FIELD = '<datafield tag="{}" ind1="1" ind2="0"><subfield code="a">{}</subfield></datafield>'
+RECORD = "<record>{}</record>".format
+EXPORTS = {
+    "en-export": [
+        NOTE.format("Lions", "They roar.", "<resource><data>iVBORw0K</data></resource>"),
+        NOTE.format("Wheat", "It grows.", ""),
+    ],
+    "mediawiki": [
+        f"<page><title>{title}</title><id>1</id><revision><id>5</id><text>{text}</text><sha1>a</sha1></revision></page>"
+        for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
+    ],
+    'marc:collection xmlns:marc="http://www.loc.gov/MARC21/slim"': [
+        RECORD("<leader>00714cam</leader>" + FIELD.format(245, title) + FIELD.format(520, text))
+        .replace("</", "</marc:").replace("<r", "<marc:r").replace("<l", "<marc:l").replace("<d", "<marc:d")
+        .replace("<s", "<marc:s")
+        for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
+    ],
+    "OAI-PMH": [
+        RECORD(f"<header><identifier>x</identifier></header><dc:title>{title}</dc:title><dc:format>{text}</dc:format>")
+        for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("root", EXPORTS)
+def test_an_export_in_xml_is_its_records(tmp_path, root):
+    text = f"<?xml version='1.0'?>\n<!DOCTYPE x SYSTEM 'x.dtd'>\n<{root}>{''.join(EXPORTS[root])}</{root.split()[0]}>"
+    (tmp_path / "a.xml").write_text(text)
+    found, reader = read(tmp_path)
+    assert found == {"a.xml#1": ("Lions\nThey roar.", "Lions"), "a.xml#2": ("Wheat\nIt grows.", "Wheat")}
+    assert reader.files.not_read() == ["1 attachment"] * (root == "en-export")
+
+
+def test_other_collections_stay_one_text(tmp_path):
+    (tmp_path / "a.xml").write_text("<?xml version='1.0'?><collection><id>7</id><format>film</format></collection>")
+    assert read(tmp_path)[0] == {"a.xml": ("7\nfilm", "film")}
+
+
+def test_marks_within_a_word_of_xml_do_not_break_it(tmp_path):
+    (tmp_path / "a.xml").write_text(
+        "<?xml version='1.0'?><TEI><p>The <hi rend='i'>bra</hi>ve</p><p>H<sub>2</sub>O</p></TEI>"
+    )
+    assert read(tmp_path)[0]["a.xml"][0] == "The brave\nH2O"
+
+
+def test_a_canvas_is_what_its_cards_say(tmp_path):
+    nodes = '{"id":"ab","type":"text","text":"# Cats\\nLions"},{"id":"f","type":"file","file":"a.md"},{"label":"Prey"}'
+    (tmp_path / "a.canvas").write_text(f'{{"nodes":[{nodes}],"edges":[{{"id":"e","label":"eats"}},{{"id":"g"}}]}}')
+    (tmp_path / "new.canvas").write_text("{}")
+    found, reader = read(tmp_path)
+    assert found == {"a.canvas": ("# Cats\nLions\n\nPrey\n\neats", "Cats")}
+    assert reader.files.left_out == {"empty": [str(tmp_path / "new.canvas")]}
+
+
+def test_marc_is_told_whatever_its_ending(tmp_path):
+    (tmp_path / "a.mrc").write_bytes(b"00070cam a2200049 a 4500245001800000\x1e10\x1faLions\x1e\x1d")
+    with pytest.raises(errors.SourceError, match="MARC: save it as MARCXML"):
+        read(tmp_path / "a.mrc")

@@ -18,9 +18,9 @@ FORMATS: Mapping[str, Form] = {
     **dict.fromkeys((".txt", ".text", ".md", ".rst"), text.plain_text),
     **dict.fromkeys((".srt", ".vtt", ".ass", ".ssa", ".sbv", ".lrc"), markup.subtitles),
     **dict.fromkeys((".tex", ".latex"), markup.latex),
-    **dict.fromkeys((".xml", ".rss", ".atom", ".svg", ".rdf", ".opml", ".fb2", ".ttml"), markup.xml),
+    **dict.fromkeys((".xml", ".rss", ".atom", ".svg", ".rdf", ".opml", ".fb2", ".ttml", ".enex"), markup.xml),
     ".org": text.org,
-    ".ipynb": markup.notebook,
+    **dict.fromkeys((".ipynb", ".canvas"), markup.notebook),
     ".eml": mail.mail,
     ".emlx": mail.emlx,
     ".mbox": mail.mailbox,
@@ -34,15 +34,8 @@ FORMATS: Mapping[str, Form] = {
 }
 # What a hostile file may make slow or large: these are read in a process apart.
 RISKY = (
-    markup.html,
-    markup.xml,
-    references.xml,
-    markup.notebook,
-    markup.latex,
-    mail.mail,
-    mail.emlx,
-    mail.mailbox,
-    pdf.pdf,
+    *(markup.html, markup.xml, references.xml, markup.notebook, markup.latex),
+    *(mail.mail, mail.emlx, mail.mailbox, pdf.pdf),
     *office.FORMATS.values(),
 )
 REFERENCES = (
@@ -93,10 +86,11 @@ _BINARY = {pdf.pdf: b"%PDF", **dict.fromkeys(office.FORMATS.values(), office.ZIP
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _UNREAD = {
     b"%!PS": "PostScript: save it as PDF",
+    rb"\d{5}[acdnpx][\w ]{4}22\d{5}": "MARC: save it as MARCXML",
     b"BEGIN:VCALENDAR": "calendars: save it as CSV",
     b"BEGIN:VCARD": "address cards: save it as CSV",
     b"SQLite format 3\0": "databases: name one, and its `table` (`setsearch index DB --suggest`)",
-    **dict.fromkeys((b"7z\xbc\xaf", b"Rar!", b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd"), "packed: unpack it"),
+    **dict.fromkeys((b"7z\xbc\xaf", b"Rar!", b"BZh", b"\xfd7zXZ", rb"\(\xb5/\xfd"), "packed: unpack it"),
     _OLD_OFFICE: "Word, PowerPoint and Outlook of before 2007: save it as .docx, .pptx or .eml",
 }
 
@@ -105,7 +99,7 @@ def unread_kind(data: bytes, ending: str = "") -> str | None:
     """What a file is that is not read, and what to do; None for any other."""
     begin = data[:LOOKED_AT].lstrip()
     is_table = ending == ".xls" and begin.startswith(_OLD_OFFICE)
-    return None if is_table else next((what for mark, what in _UNREAD.items() if begin.startswith(mark)), None)
+    return None if is_table else next((what for mark, what in _UNREAD.items() if re.match(mark, begin)), None)
 
 
 def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:

@@ -2,17 +2,36 @@
 
 import json
 import re
+from collections.abc import Iterable
 from html import unescape
 from html.parser import HTMLParser
+from itertools import pairwise
 
 from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, declared
 from setsearch.text.headline import headline, shorten
 from setsearch.text.latex import has_latex, latex_document
 
+# Exports by their first element: how a record begins.
+EXPORTS = {
+    "en-export": "<note>",
+    "mediawiki": "<page>",
+    "collection": r"<(?:\w+:)?record\b",
+    "modsCollection": r"<(?:\w+:)?mods\b",
+    "OAI-PMH": r"<record>\s*<header\b",
+}
+_NO_TEXT = (
+    "created updated note-attributes resource siteinfo ns id parentid timestamp contributor model format sha1 origin "
+    "leader controlfield marc:leader marc:controlfield recordinfo header responsedate request"
+).split()
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
+_SAID = ("source", "input", "text", "label", "url")  # by a cell, or a card
 _meta = re.compile(rb"""<(?:meta[^>]{1,200}charset|\?xml[^>]{1,200}encoding)\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
-_xml_title = re.compile(r"<(?:\w+:)?(?:article-)?title(?:\s[^<>]{0,200})?>([^<]+)<")
+_xml_titles = (
+    re.compile(r"<(?:\w+:)?(?:article-)?title(?:\s[^<>]{0,200})?>([^<]+)<"),
+    re.compile(r"<(?:\w+:)?datafield\s[^<>]{0,200}\b245\b[^<>]{0,200}>\s*<[^<>]{0,200}>([^<]+)<"),
+)
+_root = re.compile(rf"\s*(?:<[?!][^<>]*>\s*)*<(?:\w+:)?({'|'.join(EXPORTS)})[\s>]")
 _feed = re.compile(r"<(?:rss|feed)[\s>]")
 _tag = re.compile(r"<[^<>]*>?")
 _time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+(?:\s*-->.*|,\d+:\d\d:\d\d\.\d+\s*)$")
@@ -31,16 +50,23 @@ def html(data: bytes, decode: Decode) -> Parts:
 
 
 def xml(data: bytes, decode: Decode) -> Parts:
-    """The text of any XML, without its tags; the title is that of its first element `title`.
+    """The text of any XML, without its tags; the title is that of its first element `title`. Exports are their records.
 
     The texts of a feed (RSS, Atom) are pages, whose tags are escaped.
     """
-    source = declared(data, decode).replace("<![CDATA[", "").replace("]]>", "")
-    text = read_page(source, XmlPage()).text()
-    if _feed.search(source, 0, LOOKED_AT):
-        text = read_page(text).text()
-    title = _xml_title.search(source)
-    yield Part(text, (shorten(unescape(title[1])) if title else None) or headline(text))
+    whole = declared(data, decode).replace("<![CDATA[", "").replace("]]>", "")
+    root = _root.match(whole)
+    starts = [record.start() for record in re.finditer(EXPORTS[root[1]], whole)] if root else []
+    for number, (start, end) in enumerate(pairwise((0, *starts[1:], None)), 1):
+        source = whole[start:end]
+        text = read_page(source, XmlPage(_NO_TEXT if starts else ())).text()
+        if _feed.search(source, 0, LOOKED_AT):
+            text = read_page(text).text()
+        found = next(filter(None, (title.search(source) for title in _xml_titles)), None)
+        title = (shorten(unescape(found[1])) if found else None) or headline(text)
+        yield Part(text, title, str(number) if starts else None)
+    if root and root[1] == "en-export":
+        yield Unread("attachment{s}", whole.count("<resource>"))
 
 
 def read_page(text: str, page: "Page | None" = None) -> "Page":
@@ -106,10 +132,14 @@ class Page(HTMLParser):
 
 
 class XmlPage(Page):
-    """Gathers the text of any XML: all of it."""
+    """Gathers the text of any XML: all of it, but what is hidden."""
 
-    hidden = inline = frozenset()
+    inline = frozenset("bold emphasis ex hi italic strong sub subscript sup superscript supplied unclear".split())
     title_tag = ""
+
+    def __init__(self, hidden: Iterable[str]) -> None:
+        super().__init__()
+        self.hidden = frozenset(hidden)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """A line begins; an outline has its text as an attribute."""
@@ -136,10 +166,11 @@ def subtitles(data: bytes, decode: Decode) -> Parts:
 
 
 def notebook(data: bytes, decode: Decode) -> Parts:
-    """The sources of the cells of a notebook; its title is the first heading."""
+    """The sources of the cells of a notebook; its title is the first heading. Of a canvas of Obsidian, its cards."""
     content = json.loads(decode(data))
     cells = content.get("cells") or [cell for sheet in content.get("worksheets", ()) for cell in sheet.get("cells", ())]
-    sources = [_joined(cell.get("source", cell.get("input", ""))) for cell in cells]
+    cells += content.get("nodes", []) + content.get("edges", [])
+    sources = [_joined(next((cell[name] for name in _SAID if name in cell), "")) for cell in cells]
     prose = "\n\n".join(source for cell, source in zip(cells, sources, strict=True) if cell.get("cell_type") != "code")
     yield Part("\n\n".join(filter(None, sources)), headline(prose) or headline("\n".join(sources)))
 
