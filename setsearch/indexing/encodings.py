@@ -69,16 +69,20 @@ def lines_as_utf8(file: IO[bytes], decided: Callable[[str], None]) -> Iterator[b
             yield line
             continue
         ahead = line + file.read(DETECTED) + file.readline()
-        found = None if b"\0" in ahead or _is_utf8(ahead) else likely_encoding(ahead)
+        found = None if b"\0" in ahead or is_utf8(io.BytesIO(ahead)) else likely_encoding(ahead)
         if found is not None:
             decided(found)
         for rest in chain(io.BytesIO(ahead), file):
             yield rest if found is None else rest.decode(found, "replace").encode()
 
 
-def _is_utf8(data: bytes) -> bool:
+def is_utf8(file: IO[bytes]) -> bool:
+    """Whether all of a file is UTF-8, read piece by piece."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        data.decode()
+        while piece := file.read(1 << 16):
+            decoder.decode(piece)
+        decoder.decode(b"", True)
     except UnicodeDecodeError:
         return False
     return True

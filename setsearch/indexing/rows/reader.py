@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from setsearch.errors import SourceError, UsageError
-from setsearch.indexing.encodings import LOOKED_AT, encoding_by_mark, is_text, likely_encoding, lines_as_utf8
+from setsearch.indexing.encodings import LOOKED_AT, encoding_by_mark, is_text, is_utf8, likely_encoding, lines_as_utf8
 from setsearch.indexing.rows.cells import OpenCells, Row
 from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, cells_of, csv_rows, delimiter_of, split_old_ends
 from setsearch.indexing.rows.json_shapes import Read, first_within, parse_json, values_within
@@ -178,7 +178,7 @@ class RowReader:
 
     def _text_of(self, file: IO[bytes], name: str, is_file: bool) -> Read:
         """The text of a file, which is read piece by piece if it is UTF-8."""
-        if is_file and self.encoding is None and _is_utf8(file):
+        if is_file and self.encoding is None and is_utf8(file):
             file.seek(0)
             return codecs.getreader("utf-8-sig")(file).read
         if is_file:
@@ -379,15 +379,3 @@ def _are_lines(file: IO[bytes]) -> bool:
     with suppress(ValueError, RecursionError):
         return isinstance(json.loads(first[-1].removeprefix(b"\xef\xbb\xbf")), dict)
     return False
-
-
-def _is_utf8(file: IO[bytes]) -> bool:
-    """Whether all of a file is UTF-8, read piece by piece."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        while piece := file.read(1 << 16):
-            decoder.decode(piece)
-        decoder.decode(b"", True)
-    except UnicodeDecodeError:
-        return False
-    return True
