@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterable
 from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -20,10 +19,10 @@ EXPORTS = {
     "modsCollection": r"<(?:\w+:)?mods\b",
     "OAI-PMH": r"<record>\s*<header\b",
 }
-_NO_TEXT = (
+_NO_TEXT = frozenset(
     "created updated note-attributes resource siteinfo ns id parentid timestamp contributor model format sha1 origin "
-    "leader controlfield marc:leader marc:controlfield recordinfo header responsedate request"
-).split()
+    "leader controlfield marc:leader marc:controlfield recordinfo header responsedate request".split()
+)
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
 _SAID = ("source", "input", "text", "label", "url")  # by a cell, or a card
 _meta = re.compile(rb"""<(?:meta[^>]{1,200}charset|\?xml[^>]{1,200}encoding)\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
@@ -58,8 +57,9 @@ def xml(data: bytes, decode: Decode) -> Parts:
     root = _root.match(whole)
     starts = [record.start() for record in re.finditer(EXPORTS[root[1]], whole)] if root else []
     for number, (start, end) in enumerate(pairwise((0, *starts[1:], None)), 1):
-        source = whole[start:end]
-        text = read_page(source, XmlPage(_NO_TEXT if starts else ())).text()
+        source, page = whole[start:end], XmlPage()
+        page.hidden = _NO_TEXT if starts else page.hidden
+        text = read_page(source, page).text()
         if _feed.search(source, 0, LOOKED_AT):
             text = read_page(text).text()
         found = next(filter(None, (title.search(source) for title in _xml_titles)), None)
@@ -132,14 +132,11 @@ class Page(HTMLParser):
 
 
 class XmlPage(Page):
-    """Gathers the text of any XML: all of it, but what is hidden."""
+    """Gathers the text of any XML: all of it, unless some is hidden."""
 
+    hidden = frozenset()
     inline = frozenset("bold emphasis ex hi italic strong sub subscript sup superscript supplied unclear".split())
     title_tag = ""
-
-    def __init__(self, hidden: Iterable[str]) -> None:
-        super().__init__()
-        self.hidden = frozenset(hidden)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """A line begins; an outline has its text as an attribute."""
@@ -170,13 +167,9 @@ def notebook(data: bytes, decode: Decode) -> Parts:
     content = json.loads(decode(data))
     cells = content.get("cells") or [cell for sheet in content.get("worksheets", ()) for cell in sheet.get("cells", ())]
     cells += content.get("nodes", []) + content.get("edges", [])
-    sources = [_joined(next((cell[name] for name in _SAID if name in cell), "")) for cell in cells]
+    sources = ["".join(next((cell[name] for name in _SAID if cell.get(name)), "")) for cell in cells]
     prose = "\n\n".join(source for cell, source in zip(cells, sources, strict=True) if cell.get("cell_type") != "code")
     yield Part("\n\n".join(filter(None, sources)), headline(prose) or headline("\n".join(sources)))
-
-
-def _joined(source: object) -> str:
-    return source if isinstance(source, str) else "".join(map(str, source)) if isinstance(source, list) else ""
 
 
 def latex(data: bytes, decode: Decode) -> Parts:
