@@ -473,3 +473,13 @@ def test_marc_is_told_whatever_its_ending(tmp_path):
     (tmp_path / "a.mrc").write_bytes(b"00070cam a2200049 a 4500245001800000\x1e10\x1faLions\x1e\x1d")
     with pytest.raises(errors.SourceError, match="MARC: save it as MARCXML"):
         read(tmp_path / "a.mrc")
+
+
+@pytest.mark.parametrize("entry", ["@patent{a1, title = {Lions}}", "% JabRef\n@Letter {,\n  title = {Lions}}"])
+def test_bibtex_is_known_by_any_kind_of_entry(entry):
+    assert form_by_content(entry.encode(), None) is FORMATS[".bib"]
+
+
+@pytest.mark.parametrize("text", ["@media print {a, b {color: red}}", "@page {margin: 0}", "@ann, see {a, b}"])
+def test_other_texts_with_an_at_sign_are_no_bibtex(text):
+    assert form_by_content(text.encode(), None) is None

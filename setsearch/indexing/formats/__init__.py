@@ -44,10 +44,6 @@ REFERENCES = (
 )
 SAY_LITTLE = (None, text.plain_text)  # formats by an ending; then the beginning may say more
 
-_ENTRY = "article|book|booklet|collection|conference|inbook|incollection|inproceedings|manual|mastersthesis|misc|online"
-_ENTRY += (
-    "|phdthesis|proceedings|report|string|preamble|techreport|thesis|unpublished|comment|dataset|software|electronic"
-)
 _HEADERS = rb"(?:[!-9;-~]+:.*\n|[ \t].*\n)*"
 _MAIL = b"".join(
     b"(?=%b(?:%b): )" % (_HEADERS, names)
@@ -69,7 +65,7 @@ _SURE: tuple[tuple[Form, bytes], ...] = (
     (references.refer, rb"%0 [A-Z]|(?:%[A-Z0-9@] \S.*\r?\n){3}"),
 )
 _LIKELY: tuple[tuple[Form, bytes], ...] = (
-    (references.bibtex, rb"(?i)(?:%.*\n|\s)*@(?:" + _ENTRY.encode() + rb")\s*\{"),
+    (references.bibtex, rb"(?i)(?:%.*\n|\s)*@(?:(?:comment|preamble|string)\s*\{|\w+\s*\{[^\s,{}]*,)"),
     (markup.html, rb"(?is)" + _XML + rb"(?:<!doctype\s+html|<(?:html|sami)[\s>])"),
     (markup.xml, rb"<\?xml\s"),
     (markup.subtitles, rb"WEBVTT\b|\[Script Info\]|\{\d+\}\{\d+\}|\d+\s*\r?\n(?:\d+:)?\d\d:\d\d[.,]\d+ --> "),
