@@ -139,8 +139,8 @@ class Decisions:
                 own = self._own.pop()
                 item = own[1] if stored.rows(self.name, own[1:2]).get(own[1]) == own else None
             row = cursor.execute(
-                f"select * from setsearch_member where name = ? and number is not null {'and item = ?' * bool(item)} "
-                "order by number desc, time desc, item limit 1",
+                "select * from setsearch_member where name = ? and number is not null and round is null "
+                f"{'and item = ?' * bool(item)} order by number desc, time desc, item limit 1",
                 (self.name, item) if item else (self.name,),
             ).fetchone()
             if row is None:

@@ -590,6 +590,25 @@ def test_what_is_judged_while_a_round_is_taken_back_is_no_longer_listed():
         assert {own.round for own in growth} == {1} and len(growth) == len(index.growth(group="kinds"))
 
 
+@pytest.mark.parametrize("note", ["", "a note"])
+def test_what_a_person_put_off_outlasts_growing(note):
+    with made() as index:
+        for topic in TOPICS:
+            later = {f"{topic}{n}": "later" for n in range(3, 16)}
+            index.decisions(topic, "documents").write(later, note=note)
+        said = {topic: index.decisions(topic, "documents").read() for topic in TOPICS}
+        joined = index.grow(group="kinds", rounds=3, each=2)
+        assert len(joined) > 10 and index.growth(group="kinds") == joined
+        own = index.decisions(joined[-1].set, "documents")
+        while (undone := own.undo()) is not None:
+            assert undone.said == "later"
+        assert {row.item for row in joined if row.set == own.name} <= {*index.set(own.name).accepted}
+        del said[own.name]
+        index.growth(group="kinds").take_back(1)
+        assert {topic: index.decisions(topic, "documents").read() for topic in said} == said
+        assert index.check() == []
+
+
 def test_what_nobody_has_judged_is_no_promise():
     with made() as index:
         joined = index.grow(group="kinds", rounds=2, each=3)

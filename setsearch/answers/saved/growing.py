@@ -112,10 +112,10 @@ class Growth(list[Grown]):
             self._grower.require_free(cursor)
             stored, names = StoredSets(cursor), self._grower.names
             taken = [own for own in _grown(cursor, names) if own.round >= round]
-            for name in dict.fromkeys(own.set for own in taken):
-                items = [own.item for own in taken if own.set == name]
-                with stored.changing(name, items):
-                    stored.say(name, dict.fromkeys(items), replace=False)
+            doubtful = f"update setsearch_member set accepted = {PUT_OFF} where name = ? and item = ?"
+            for own in taken:
+                with stored.changing(own.set, [own.item]):
+                    cursor.execute(doubtful, own[:2])
             forget_doubtful(stored, names)
             forget(cursor, *self._grower.place(cursor))
         self.ended, self.untold = "", None
@@ -360,12 +360,15 @@ def _with_odds(own: Grown, odds: Mapping[str, float]) -> Grown:
 
 
 def forget_doubtful(stored: StoredSets, names: Iterable[str]) -> None:
-    """Forget what growing left in doubt."""
-    doubtful = f"from setsearch_member where name = ? and accepted = {PUT_OFF} and round is not null"
+    """Forget what growing left in doubt, but not what a person had put off, or noted."""
+    doubtful = f"where name = ? and accepted = {PUT_OFF} and round is not null"
+    grown = ", ".join(f"{column} = null" for column in ("round", "score", "chance", "reason", "over"))
     for name in names:
-        items = [item for (item,) in stored.cursor.execute(f"select item {doubtful}", (name,))]
+        items = [item for (item,) in stored.cursor.execute(f"select item from setsearch_member {doubtful}", (name,))]
         with stored.changing(name, items):
-            stored.cursor.execute(f"delete {doubtful}", (name,))
+            nothing = "number is null and note is null"
+            stored.cursor.execute(f"delete from setsearch_member {doubtful} and {nothing}", (name,))
+            stored.cursor.execute(f"update setsearch_member set {grown} {doubtful}", (name,))
 
 
 def _store(database: Database, reading: Reading, plan: Plan, found: Round, draft: Draft) -> bool:
