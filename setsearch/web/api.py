@@ -198,9 +198,7 @@ def _add_groups(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     @router.post("/grow/{name:path}", status_code=202, response_model=grown, dependencies=writing)
     async def grow(name: SetNamed, given: schemas.GrowBody) -> dict[str, Any]:
         """Begin to grow the sets of a group, which goes on where it was; GET follows. One run of a group at a time."""
-        how = given.model_dump(exclude_defaults=True)
-        await pool.ask(lambda index: index.growth(group=name))
-        await start_growing(pool, name, how)
+        await start_growing(pool, name, given.model_dump(exclude_defaults=True))
         return await pool.ask(lambda index: _grown(index, name))
 
     @router.delete("/grow/{name:path}", response_model=grown, dependencies=writing)

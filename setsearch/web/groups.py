@@ -48,7 +48,6 @@ def add_groups(pages: Pages) -> None:
         given = {key: form[key] for key in GROWING if key in form}
         try:
             if form.get("said") == "grow":
-                await pages.pool.ask(lambda index: index.group(name))
                 how = {key: GROWING[key].accept(value) for key, value in given.items()}
                 await start_growing(pages.pool, name, how)
             else:
@@ -95,6 +94,7 @@ def _found(index: Index, asked: QueryParams) -> dict[str, Any]:
     how = {"rounds": ROUNDS + (growth.last if growth else 0), "each": 5, "precision": 0.9}
     return {
         "group": group,
+        "left_out": len(growth or ()) - len(rows),
         "growth": growth,
         "rounds": [
             (number, [(own, display_name(own.item, titles.get(own.item))) for own in joined])

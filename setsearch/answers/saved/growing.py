@@ -109,7 +109,7 @@ class Growth(list[Grown]):
         """
         GROWING["rounds"]._replace(name="round").check(round)
         with self._grower.database.write() as cursor:
-            self._grower.require_free(cursor)
+            forget(cursor, *self._grower.require_free(cursor))
             stored, names = StoredSets(cursor), self._grower.names
             taken = [own for own in _grown(cursor, names) if own.round >= round]
             doubtful = f"update setsearch_member set accepted = {PUT_OFF} where name = ? and item = ?"
@@ -117,7 +117,6 @@ class Growth(list[Grown]):
                 with stored.changing(own.set, [own.item]):
                     cursor.execute(doubtful, own[:2])
             forget_doubtful(stored, names)
-            forget(cursor, *self._grower.place(cursor))
         self.ended, self.untold = "", None
         self[:] = [own for own in self if own.round < round]
         return taken
@@ -136,21 +135,19 @@ class Grower(NamedTuple):
         group = self.group or StoredSets(cursor).groups().of.get(self.names[0])
         return find_again(cursor, self.reading.name).id, f"growth of {group or self.names}"
 
-    def require_free(self, cursor: sqlite3.Cursor) -> None:
-        """Raise ChangedSet if a run is at work."""
-        if owner := who_writes(cursor, *self.place(cursor), AT_WORK):
+    def require_free(self, cursor: sqlite3.Cursor) -> tuple[int, str]:
+        """The place, if no run is at work. Raises ChangedSet."""
+        if owner := who_writes(cursor, *(place := self.place(cursor)), AT_WORK):
             what = f"the group {self.group!r}" if self.group else ", ".join(self.names[:3])
             stopping = "`setsearch set group --stop` stops it"
             raise ChangedSet(f"{what} grows already (host and process {owner}); wait until it has ended, or {stopping}")
+        return place
 
     def begin(self) -> Draft:
-        """Tell that a run begins. Raises ChangedSet if one is at work."""
+        """Tell that a run begins, and no longer why the last one has ended. Raises ChangedSet if one is at work."""
         with self.database.write() as cursor:
-            self.require_free(cursor)
-            place = self.place(cursor)
-            forget(cursor, *place)  # why the last one has ended says nothing of one that is killed
-        draft = Draft.begin(self.database, *place, AT_WORK)
-        return self.begin() if draft is None else draft  # somebody was quicker
+            forget(cursor, *(place := self.require_free(cursor)))
+        return Draft.begin(self.database, *place, AT_WORK) or self.begin()  # if somebody was quicker
 
     def end(self, draft: Draft, found: Growth) -> None:
         """Tell that a run has ended, and why, as far as the database can be written."""
@@ -167,10 +164,9 @@ class Grower(NamedTuple):
             found = Growth(_grown(cursor, self.names), self)
             place = _, name = self.place(cursor)
             found.runs = who_writes(cursor, *place, AT_WORK)
-            ended = find_generation(find_again(cursor, self.reading.name), name)
-            with suppress(LostArrays):
-                told = {} if ended is None or found.runs else ended.within(cursor).json(TOLD)
-                vars(found).update(told)
+            if ended := find_generation(find_again(cursor, self.reading.name), name):
+                with suppress(LostArrays):
+                    vars(found).update(ended.json(TOLD))
         return found
 
 
@@ -438,9 +434,8 @@ def chances(together: Together, first: Together, place: int, d: float = 0.0) -> 
 def unit_for_each(first: Together, place: int) -> float:
     """ln(u0 / n) of a set."""
     given = first.standings[place]
-    return math.log(
-        max(given.weighed.unit, np.finfo(float).tiny) / min(max(given.fields.items.size, SIZES[0]), SIZES[1])
-    )
+    size = min(max(given.fields.items.size, SIZES[0]), SIZES[1])
+    return math.log(max(given.weighed.unit, np.finfo(float).tiny) / size)
 
 
 def _beside(together: Together, place: int) -> Floats:
