@@ -159,12 +159,12 @@ class Draft:
 
 def who_writes(cursor: sqlite3.Cursor, relation: int, name: str, seconds: float) -> str | None:
     """The process that writes a generation; None if none does, or is silent for too long."""
-    now = time.time()
+    now, latest = time.time(), time.time() + 2 * seconds  # clocks are set back, and differ
     rows = cursor.execute(
         "select id, owner, until from setsearch_generation where relation = ? and name = ? and not published",
         (relation, name),
     ).fetchall()
-    return next((own for id, own, until in rows if now <= until <= now + seconds and not _is_dead(own, id)), None)
+    return next((own for id, own, until in rows if now <= until <= latest and not _is_dead(own, id)), None)
 
 
 def forget(cursor: sqlite3.Cursor, relation: int, name: str = CONTEXTS, is_whole: bool = True) -> None:

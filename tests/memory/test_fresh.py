@@ -270,6 +270,17 @@ def test_a_deriver_that_is_dead_is_succeeded_at_once(tmp_path, number):
             dead.publish(revisions.Revision(1, 1, 1))
 
 
+@pytest.mark.parametrize(("back", "is_at_work"), [(0.5, True), (generations.AT_WORK - 5, True), (86_400, False)])
+def test_a_clock_that_is_set_back_a_little_lets_nobody_take_over(tmp_path, monkeypatch, back, is_at_work):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts(4, 6).items())
+        at_work = generations.Draft.begin(index._database, 1)
+        start = time.time()
+        monkeypatch.setattr(generations.time, "time", lambda: start - back)
+        assert (generations.Draft.begin(index._database, 1) is None) == is_at_work
+        at_work.abandon()
+
+
 def test_a_deriver_begins_if_what_is_left_of_others_cannot_go(tmp_path, monkeypatch):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add(texts(4, 6).items())
