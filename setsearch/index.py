@@ -225,6 +225,7 @@ class Index:
         from setsearch.storage.numbers import open_numbers, write_numbers
 
         require_several(items, "items", "items")
+        require_several(columns, "columns", "columns")
         with self._database.write() as cursor:
             return write_numbers(open_numbers(cursor, self._collection, name, columns), items)
 

@@ -178,9 +178,8 @@ class Writer:
         titles = {name: title for name, title in titles.items() if name not in known}
         new = self._insert(list(titles), list(titles.values()))
         id_of = known | dict(zip(titles, new, strict=True))
-        ids = [id_of[name] for name in batch.names]
-        self.seen.update(ids)
-        return np.array(ids, np.int64), sorted(known.values())
+        self.seen.update(id_of.values())
+        return np.array([id_of[name] for name in batch.names], np.int64), sorted(known.values())
 
     def _insert(self, names: Sequence[str], titles: Sequence[str | None]) -> list[int]:
         try:
@@ -191,9 +190,8 @@ class Writer:
 
     def _refuse_duplicates(self, names: Sequence[str], known: Mapping[str, int]) -> None:
         """Raise DuplicateItem for ids that occur twice, or exist already and are not to be replaced."""
-        twice = {name for name, id in known.items() if id in self.seen}
-        if len(set(names)) < len(names):
-            twice |= {name for name, count in Counter(names).items() if count > 1}
+        twice = {name for name, count in Counter(names).items() if count > 1}
+        twice |= {name for name, id in known.items() if id in self.seen}
         for name in names if twice or (known and not self.replace) else ():
             if name in twice:
                 raise DuplicateItem(f"the id {name!r} occurs twice; ids must be unique")

@@ -35,14 +35,14 @@ def read_numbers(relation: Relation) -> tuple[Ints, Floats]:
 
 def open_numbers(cursor: sqlite3.Cursor, collection: str, name: str, columns: Sequence[str]) -> Relation:
     """The relation of the items of this name, made if there is none. Raises InvalidParameter, InvalidItem."""
-    names = [name, *columns]
-    if isinstance(columns, str) or len(set(columns)) < len(columns) or not all(map(is_storable, names)):
-        raise InvalidParameter(f"columns are distinct names such as ['height', 'weight'], not {columns!r}")
+    names = columns if isinstance(columns, str) else [*columns]
+    if names is columns or not all(map(is_storable, [name, *names])) or len(set(names)) < len(names):
+        raise InvalidParameter(f"columns are distinct names such as ['height', 'weight'], not {names!r:.60}")
     items, features = (name_in(collection, own) for own in (name, f"numbers of {name}"))
     known = [relation for relation in load_relations(cursor) if relation.items.name == items]
     relation = known[0] if known else create_relation(cursor, items, features, None, columns=columns)
-    if column_names(relation) != list(columns):
-        raise InvalidItem(f"{items!r} has the columns {column_names(relation)}, not {list(columns)}")
+    if column_names(relation) != names:
+        raise InvalidItem(f"{items!r} has the columns {column_names(relation)}, not {names}")
     return relation
 
 

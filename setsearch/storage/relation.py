@@ -266,9 +266,9 @@ def create_relation(
     """A new, empty relation of two new vocabularies. Raises InvalidItem, NameTaken."""
     if items == features:
         raise InvalidItem(f"items and features are both named {items!r}; give them two names")
-    for name in (items, features):
-        if cursor.execute("select 1 from setsearch_kind where name = ?", (name,)).fetchone():
-            raise NameTaken(f"{name!r} already names something else in this index; use another name or database")
+    taken = {name: r.label for r in load_relations(cursor) for name in (r.items.name, r.features.name)}
+    for name in filter(taken.get, (items, features)):
+        raise NameTaken(f"{name!r} already names a side of {taken[name]}; give both names so, or use other names")
     statement = "insert into setsearch_kind (name) values (?)"
     ids = [cursor.execute(statement, (name,)).lastrowid for name in (items, features)]
     cursor.execute(

@@ -721,3 +721,10 @@ def test_an_item_that_loses_entries_is_told(run, tmp_path):
     assert index("night.csv", ["eve,Alien"]) == [lost]
     assert index("new.csv", ["eve,Chocolat"]) == []
     assert run("index", "a.db", "new.csv", "--items", "film", "--features", "user", "--replace")[2].count("\n") == 1
+
+
+def test_a_name_in_use_is_told_with_the_other(failed, run, tmp_path):
+    (tmp_path / "a.csv").write_text("user,film\nann,Alien\n")
+    assert run("index", "a.db", "a.csv", "--items", "film", "--features", "user")[0] == 0
+    told = "'user' already names a side of film x user; give both names so, or use other names"
+    failed(run("index", "a.db", "a.csv", "--items", "films", "--features", "user"), 1, told)

@@ -241,3 +241,13 @@ def log_t_ratio(numbers, seeds, name, dimension, k):
 
     x = exact(Fraction(numbers[name][dimension]))
     return log_t(x, a + mpf(count) / 2, mu_n, b_n, kappa_n) - log_t(x, a, exact(mean), b, k)
+
+
+@pytest.mark.parametrize("columns", [[[1.0, 9.0]], np.eye(2), None, 5, "height", ["x", "x"], ["x", ""]])
+def test_columns_are_names(tmp_path, columns):
+    with (
+        setsearch.open(tmp_path / "a.db", create=True) as index,
+        pytest.raises(errors.InvalidParameter, match=r"columns.* not ") as told,
+    ):
+        index.add_numbers([("a", [1.0, 9.0])], columns)
+    assert "\n" not in str(told.value)

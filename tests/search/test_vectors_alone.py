@@ -117,7 +117,7 @@ def test_mistakes_are_one_line_and_nothing_is_written(made):
             index.items().expand(["p1"], **options)
     with pytest.raises(errors.UsageError, match="have vectors given by you"):
         index.add_latent("pictures")
-    with pytest.raises(errors.NameTaken, match="'pictures' already names"):
+    with pytest.raises(errors.NameTaken, match="'pictures' already names a side of pictures x vectors"):
         index.add([("a", ["red"])], ("pictures", "color"))
     assert index.items().expand(["p1"], 5) == before
     assert index.check() == []

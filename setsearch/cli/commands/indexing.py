@@ -137,8 +137,7 @@ def _suggest(database: Path) -> None:
         raise SetsearchError(
             f"{database} has no table with a key and texts, or of two ids; name one with --table, or index a view"
         )
-    for line in lines:
-        print(line)
+    print(*lines, sep="\n")
 
 
 def _kept_columns(index: "setsearch.Index") -> tuple[str, ...]:
@@ -334,11 +333,10 @@ def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collect
     if reader.numbered:
         say(f"no column 'id' in {first_of(reader.numbered)}: rows are numbered (--id names a column)")
     _tell_references(reader)
-    written = reader.seen
     kept = list[str]()  # files that are empty now, and had a text when they were indexed before
     if reader.files.empty:
         with suppress(UnknownReading):
-            kept = [id for id in index.items("documents").titles(reader.files.empty) if id not in written]
+            kept = [id for id in index.items("documents").titles(reader.files.empty) if id not in reader.seen]
     if kept:
         way_out = shlex.join(["setsearch", "delete", str(db), *kept[:1]])
         say(f"the index keeps the earlier text of {_files(kept)}; `{way_out}` deletes it")
