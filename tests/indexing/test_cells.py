@@ -460,3 +460,9 @@ def test_lists_as_python_writes_them_are_features(run, tmp_path, cell):
 @given(st.lists(st.text(st.characters(exclude_categories=["C"]), min_size=1), min_size=1, unique=True))
 def test_every_list_of_texts_is_read_as_it_was_written(values):
     assert cell_features("row 1", "own", str(values)) == values
+
+
+def test_a_file_without_a_header_is_told(run, failed, tmp_path):
+    (tmp_path / "u.data").write_text("196\t242\t3\t881250949\n186\t302\t3\t891717742\n")
+    told = "u.data, line 2 has no column 'item'; it has 196, 242, 3, 881250949 (the first line names columns)"
+    failed(run("index", "a.db", "u.data", "--items", "item", "--features", "user"), 1, told)

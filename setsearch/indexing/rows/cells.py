@@ -54,11 +54,10 @@ def require_columns(position: str, values: Mapping[str, Any], *names: str | None
     if isinstance(values, Cells) and missing in values.repeated:
         file = position.rpartition(", ")[0]
         raise SourceError(f"{file}, line 1: several columns are named {missing!r}; rename all but one")
-    numbered = values.numbered if isinstance(values, Cells) else None
-    columns = ", ".join(str(name) for name in values if name != numbered) or "none"
-    raise SourceError(
-        f"{position} has no column {missing!r}; it has {columns} (choose when indexing: `id`, `text`, `items`, ...)"
-    )
+    columns = ", ".join(str(name) for name in values if name != getattr(values, "numbered", None)) or "none"
+    is_bare = type(values) is Cells and any(str(name).isdecimal() for name in values)
+    way_out = "the first line names columns" if is_bare else "choose when indexing: `id`, `text`, `items`, ..."
+    raise SourceError(f"{position} has no column {missing!r}; it has {columns} ({way_out})")
 
 
 def is_open(values: Mapping[str, Any]) -> bool:
