@@ -59,7 +59,7 @@ class FileReader:
     references: list[Copy] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
     workbooks: list[str] = field(default_factory=list)  # files whose sheets became one document
-    textless: list[str] = field(default_factory=list)  # where references without a text are
+    textless: list[Copy] = field(default_factory=list)  # references without a text
 
     def files(self, folder: Path) -> list[Path]:
         """The files of a folder, each once, without hidden ones, in the order of their paths.
@@ -145,10 +145,6 @@ class FileReader:
             raise error
         self.rows.warn(f"skipped {what}")
 
-    def tell_textless(self, copy: Copy) -> None:
-        """Note a reference that has no text."""
-        self.textless.append(self.rows.shown(copy.position))
-
     def leave_out(self, path: Path, why: str) -> None:
         """Note that a file gave no document, or one less."""
         self.left_out.setdefault(why, []).append(self.rows.shown(str(path)))
@@ -205,7 +201,7 @@ class FileReader:
                 continue
             if not text.strip():
                 if part.reference is not None:
-                    self.tell_textless(Copy(part.reference, path, number))
+                    self.textless.append(Copy(part.reference, path, number))
                 elif part.key is not None:
                     self.unread["empty message{s}"] += 1
                 else:

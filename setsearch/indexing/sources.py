@@ -256,7 +256,7 @@ class SourceReader:
                 reference.forget()
                 self.files.references.append(Copy(reference, id, number))
             else:
-                self.files.tell_textless(Copy(reference, path, number))
+                self.files.textless.append(Copy(reference, path, number))
         return None
 
     def _with_ids(self, path: str, name: str, rows: Iterator[Row]) -> Iterator[Row]:

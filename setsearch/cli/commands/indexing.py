@@ -345,7 +345,7 @@ def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collect
 def _tell_references(reader: "SourceReader") -> None:
     """Which references came several times, and which have names of an earlier version."""
     merged, older, bare = reader.filed.merged, reader.filed.older, reader.filed.bare
-    if textless := reader.files.textless:
+    if textless := [reader.rows.shown(copy.position) for copy in reader.files.textless]:
         say(f"left out {len(textless):,} reference{'s' * (len(textless) > 1)} without a text ({first_of(textless)})")
     if bare:
         say(f"{len(bare):,} reference{'s' * (len(bare) > 1)} without an abstract ({first_of(bare)})")
