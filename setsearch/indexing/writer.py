@@ -144,8 +144,8 @@ class Writer:
             before, new = (own.select(np.isin(own.lists, changed)) for own in (before, new))
             self._replace(changed, before, new)
             if old and self.relation.analyzer is None:
-                had, has = (pack(own.lists, own.ids) for own in (before, new))
-                self.lost += int(np.count_nonzero(~np.isin(had, has)))
+                keys = [pack(own.lists, own.ids) for own in (before, new)]
+                self.lost += len(run_starts(np.sort(np.concatenate(keys), kind="stable"))) - len(new.ids)
             self.changed += [changed, np.array([*texts, *columns], np.int64)]
         return len(batch.names)
 
