@@ -30,7 +30,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 import setsearch
-from setsearch.answers.saved import coupling, growing
+from setsearch.answers.saved import growing, rivals
 from setsearch.answers.saved.groups import Groups
 from setsearch.index import Index
 
@@ -112,13 +112,13 @@ def precision(ranked: Any, truth: Any) -> float:
     return float((np.arange(1, len(places) + 1) / places).mean()) if len(places) else 0.0
 
 
-def rules(together: coupling.Together) -> dict[str, Any]:
+def rules(together: rivals.Together) -> dict[str, Any]:
     """Rankings of all items for all sets, `(n_sets, n_ids)`."""
     scores = np.where(
         np.isfinite(together.scores), together.scores, together.scores[np.isfinite(together.scores)].min()
     )
     heights = np.where(np.isfinite(together.coupled.heights), together.coupled.heights, -9.0)
-    rivalry = coupling.Rivalry(np.arange(len(scores)), np.zeros(1, np.int64), {})
+    rivalry = rivals.Rivalry(np.arange(len(scores)), np.zeros(1, np.int64), {})
     z = (scores - scores.mean(1, keepdims=True)) / scores.std(1, keepdims=True)
     best, best_z = rivalry.best(heights)[0], rivalry.best(z)[0]
     found: dict[str, Any] = {f"minus {share} of the height": heights - share * np.maximum(best, 0) for share in SHARES}
@@ -129,13 +129,11 @@ def rules(together: coupling.Together) -> dict[str, Any]:
     return found
 
 
-def together_of(reading: Any, seeds: Classes, no: Classes | None = None, exclusive: bool = True) -> coupling.Together:
+def together_of(reading: Any, seeds: Classes, no: Classes | None = None, exclusive: bool = True) -> rivals.Together:
     """The classes of some seeds, in one group."""
     marks = {name: (tuple(own), tuple((no or {}).get(name, ()))) for name, own in seeds.items()}
     groups = Groups(dict.fromkeys(marks, "g"), frozenset(["g"] * exclusive), {})
-    return reading.answer(
-        {}, lambda fields_by: coupling.ask_together(coupling.Several(reading, fields_by, marks, groups))
-    )
+    return reading.answer({}, lambda fields_by: rivals.ask_together(rivals.Several(reading, fields_by, marks, groups)))
 
 
 def resampled(name: str, by_set: Any) -> Any:

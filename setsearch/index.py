@@ -312,7 +312,7 @@ class Index:
 
             index.question(["koto"], set="strings").expand(5)
 
-        A set is asked beside its rivals (answers/saved/coupling.py). Raises UnknownSet, InvalidParameter.
+        A set is asked beside its rivals (answers/saved/rivals.py). Raises UnknownSet, InvalidParameter.
         """
         from setsearch.answers.saved.groups import wanted_sets
 
@@ -398,7 +398,7 @@ class Index:
             index.keep_set("animals", ["lion", "cow"], group="kinds")
             index.group("kinds", exclusive=True)
 
-        In an exclusive group an item belongs where it fits best (answers/saved/coupling.py). A set leaves its group
+        In an exclusive group an item belongs where it fits best (answers/saved/rivals.py). A set leaves its group
         when its `group` is None and it is saved. Raises UnknownSet, InvalidParameter.
         """
         with self._database.read() if exclusive is None else self._database.write() as cursor:

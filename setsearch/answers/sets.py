@@ -22,8 +22,8 @@ from setsearch.sqlite.database import Database
 from setsearch.storage.ids import is_storable
 
 if TYPE_CHECKING:
-    from setsearch.answers.saved.coupling import SetBeside
     from setsearch.answers.saved.growing import Grown
+    from setsearch.answers.saved.rivals import SetBeside
 
 AnyReading = Reading | NumericReading
 T = TypeVar("T")
@@ -105,7 +105,7 @@ class ItemSet:
         """`Reading.expand` with the accepted items as seeds and the rejected ones as negative examples.
 
         The hits are in one list unless `groups` says otherwise: whoever saved the set holds it for one. In an exclusive
-        group, what others claim better is worth less, and what they have is left out (saved/coupling.py).
+        group, what others claim better is worth less, and what they have is left out (saved/rivals.py).
         """
         if not self.accepted:
             raise NoSeeds(f"the set {self.name!r} has no accepted item; accept one first")
@@ -163,7 +163,7 @@ class ItemSet:
         is_placed = options.get("groups") in (None, 1) and self._placed != (None, None)
         if not is_placed or not isinstance(self.reading, Reading):
             return None
-        from setsearch.answers.saved.coupling import SetBeside
+        from setsearch.answers.saved.rivals import SetBeside
 
         return SetBeside(self.reading, self.name, parse_seeds(seeds), exclude, self._together)
 

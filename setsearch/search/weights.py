@@ -35,7 +35,7 @@ from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.scoring.smoothing import Neighbors, Smoothing, smooth
 from setsearch.search.examples import Examples, example_entries
 
-RIVAL = "fits another set too"  # the part that the best other set of a group takes (answers/saved/coupling.py)
+RIVAL = "fits another set too"  # the part that the best other set of a group takes (answers/saved/rivals.py)
 OWN, NEAR = "near to few words", "used like "  # parts because of neighbors: this, and each of the nearest words
 OF_SEEDS = "left_out", "above", "together", "share_much", "unheard"  # what the core says of the examples alone
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same

@@ -15,7 +15,7 @@ from test_inbox import TOPICS, fill, texts, vague
 
 import setsearch
 from setsearch import errors
-from setsearch.answers.saved import coupling
+from setsearch.answers.saved import rivals as module
 from setsearch.answers.saved.groups import Groups
 from setsearch.core.question import now
 
@@ -42,7 +42,7 @@ def alone(index, name, taken=None, **options):
         array = np.zeros(max(ids.values()) + 1)
         array[[*ids.values()]] = [*taken.values()]
         marks = tuple(own.accepted), tuple(own.rejected)
-        found = now(coupling._weigh_known(reading, fields_by, marks, {}, False, array))
+        found = now(module._weigh_known(reading, fields_by, marks, {}, False, array))
         scores, known = found.weights.scores() + found.weights.constant, found.weighed
         return {
             item: (float(scores[id]), bool(scores[id] > known.line) if known.is_told else None)
@@ -88,7 +88,7 @@ def kin(under, one, other):
 
 
 def definition(index, rivals, under):
-    """{set: {item: (score, belongs, better)}} as the top of coupling.py says, in plain words.
+    """{set: {item: (score, belongs, better)}} as the top of rivals.py says, in plain words.
 
     `rivals` are the sets of one exclusive group, `under` the wholes of parts.
     """
@@ -438,9 +438,9 @@ def test_the_best_rivals_of_many_groups_are_those_of_each(data):
     groups = Groups(of, frozenset("ab"), under)
     values = st.sampled_from([-float("inf"), 0.0, 0.5, 1.0, 2.0])
     heights = np.array(data.draw(st.lists(st.lists(values, min_size=n, max_size=n), min_size=count, max_size=count)))
-    coupling.AT_ONCE, before = data.draw(st.sampled_from([1, 1 << 20])), coupling.AT_ONCE
-    best, who = coupling.Rivalry.of(groups, names).best(heights)
-    coupling.AT_ONCE = before
+    module.AT_ONCE, before = data.draw(st.sampled_from([1, 1 << 20])), module.AT_ONCE
+    best, who = module.Rivalry.of(groups, names).best(heights)
+    module.AT_ONCE = before
     for place, name in enumerate(names):
         rivals = [names.index(other) for other in groups.rivals(name)]
         for column in range(n):

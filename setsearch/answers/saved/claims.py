@@ -13,7 +13,7 @@ import numpy as np
 
 from setsearch.answers.contributions import contributions
 from setsearch.answers.reading import Reading
-from setsearch.answers.saved.coupling import Coupled, Flags, Rivalry, Several, Weighed, couple, penalties, weigh_each
+from setsearch.answers.saved.rivals import Coupled, Flags, Rivalry, Several, Weighed, couple, penalties, weigh_each
 from setsearch.answers.saved.set_index import Entries, Look, Parts, entries_of, open_sets, reasons
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
@@ -30,7 +30,7 @@ class Claim(NamedTuple):
     `belongs` is None if the examples do not tell it; `line` is None if the set has all items. `reason`: what tells
     most. `said` of a member: accepted, and so it belongs, or rejected. In an exclusive group the score is what the best
     other set leaves, the line what it takes to fit better than that one, and `better` the set that has or fits it
-    better (saved/coupling.py).
+    better (saved/rivals.py).
     """
 
     rank: int
@@ -121,7 +121,7 @@ class _Asking:
     def _beside(
         self, names: Sequence[str], scores: Floats, known: Floats, said: Mapping[str, str]
     ) -> tuple[Floats, Floats, Flags, Coupled]:
-        """Scores and lines beside rivals, what belongs, and what the sets say together, as coupling.py has it."""
+        """Scores and lines beside rivals, what belongs, and what the sets say together (rivals.py)."""
         groups, is_kept = self.sets.groups, len(names) == len(self.sets.kept[0])
         rivalry = self.sets.rivalry if is_kept else Rivalry.of(groups, names)
         scales, lines, are_told, floors, units = (known[:, place] for place in (0, 2, 3, 4, 5))

@@ -1,6 +1,6 @@
 """Saved sets that grow by themselves, side by side, with brakes.
 
-A round asks all sets with the members that they have (coupling.py). A candidate is an item that fits a set best; the
+A round asks all sets with their members (rivals.py). A candidate is an item that fits a set best; the
 odds that it is right are estimated by
 
     exp(a + b v + c v0) u0 / n        v = h - 1/2 max(0, h_o)
@@ -35,8 +35,8 @@ from setsearch.answers.contributions import contributions
 from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import wording
 from setsearch.answers.results import odd_note, rest_of
-from setsearch.answers.saved.coupling import OTHERS, Several, Together, ask_together
 from setsearch.answers.saved.groups import Marks, wanted_sets
+from setsearch.answers.saved.rivals import OTHERS, Several, Together, ask_together
 from setsearch.answers.saved.stored import IS_MEMBER, StoredSets
 from setsearch.arrays import Floats
 from setsearch.errors import ChangedSet, InvalidParameter, LostArrays, SetsearchError, TakenOver, UsageError

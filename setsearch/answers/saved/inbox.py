@@ -16,9 +16,9 @@ import numpy as np
 from setsearch.answers.answer import Hits
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
-from setsearch.answers.saved.coupling import Flags, Weighed
 from setsearch.answers.saved.groups import wanted_sets
 from setsearch.answers.saved.growing import forget_doubtful, grown_members
+from setsearch.answers.saved.rivals import Flags, Weighed
 from setsearch.answers.saved.set_index import (
     Parts,
     are_kept,

@@ -2,7 +2,7 @@
 
 The question of each set gives weights of features. They are kept in memory, turned round. The features of some items
 then give their scores in all sets at once, those of `expand` to the bit, since sums on the lattice are exact. A change
-of the index weighs all sets again, a change of a set this one, and small ones that it excludes (coupling.py). Sets
+of the index weighs all sets again, a change of a set this one, and small ones that it excludes: rivals.py. Sets
 whose scores need more than features (vectors, neighbors of words) are not in it.
 """
 
@@ -15,7 +15,8 @@ import numpy as np
 from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import Wording, are_people, wording
 from setsearch.answers.results import Contribution, rest_of
-from setsearch.answers.saved.coupling import (
+from setsearch.answers.saved.groups import Groups, Marks
+from setsearch.answers.saved.rivals import (
     MOST_JOINED,
     Flags,
     Rivalry,
@@ -26,7 +27,6 @@ from setsearch.answers.saved.coupling import (
     penalties,
     weigh_each,
 )
-from setsearch.answers.saved.groups import Groups, Marks
 from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.sets import gone_note
 from setsearch.arrays import Floats, Ints, bincount, offsets, places_among, positions, repeat, run_lengths, run_starts
@@ -316,7 +316,7 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
 
 
 def _same(kept: SetIndex, made: SetIndex) -> list[str]:
-    """The sets that are as they were: also their rivals, where these choose what joins (coupling.py)."""
+    """The sets that are as they were: also their rivals, where these choose what joins (rivals.py)."""
 
     def placed(own: SetIndex, name: str) -> tuple[object, ...]:
         """What is known of a set."""
