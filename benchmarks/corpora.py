@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import cycle, islice, pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -95,7 +96,7 @@ def generate(shape: Shape, seed: int = 0) -> Collection:
 def read_documents(source: str) -> list[tuple[str, str, str | None]]:
     """(id, text, title) of a source as `setsearch index` reads it, but for texts without words; ids d0, d1, ..."""
     given = SourceReader(Columns(), RowReader()).read([source])
-    kept = [(text, title) for _, text, title, *_ in given if isinstance(text, str) and words(text)]
+    kept: list[Any] = [(text, title) for _, text, title, *_ in given if isinstance(text, str) and words(text)]
     return [(f"d{number}", text, title) for number, (text, title) in enumerate(kept)]
 
 

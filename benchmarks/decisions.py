@@ -14,8 +14,10 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,12 +30,12 @@ TIMES = 15
 
 def main() -> None:
     name, paths = sys.argv[1], sys.argv[2:]
-    how = {"language": "english", "analyzer": "unicode+pairs+titles", "contexts": "off"}
+    how: dict[str, Any] = {"language": "english", "analyzer": "unicode+pairs+titles", "contexts": "off"}
     with tempfile.TemporaryDirectory() as place:
         with setsearch.open(f"{place}/a.db", create=True, **how) as index:
             index.add(chain.from_iterable(map(records, paths)))
             index.refresh("now")
-        found = {}
+        found: dict[str, Any] = {}
         for kernel in ("core", "numpy"):
             setsearch.use_kernel(kernel)
             with setsearch.open(f"{place}/a.db") as index:  # opened anew: a kernel must not find what another one read
@@ -46,16 +48,17 @@ def main() -> None:
     RESULTS.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
 
 
-def records(path):
+def records(path: str) -> Iterator[tuple[str, str, None]]:
     """The records of one file, as `Index.add` takes them."""
     with gzip.open(path, "rt") as file:
         for number, row in enumerate(map(json.loads, file)):
             yield f"{path} {number} {row['id']}", f"{row.get('title') or ''}\n{row['text']}", None
 
 
-def decisions(index):
+def decisions(index: setsearch.Index) -> tuple[int, dict[str, Any]]:
     """How many records there are, and the milliseconds of a decision by the number of marks."""
-    documents, chance, found = index.items("documents"), random.Random(0), {}
+    documents, chance = index.items("documents"), random.Random(0)
+    found: dict[str, Any] = {}
     with documents.stored() as fields:
         names = [name for name, _ in fields.describe(fields.item_ids().tolist()).values()]
     for accepted, rejected in MARKS:

@@ -97,10 +97,11 @@ def without_field(
     relation: tuple[str, str], items: Sequence[Item], name: str, dropped: tuple[str, ...] = ()
 ) -> Collection:
     """Items without a field, and the sets that it made."""
-    sets, rest = defaultdict(list), []
+    sets: defaultdict[str, list[str]] = defaultdict(list)
+    rest = []
     for item in items:
         fields = dict(item.fields or {})
-        own = fields.pop(name)
+        own: Any = fields.pop(name)
         rest.append(item._replace(fields=fields))
         for value in [own] if isinstance(own, str) else own or ():
             if not value.startswith(dropped or "\0"):
@@ -140,7 +141,7 @@ def needed(folder: Path) -> Iterator[tuple[str, Collection]]:
     for name, own in sorted(rows.items()):
         if len(of_name := sorted(by_package[name])) >= LEAST_LIKES:
             words, size = re.findall(r"[a-z]{4,}", own["Description"].lower()), own.get("Installed-Size")
-            fields = {"tags": tags_of(own), "section": own.get("Section", "").strip(), "line": words}
+            fields: dict[str, Any] = {"tags": tags_of(own), "section": own.get("Section", "").strip(), "line": words}
             fields["size"] = float(size) if size else None
             items.append(Item(name, of_name, None, None, fields))
     relation = "package", "user"

@@ -186,7 +186,7 @@ def _decoded(index: setsearch.Index) -> float:
     fields += [own for contexts in memory.contexts.values() for own in contexts.fields.values()]
     for field in fields:
         for lists in (field.content.by_item, field.content.by_feature):
-            size += lists.size * (4 + lists.buffer.counts.itemsize) + 24 * len(lists)
+            size += lists.size * (4 + lists.arrays[0].counts.itemsize) + 24 * len(lists)
         for valued in field._valued.values():
             size += sum(8 * own.used + 16 * len(own.part[2]) for own in (valued.by_feature, valued.by_item))
     return size / 1e6
@@ -231,7 +231,8 @@ def _live(path: Path, texts: Texts, end: float, number: int) -> Answers:
         for _ in range(10):
             index.items(items).expand(next(sets))
     time.sleep(rng.random() / QUESTIONS_PER_SECOND)
-    used, found = _cpu(), {"times": [], "failed": 0, "writes": 0, "writes failed": 0, "wal": 0}
+    used = _cpu()
+    found: Answers = {"times": [], "failed": 0, "writes": 0, "writes failed": 0, "wal": 0}
     step, begun = 0, time.time()
     while time.time() < end:
         if number == 0 and step % QUESTIONS_PER_SECOND == 0:
@@ -273,8 +274,8 @@ def tantivy(texts: Texts, folder: Path) -> Answers:
     """One document added and committed with fsync, the reader reloaded, ten documents more like another one."""
     import tantivy as engine
 
-    schema = engine.SchemaBuilder().add_text_field("id", tokenizer_name="raw", stored=True)
-    schema = schema.add_text_field("text").build()
+    fields = engine.SchemaBuilder().add_text_field("id", tokenizer_name="raw", stored=True)
+    schema = fields.add_text_field("text").build()
     (folder / "tantivy").mkdir()
     index = engine.Index(schema, path=str(folder / "tantivy"))
     writer = index.writer()

@@ -165,7 +165,8 @@ def with_vectors(path: Path, ids: Seeds) -> Iterator[tuple[str, dict[str, float]
     connection.commit()
     with setsearch.open(path) as index:
         begin = time.perf_counter()
-        index.add_vectors(*zip(*connection.execute("select id, vector from near"), strict=True))
+        names, vectors = zip(*connection.execute("select id, vector from near"), strict=True)
+        index.add_vectors(names, vectors)
         yield f"sqlite-vec: {len(ids):,} vectors, s", {"once": round(time.perf_counter() - begin, 2)}
 
 

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ import setsearch
 from setsearch.scoring.best import KERNELS, use_kernel
 
 # What commands, the page and the API ask, and the paper's model, beside the plain question.
-MORE = {
+MORE: dict[str, dict[str, Any]] = {
     "cut and folding": {"cut": "mark", "fold": True},
     "reasons and snippets, too": {"cut": "mark", "fold": True, "explain": True, "snippets": True},
     "bernoulli": {"model": "bernoulli"},
@@ -52,12 +52,12 @@ class NewSets:
     def __init__(self, texts: list[tuple[str, str]], names: list[str], seed: int) -> None:
         self.rng, self.texts, self.names = random.Random(seed), texts, names
         self.numbers = {name: number for number, name in enumerate(names)}
-        self.drawn: set[tuple[int, ...]] = set()
+        self.drawn: set[tuple[str | int, ...]] = set()
 
     def draw(self, items: str, n: int) -> Iterator[list[int]]:
         """Sets of n seeds, without end."""
         while True:
-            known = range(len(self.texts))
+            known: Sequence[int] = range(len(self.texts))
             if items == "terms":
                 known = sorted({self.numbers[word] for word in words(self.some_text()) if word in self.numbers})
             chosen = tuple(sorted(self.rng.sample(known, n))) if len(known) >= n else ()

@@ -21,7 +21,7 @@ from corpora import SHAPES, generate
 
 import setsearch
 
-PAPER = {"model": "bernoulli", "strength": 2.0, "binarize": "twice-mean"}
+PAPER: dict[str, Any] = {"model": "bernoulli", "strength": 2.0, "binarize": "twice-mean"}
 WORDS = (("warrior", "soldier"), ("animal",), ("fish", "water", "coral"))
 FILMS = (
     ("Gone with the Wind (1939)", "Casablanca (1942)"),

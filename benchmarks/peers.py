@@ -34,7 +34,8 @@ def binary_matrix(collection: Collection) -> csr_array:
 def best_of(scores: Any, without: list[int], k: int = 10) -> list[int]:
     scores[without] = -np.inf
     best = np.argpartition(scores, -k)[-k:]
-    return best[np.argsort(-scores[best])].tolist()
+    ranked: list[int] = best[np.argsort(-scores[best])].tolist()
+    return ranked
 
 
 def full_matrix(collection: Collection, texts: Texts, folder: Path, strength: float = 2.0) -> Query:
@@ -82,8 +83,8 @@ def tantivy(collection: Collection, texts: Texts, folder: Path) -> Query:
     """tantivy's more-like-this: the 25 best terms of each seed, an OR with BM25; addresses of the seeds known before"""
     import tantivy
 
-    schema = tantivy.SchemaBuilder().add_text_field("id", tokenizer_name="raw", stored=True)
-    schema = schema.add_text_field("text", stored=True, tokenizer_name="whitespace").build()
+    fields = tantivy.SchemaBuilder().add_text_field("id", tokenizer_name="raw", stored=True)
+    schema = fields.add_text_field("text", stored=True, tokenizer_name="whitespace").build()
     (folder / "tantivy").mkdir()
     index = tantivy.Index(schema, path=str(folder / "tantivy"))
     writer = index.writer(heap_size=500_000_000, num_threads=1)

@@ -33,6 +33,8 @@ from setsearch.learning.choices import measures, weights_of
 from setsearch.learning.evaluation import Design, Evaluation, Score, count_matrix, evaluate
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
+from setsearch.options import ModelOptions
+from setsearch.search.passes import Weighing
 
 NEIGHBORS = " (neighbors only)"  # words by the neighbors on both sides alone
 RESULTS = Path(__file__).parent / "results" / "relevance.json"
@@ -42,6 +44,8 @@ LEAST_WORDS = 8
 LEAST_LIKES = 10  # of a film whose genre is asked for
 LIKED = 4.0
 DIMENSIONS = 200
+ONE_PASS: ModelOptions = {"model": "lift", "feedback": 0.0}
+DEFAULT: ModelOptions = {"model": "lift"}
 OURS = ("lift", "bernoulli", "multinomial", "poisson")
 
 
@@ -82,8 +86,8 @@ def harmed(reading: Reading, sets: Mapping[str, list[str]], draws: int = 10) -> 
                 for _ in range(draws if len(members) >= n_seeds + 3 else 0):
                     seeds = np.array(sorted(chance.sample(members, n_seeds)))
                     rest, precisions = ids[~np.isin(ids, seeds)], []
-                    for options in ({"model": "lift", "feedback": 0.0}, {"model": "lift"}):
-                        scores = weights_of(fields, reading.defaults, options, seeds).scores()[rest]
+                    for options in ONE_PASS, DEFAULT:
+                        scores = weights_of(Weighing(fields, reading.defaults, options), seeds).scores()[rest]
                         order = np.argsort(-scores, kind="stable")
                         precisions.append(measures(np.isin(rest[order], members), scores[order])[0])
                     lost.append(precisions[1] < 0.9 * precisions[0])
@@ -180,7 +184,7 @@ def measured(
 
 
 def _by_bernoulli(fields: Fields, defaults: Defaults, seeds: Any) -> Any:
-    return weights_of(fields, defaults, {"model": "bernoulli"}, seeds).scores()
+    return weights_of(Weighing(fields, defaults, {"model": "bernoulli"}), seeds).scores()
 
 
 def as_table(found: Evaluation) -> dict[str, Any]:

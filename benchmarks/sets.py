@@ -133,7 +133,10 @@ def together_of(reading: Any, seeds: Classes, no: Classes | None = None, exclusi
     """The classes of some seeds, in one group."""
     marks = {name: (tuple(own), tuple((no or {}).get(name, ()))) for name, own in seeds.items()}
     groups = Groups(dict.fromkeys(marks, "g"), frozenset(["g"] * exclusive), {})
-    return reading.answer({}, lambda fields_by: rivals.ask_together(rivals.Several(reading, fields_by, marks, groups)))
+    found: rivals.Together = reading.answer(
+        {}, lambda fields_by: rivals.ask_together(rivals.Several(reading, fields_by, marks, groups))
+    )
+    return found
 
 
 def resampled(name: str, by_set: Any) -> Any:
@@ -221,7 +224,7 @@ def unbraked(index: Index, reading: Any, classes: Classes) -> tuple[Any, Any]:
         exclusive = way != 1
         for seeds in draws(classes, count):
             growing._told = noting(rows[count]) if exclusive else tell
-            found = grown(index, reading, classes, seeds, exclusive, rounds=6, each=5, precision=1e-9)
+            found = grown(index, reading, classes, seeds, exclusive, rounds=6, each=5, precision=1e-6)
             growing._told = tell
             if way is not None:
                 right = Counter(own.set for own, is_right in found if is_right)
@@ -232,7 +235,7 @@ def unbraked(index: Index, reading: Any, classes: Classes) -> tuple[Any, Any]:
     return errors, np.vstack(weighted)
 
 
-def fitted(samples: Mapping[str, Any]) -> tuple[float, ...]:
+def fitted(samples: Mapping[str, Any]) -> tuple[float, float, float]:
     """The constants of growing.CHANCE, each collection with the same weight, glosses as one."""
     of_glosses = sum(name in GLOSSES for name in samples)
     weight = np.concatenate(
@@ -244,7 +247,8 @@ def fitted(samples: Mapping[str, Any]) -> tuple[float, ...]:
     def loss(b: Any) -> float:
         return float((weight * np.logaddexp(0, -sign * (x @ b + rows[:, 2]))).sum() + 0.001 * (b[1:] ** 2).sum())
 
-    return tuple(round(float(own), 2) for own in minimize(loss, np.zeros(3)).x)
+    first, second, third = (round(float(own), 2) for own in minimize(loss, np.zeros(3)).x)
+    return first, second, third
 
 
 def looked_at(index: Index, classes: Classes, joined: list[Any]) -> list[Any]:
@@ -257,7 +261,9 @@ def looked_at(index: Index, classes: Classes, joined: list[Any]) -> list[Any]:
     return [(own, own.item in classes[own.set]) for own in more]
 
 
-def promised(index: Index, reading: Any, classes: Classes, chance: tuple[float, ...], count: int) -> dict[str, Any]:
+def promised(
+    index: Index, reading: Any, classes: Classes, chance: tuple[float, float, float], count: int
+) -> dict[str, Any]:
     """Growth of so many seeds with a share of .9 and some constants: at once, and after a look at the first two rounds.
 
     Then the share is that of all that stays in the sets, and it is a promise.

@@ -9,11 +9,14 @@ longest is that of a word that nearly every document has, so that lists are cut 
 
 import heapq
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from one_file import LENGTH, WORDS
 
+from setsearch.arrays import Floats, Ints
 from setsearch.spark.builder import BUCKET_SIZE, MOST_BUCKETS, SLICE
 
 RESULTS = Path(__file__).parent / "results"
@@ -35,10 +38,7 @@ def main() -> None:
     rows = [estimate(documents, costs) for documents in DOCUMENTS]
     for row in rows:
         print(json.dumps(row))
-    crossings = {
-        f"a set needs more than {name}": largest(lambda row, size=size: row["file: memory, GB"] * 1e9 <= size, costs)
-        for name, size in MACHINES.items()
-    }
+    crossings = {f"a set needs more than {name}": most_within(size, costs) for name, size in MACHINES.items()}
     crossings["a set takes longer than on the cluster"] = largest(
         lambda row: row["file: a set, s"] <= row["cluster: a set, s"], costs
     )
@@ -51,7 +51,7 @@ def main() -> None:
     (RESULTS / "spark_model.json").write_text(json.dumps(found, indent=1) + "\n")
 
 
-def cluster_costs(spark: dict) -> dict[str, float]:
+def cluster_costs(spark: dict[str, Any]) -> dict[str, float]:
     """What one core needs; the fixed part and the growing one are told apart by two sizes."""
     half, whole = spark["half, 1 worker"], spark["all, 1 worker"]
     more = whole["documents"] - half["documents"]
@@ -67,7 +67,7 @@ def cluster_costs(spark: dict) -> dict[str, float]:
     }
 
 
-def file_costs(rows: list[dict]) -> dict[str, float]:
+def file_costs(rows: list[dict[str, Any]]) -> dict[str, float]:
     """From the two largest files."""
     first, last = rows[-2:]
     more = last["documents"] - first["documents"]
@@ -114,7 +114,12 @@ def estimate(documents: float, costs: dict[str, float]) -> dict[str, float]:
     return rounded(row)
 
 
-def largest(holds, costs: dict[str, float]) -> float | None:
+def most_within(size: float, costs: dict[str, float]) -> float | None:
+    """The most documents that so many bytes of memory hold."""
+    return largest(lambda row: row["file: memory, GB"] * 1e9 <= size, costs)
+
+
+def largest(holds: Callable[[dict[str, float]], bool], costs: dict[str, float]) -> float | None:
     """The most documents for which something holds, by halving the logarithm; None if it holds up to 10^10."""
     low, high = 3.0, 10.0
     if holds(estimate(10**high, costs)):
@@ -130,20 +135,21 @@ def rounded(row: dict[str, float]) -> dict[str, float]:
     return {key: float(f"{value:.3g}") if isinstance(value, float) else value for key, value in row.items()}
 
 
-def measured_lists(documents: float) -> np.ndarray:
+def measured_lists(documents: float) -> Floats:
     """Expected document frequencies of all words, by Zipf's law, of the vocabulary that was measured."""
     return documents * having(np.arange(WORDS))
 
 
-def list_sizes(documents: float) -> np.ndarray:
+def list_sizes(documents: float) -> Floats:
     """The same of a vocabulary by Heaps' law."""
     return documents * having(np.arange(int(HEAPS[0] * (documents * LENGTH) ** HEAPS[1])))
 
 
-def having(places: np.ndarray) -> np.ndarray:
+def having(places: Ints) -> Floats:
     """The share of the documents that have a word, by its place in the order of frequencies."""
     shares = 1 / (places + 3.0)
-    return 1 - (1 - shares / shares.sum()) ** LENGTH
+    having_it: Floats = 1 - (1 - shares / shares.sum()) ** LENGTH
+    return having_it
 
 
 def active_share(shares: np.ndarray) -> float:
