@@ -118,7 +118,7 @@ def rules(together: rivals.Together) -> dict[str, Any]:
         np.isfinite(together.scores), together.scores, together.scores[np.isfinite(together.scores)].min()
     )
     heights = np.where(np.isfinite(together.coupled.heights), together.coupled.heights, -9.0)
-    rivalry = rivals.Rivalry(np.arange(len(scores)), np.zeros(1, np.int64), {})
+    rivalry = together.rivalry
     z = (scores - scores.mean(1, keepdims=True)) / scores.std(1, keepdims=True)
     best, best_z = rivalry.best(heights)[0], rivalry.best(z)[0]
     found: dict[str, Any] = {f"minus {share} of the height": heights - share * np.maximum(best, 0) for share in SHARES}

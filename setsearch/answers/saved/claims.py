@@ -13,7 +13,7 @@ import numpy as np
 
 from setsearch.answers.contributions import contributions
 from setsearch.answers.reading import Reading
-from setsearch.answers.saved.rivals import Coupled, Flags, Rivalry, Several, Weighed, couple, penalties, weigh_each
+from setsearch.answers.saved.rivals import Coupled, Flags, Rivalry, Several, Weighed, weigh_each
 from setsearch.answers.saved.set_index import Entries, Look, Parts, entries_of, open_sets, reasons
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
@@ -92,18 +92,20 @@ class _Asking:
 
     def claims(self, k: int | None) -> Claims:
         """The k sets that fit best."""
-        (names, _, known), scores = self.sets.kept, self._look.scores[:, 0]
-        for name, own, score in self._one_by_one():
-            names, scores, known = [*names, name], np.append(scores, score), np.vstack([known, own])
+        rivalry, scores = self.sets.rivalry, self._look.scores[:, 0]
+        if direct := [*self._one_by_one()]:
+            rivalry = Rivalry.of(self.sets.groups, self.sets.kept | {name: own for name, own, _ in direct})
+            scores = np.append(scores, [score for *_, score in direct])
+        names = rivalry.names
         said = {} if self._name is None else self.sets.said.get(self._name, {})
         alone = scores
-        scores, needed, belong, beside = self._beside(names, scores, known, said)
+        scores, needed, belong, beside = self._beside(rivalry, scores, said)
         order = np.lexsort((np.arange(len(names)), -scores, needed - scores, ~belong))[:k].tolist()
         claims = Claims()
         told = self._reasons([(names[place], float(alone[place])) for place in order])
         for rank, (place, reason) in enumerate(zip(order, told, strict=True), 1):
             name, score, line = names[place], float(scores[place]), float(needed[place])
-            belongs = bool(belong[place]) if known[place, 3] or name in said else None
+            belongs = bool(belong[place]) if rivalry.weighed[place, 3] or name in said else None
             line_of = None if np.isnan(line) else line
             better = self._better(names, place, beside, said)
             claims.append(Claim(rank, name, score, line_of, belongs, reason, said.get(name), better))
@@ -119,21 +121,18 @@ class _Asking:
         return names[own.who[place, 0]] if is_lower else None
 
     def _beside(
-        self, names: Sequence[str], scores: Floats, known: Floats, said: Mapping[str, str]
+        self, rivalry: Rivalry, scores: Floats, said: Mapping[str, str]
     ) -> tuple[Floats, Floats, Flags, Coupled]:
         """Scores and lines beside rivals, what belongs, and what the sets say together (rivals.py)."""
-        groups, is_kept = self.sets.groups, len(names) == len(self.sets.kept[0])
-        rivalry = self.sets.rivalry if is_kept else Rivalry.of(groups, names)
-        scales, lines, are_told, floors, units = (known[:, place] for place in (0, 2, 3, 4, 5))
-        accepted, rejected = np.zeros((2, len(names), 1), bool)
+        lines, are_told, floors, units = rivalry.weighed[:, 2:].T
+        accepted, rejected = np.zeros((2, len(rivalry.names), 1), bool)
         for name in [name for name in said if isinstance(self.sets.weighed[name], Weighed) or name in self._direct]:
-            place = self.sets.places[name] if name in self.sets.places else names.index(name)
+            place = self.sets.places[name] if name in self.sets.places else rivalry.names.index(name)
             (accepted if said[name] == "accepted" else rejected)[place] = True
-        own = couple(names, groups, rivalry, scores[:, None], known, accepted, rejected)
-        taking = penalties(own.best, units, scales)[:, 0] / scales
-        best = own.best[:, 0]
+        own = rivalry.couple(scores[:, None], accepted, rejected)
+        taking, best = rivalry.taking(own.best)[:, 0], own.best[:, 0]
         needed = np.fmax(lines, np.where(best > -np.inf, floors + units * np.maximum(best, 0), -np.inf)) - taking
-        belong = (scores > lines) & (are_told > 0) & own.fits[:, 0]
+        belong = own.belong[:, 0] & (are_told > 0)
         belong = np.where(accepted[:, 0] | rejected[:, 0], accepted[:, 0], belong)
         return scores - taking, needed, belong, own
 

@@ -475,7 +475,7 @@ def _told(together: Together, first: Together, name: str, ids: Sequence[int], nu
         return
     place = together.names.index(name)
     fields, weights = together.standings[place].fields, together.standings[place].weights
-    chance, taking = chances(together, first, place), together.taking()[place]
+    chance, taking = chances(together, first, place), together.taking(place)
     parts = contributions(fields, weights, [*ids])
     how, names = wording(fields, parts.values(), weights.examples.ids), fields.describe([*ids])
     for id in ids:

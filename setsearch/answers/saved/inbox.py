@@ -310,7 +310,7 @@ class _Kind:
             self._note_claims(ids, beside.belong | beside.accepted)
 
     def _note_claims(self, ids: Sequence[int], claim: Flags) -> None:
-        names, described = self._sets.kept[0], self._fields.describe(ids)
+        names, described = self._sets.rivalry.names, self._fields.describe(ids)
         for place, column in np.argwhere(claim).tolist():
             if names[place] not in self._alone:
                 self.claims.setdefault(described[ids[column]][0], []).append(names[place])
@@ -325,7 +325,7 @@ class _Kind:
         items = set[int]().union(
             *doubtful.values(), *{id(news): news.names or () for news in at_once.values()}.values()
         )
-        rows, names = list[_Row](), self._sets.kept[0]
+        rows, names = list[_Row](), self._sets.rivalry.names
         for ids, look in looks(self._sets, self._fields, sorted(items)):
             beside = look_beside(self._sets, look, ids)
             is_new = self._new_for(at_once, ids) & beside.belong

@@ -221,15 +221,23 @@ class _Taking:
 
 
 class Rivalry(NamedTuple):
-    """The places of sets that exclude one another, group by group from `starts` on; some in these do not: kin."""
+    """Sets that are asked together, in the order of their places; `weighed` has a row of Weighed for each.
 
+    `rows` are the places of those that exclude one another, group by group from `starts` on; some in these do not: kin.
+    `within`: places of parts and of their wholes.
+    """
+
+    names: list[str]
+    weighed: Floats
     rows: Ints
     starts: Ints
     kin: dict[int, list[int]]
+    within: list[tuple[int, int]]
 
     @classmethod
-    def of(cls, groups: Groups, names: Sequence[str]) -> "Rivalry":
-        """Of some sets, in the order of their places."""
+    def of(cls, groups: Groups, known: Mapping[str, Weighed]) -> "Rivalry":
+        """Of some sets, and what is known of each."""
+        names, weighed = [*known], np.array([*known.values()], float).reshape(len(known), len(Weighed._fields))
         places: dict[str, list[int]] = {}
         for place, name in enumerate(names):
             if groups.of.get(name) in groups.exclusive:
@@ -242,7 +250,33 @@ class Rivalry(NamedTuple):
         }
         several = [own for own in places.values() if len(own) > 1]
         starts = offsets(np.array([len(own) for own in several], np.int64))[:-1]
-        return cls(np.array([*chain.from_iterable(several)], np.int64), starts, kin)
+        number_of = {name: place for place, name in enumerate(names)}
+        within = [
+            (number_of[name], number_of[whole])
+            for name in names
+            for whole in groups.wholes(name)
+            if whole in known and known[whole].is_told
+        ]
+        return cls(names, weighed, np.array([*chain.from_iterable(several)], np.int64), starts, kin, within)
+
+    def couple(self, scores: Floats, members: Flags, rejected: Flags) -> "Coupled":
+        """What the sets say together of items, by the `scores` of each alone; all are `(n_sets, n)`."""
+        lines, _, floors, units = self.weighed[:, 2:].T
+        heights = heights_of(scores, floors, units)
+        heights[rejected] = -np.inf
+        best, who = self.best(heights)
+        taken = self.best(np.where(members, 1.0, 0.0))[0] > 0 if members.any() else np.zeros(members.shape, bool)
+        are_above, alone = scores > lines[:, None], (heights > best) & ~taken
+        fits = alone.copy()
+        for part, whole in self.within:
+            fits[part] &= members[whole] | (are_above[whole] & alone[whole])
+        return Coupled(heights, best, who, taken, fits, are_above & fits)
+
+    def taking(self, best: Floats, own: int | slice = slice(None)) -> Floats:
+        """What the best rivals take from scores, on the lattice of sums, in nats; of all sets, or of one."""
+        scales, *_, units = (column[:, None] for column in self.weighed[own].reshape(-1, len(Weighed._fields)).T)
+        taken = to_lattice(np.maximum(best, 0.0) * (OTHERS * scales * np.where(units > 0, units, 0.0))) / scales
+        return taken.reshape(best.shape)
 
     def best(self, heights: Floats) -> tuple[Floats, Ints]:
         """The height of each item in the best rival of each set, -inf without one, and its place: `(n_sets, n)`."""
@@ -288,7 +322,8 @@ def heights_of(scores: Floats, floors: Floats, units: Floats) -> Floats:
 class Coupled(NamedTuple):
     """Items in sets that know each other, `(n_sets, n)` each: heights, and those in the `best` rival, `who`.
 
-    `taken`: a rival has it; `fits`: whether it may belong beside the rivals and within the wholes.
+    `taken`: a rival has it; `fits`: it may belong beside the rivals and within the wholes; `belong`: it also is above
+    the line.
     """
 
     heights: Floats
@@ -296,62 +331,31 @@ class Coupled(NamedTuple):
     who: Ints
     taken: Flags
     fits: Flags
-
-
-def couple(
-    names: Sequence[str],
-    groups: Groups,
-    rivalry: Rivalry,
-    scores: Floats,
-    weighed: Floats,
-    members: Flags,
-    rejected: Flags,
-) -> Coupled:
-    """What sets say together of items, by the `scores` of each set alone; `weighed` has a row of Weighed for each."""
-    lines, are_told, floors, units = weighed[:, 2:].T
-    heights = heights_of(scores, floors, units)
-    heights[rejected] = -np.inf
-    best, who = rivalry.best(heights)
-    taken = rivalry.best(np.where(members, 1.0, 0.0))[0] > 0 if members.any() else np.zeros(members.shape, bool)
-    fits = (heights > best) & ~taken
-    within, places = fits.copy(), {name: place for place, name in enumerate(names)} if groups.under else {}
-    for name, place in places.items():
-        for whole in [places[whole] for whole in groups.wholes(name) if whole in places]:
-            if are_told[whole]:
-                within[place] &= members[whole] | ((scores[whole] > lines[whole]) & fits[whole])
-    return Coupled(heights, best, who, taken, within)
-
-
-def penalties(best: Floats, units: Floats, scales: Floats) -> Floats:
-    """What the best rivals take from sums, on the lattice, `(n_sets, n)`; none is negative."""
-    return to_lattice(np.maximum(best, 0.0) * (OTHERS * scales * np.where(units > 0, units, 0.0))[:, None])
+    belong: Flags
 
 
 @dataclass(frozen=True)
 class Together:
-    """Sets that were asked together: arrays are `(n_sets, n_ids)`, of the sets in `names`, on the fields of one.
+    """Sets that were asked together: arrays are `(n_sets, n_ids)`, of the sets in `rivalry`, on the fields of one.
 
     `scores` are those of each set alone; `members` are accepted. `notes`: which sets have no answer, and why.
     """
 
-    names: list[str]
+    rivalry: Rivalry
     standings: list[Standing]
     scores: Floats
     coupled: Coupled
     members: Flags
     notes: list[str]
 
-    def belongs(self, place: int) -> Flags:
-        """Which items belong to a set."""
-        own: Flags = (self.scores[place] > self.standings[place].weighed.line) & self.coupled.fits[place]
-        return own
+    @property
+    def names(self) -> list[str]:
+        """The sets, in their order."""
+        return self.rivalry.names
 
-    def taking(self) -> Floats:
-        """What the best rivals take from scores, in nats."""
-        weighed = [own.weighed for own in self.standings]
-        units, scales = np.array([own.unit for own in weighed]), np.array([own.scale for own in weighed])
-        taking: Floats = penalties(self.coupled.best, units, scales) / scales[:, None]
-        return taking
+    def taking(self, place: int) -> Floats:
+        """What the best rivals of a set take from its scores, `(n_ids,)`, in nats."""
+        return self.rivalry.taking(self.coupled.best[place], place)
 
 
 def ask_together(several: Several, first: str | None = None) -> Together:
@@ -369,20 +373,23 @@ def ask_together(several: Several, first: str | None = None) -> Together:
             continue
         pairs.append((name, own))
     pairs.sort(key=itemgetter(0))
-    names, standings, groups = [name for name, _ in pairs], [own for _, own in pairs], several.groups
+    rivalry = Rivalry.of(several.groups, {name: own.weighed for name, own in pairs})
+    standings = [own for _, own in pairs]
     alone = [own.weights.scores() + own.weights.constant for own in standings]
     scores = np.array(alone).reshape(len(alone), -1 if alone else 0)
     members, rejected = np.zeros((2, *scores.shape), bool)
     for place, own in enumerate(standings):
         rejected[place, own.excluded] = True
         members[place, own.weights.examples.seeds] = True
-    weighed = np.array([own.weighed for own in standings], float).reshape(-1, len(Weighed._fields))
-    coupled = couple(names, groups, Rivalry.of(groups, names), scores, weighed, members, rejected & ~members)
-    return Together(names, standings, scores, coupled, members, notes)
+    coupled = rivalry.couple(scores, members, rejected & ~members)
+    return Together(rivalry, standings, scores, coupled, members, notes)
 
 
 class Beside(NamedTuple):
-    """The question of a set beside its rivals: `left_out` has what its options leave out, and what others have."""
+    """The question of a set beside its rivals: `left_out` has what its options leave out, and what others have.
+
+    `taking`: what the best of them takes from its scores.
+    """
 
     fields: Fields
     weights: SeedWeights
@@ -390,11 +397,12 @@ class Beside(NamedTuple):
     cannot_tell: bool
     together: Together
     place: int
+    taking: Floats
 
     def named(self, found: Found, id: int) -> Found:
         """A hit or an explanation whose rival is told by its name, or that has none."""
         together, place, label = self.together, self.place, ""
-        if together.taking()[place, id]:
+        if self.taking[id]:
             coupled = together.coupled
             degree = "better" if coupled.best[place, id] >= coupled.heights[place, id] else "too"
             label = f"fits {together.names[coupled.who[place, id]]} {degree}"
@@ -477,10 +485,11 @@ class SetBeside(NamedTuple):
             place = together.names.index(name)
             taken = together.standings[place].taken
             fields, weights, left_out, cannot_tell = now(reading.weigh(fields_by, seeds, request, taken))
-            taking = together.taking()[place]
+            taking = together.taking(place)
             weights = weights.less(RIVAL, taking) if taking.any() else weights
-            weights = weights.having(decided=(together.belongs(place), together.standings[place].weighed.is_told))
+            is_told = together.standings[place].weighed.is_told
+            weights = weights.having(decided=(together.coupled.belong[place], is_told))
             left_out += np.flatnonzero(together.coupled.taken[place] & ~together.members[place]).tolist()
-            return answer(Beside(fields, weights, left_out, cannot_tell, together, place), request)
+            return answer(Beside(fields, weights, left_out, cannot_tell, together, place, taking), request)
 
         return reading.answer(request.model, ask)

@@ -23,8 +23,6 @@ from setsearch.answers.saved.rivals import (
     Several,
     Standing,
     Weighed,
-    couple,
-    penalties,
     weigh_each,
 )
 from setsearch.answers.saved.stored import StoredSets
@@ -117,11 +115,14 @@ class SetIndex:
         return said
 
     @cached_property
-    def kept(self) -> tuple[list[str], Ints, Floats]:
-        """The sets whose weights are kept: names, numbers, and what is known of each, a row each."""
-        kept = {name: own for name, own in self.weighed.items() if isinstance(own, Weighed)}
-        numbers = np.array([self.numbers[name] for name in kept], np.int64)
-        return [*kept], numbers, np.array([*kept.values()], float).reshape(len(kept), len(Weighed._fields))
+    def kept(self) -> dict[str, Weighed]:
+        """The sets whose weights are kept."""
+        return {name: own for name, own in self.weighed.items() if isinstance(own, Weighed)}
+
+    @cached_property
+    def kept_numbers(self) -> Ints:
+        """The numbers of these sets."""
+        return np.array([self.numbers[name] for name in self.kept], np.int64)
 
     @cached_property
     def others(self) -> list[str]:
@@ -136,12 +137,12 @@ class SetIndex:
     @cached_property
     def places(self) -> dict[str, int]:
         """The rows of these sets."""
-        return {name: place for place, name in enumerate(self.kept[0])}
+        return {name: place for place, name in enumerate(self.kept)}
 
     @cached_property
     def rivalry(self) -> Rivalry:
-        """The rivals among these, by their places."""
-        return Rivalry.of(self.groups, self.kept[0])
+        """The rivals among these."""
+        return Rivalry.of(self.groups, self.kept)
 
     def stay(self, kept: "SetIndex", names: Sequence[str]) -> None:
         """Take over what another one knows of some sets."""
@@ -189,11 +190,11 @@ class Look:
     def __init__(self, sets: SetIndex, fields: Fields, entries: Mapping[ValueRule, Entries], count: int) -> None:
         self._sets, self._fields = sets, fields
         self._added = [own.added(entries[rule]) for rule, own in sets.turned.items()]
-        _, numbers, known = sets.kept
+        known = sets.rivalry.weighed
         sums = np.zeros(count * len(sets.numbers))
         for own in self._added:
             sums += bincount(own.columns * len(sets.numbers) + own.sets, own.amounts, len(sums))
-        by_set = sums.reshape(count, len(sets.numbers)).T[numbers]
+        by_set = sums.reshape(count, len(sets.numbers)).T[sets.kept_numbers]
         self.scores: Floats = by_set / known[:, :1] + known[:, 1:2]
 
     def parts(self, pairs: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Parts]:
@@ -233,13 +234,10 @@ class Beside(NamedTuple):
 
 def look_beside(sets: SetIndex, look: Look, ids: Sequence[int]) -> Beside:
     """What sets say together of items, whose ids these are; also of sets that cannot tell it (`cut` = "keep")."""
-    names, _, known = sets.kept
     accepted, rejected = sets.marked(ids)
-    own = couple(names, sets.groups, sets.rivalry, look.scores, known, accepted, rejected)
-    taking = penalties(own.best, known[:, 5], known[:, 0]) / known[:, :1]
+    own = sets.rivalry.couple(look.scores, accepted, rejected)
     are_open = ~(accepted | rejected | own.taken)
-    belong = (look.scores > known[:, 2:3]) & own.fits & are_open
-    return Beside(look.scores - taking, belong, are_open, accepted)
+    return Beside(look.scores - sets.rivalry.taking(own.best), own.belong & are_open, are_open, accepted)
 
 
 def looks(sets: SetIndex, fields: Fields, items: Sequence[int]) -> Iterator[tuple[Sequence[int], Look]]:
