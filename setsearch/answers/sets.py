@@ -17,7 +17,7 @@ from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
 from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem
 from setsearch.memory.fields import Fields
-from setsearch.search.request import SeedNames, Seeds, parse_seeds
+from setsearch.search.request import Seeds, parse_seeds
 from setsearch.sqlite.database import Database
 from setsearch.storage.ids import is_storable
 
@@ -111,61 +111,18 @@ class ItemSet:
             raise NoSeeds(f"the set {self.name!r} has no accepted item; accept one first")
         options = {**self.reading.in_one_list, **options}
         try:
-            return self.ask(self.accepted, k, exclude=self.rejected, **options)
+            return Question(self.reading, self, self.accepted, self.rejected).expand(k, **options)
         except UnknownItem:
             present = self.present()
             if not self.gone:
                 raise
         if not present[0]:
             raise NoSeeds(f"{self.name}: none of its accepted items is in the index; accept one first")
-        return self.ask(present[0], k, exclude=present[1], **options)
+        return Question(self.reading, self, *present).expand(k, **options)
 
-    def ask(self, seeds: SeedNames, k: int | None = 10, *, exclude: Sequence[str] = (), **options: Any) -> Hits:
-        """`Reading.expand` of the examples that somebody who has the set open would ask now, instead of its members.
-
-        In a group they are asked beside the other sets, as by `expand`. Raises as `Reading.expand`.
-        """
-        if beside := self._beside(seeds, exclude, options):
-            return beside.expand(k, options)
-        reading: Any = self.reading
-        hits: Hits = reading.expand(seeds, k, exclude=exclude, **options)
-        return hits
-
-    def explain(
-        self, item: str, seeds: SeedNames | None = None, *, exclude: Sequence[str] | None = None, **options: Any
-    ) -> Explanation:
-        """The parts of the score that `expand` gives one item, or `ask` with `seeds` and `exclude`; what a rival takes.
-
-        Raises as `Reading.explain`.
-        """
-        if seeds is None:
-            options = {**self.reading.in_one_list, **options}
-            seeds, present = self.present()
-            exclude = present if exclude is None else exclude
-        if beside := self._beside(seeds, exclude or (), options):
-            return beside.explain(item, options)
-        reading: Any = self.reading
-        found: Explanation = reading.explain(seeds, item, exclude=exclude or (), **options)
-        return found
-
-    def scored(
-        self, answer: Callable[[Fields, Floats], T], seeds: SeedNames, *, exclude: Sequence[str] = (), **options: Any
-    ) -> T:
-        """What `answer` makes of the fields and the scores that `ask` ranks by, as `Reading.scores` has them."""
-        if beside := self._beside(seeds, exclude, options):
-            return beside.scored(options, answer)
-        reading: Any = self.reading
-        with reading.scores(seeds, exclude=exclude, **options) as found:
-            return answer(*found)
-
-    def _beside(self, seeds: SeedNames, exclude: Sequence[str], options: Mapping[str, Any]) -> "SetBeside | None":
-        """The question in its group, or within another set; None if it is asked alone, as sets of numbers are."""
-        is_placed = options.get("groups") in (None, 1) and self._placed != (None, None)
-        if not is_placed or not isinstance(self.reading, Reading):
-            return None
-        from setsearch.answers.saved.rivals import SetBeside
-
-        return SetBeside(self.reading, self.name, parse_seeds(seeds), exclude, self._together)
+    def explain(self, item: str, **options: Any) -> Explanation:
+        """The parts of the score that `expand` gives one item; what a rival takes. Raises as `Reading.explain`."""
+        return Question.of(self.reading, (), (), self).explain(item, **{**self.reading.in_one_list, **options})
 
     def present(self) -> tuple[list[str], list[str]]:
         """The accepted and the rejected items that the index still has; the others are in `gone`."""
@@ -390,7 +347,10 @@ def _version(marks: dict[str, int]) -> str:
 
 
 class Question(NamedTuple):
-    """Examples, and whom they are asked: `own` is the saved set whose members are among them, if there is one."""
+    """Examples, and whom they are asked: `own` is the saved set that somebody has open, if there is one.
+
+    In its group, or within another set, they are asked beside the other sets, as by `ItemSet.expand`.
+    """
 
     reading: AnyReading
     own: ItemSet | None
@@ -404,22 +364,34 @@ class Question(NamedTuple):
         return cls(reading, own, [*accepted, *seeds], [*exclude, *rejected])
 
     def expand(self, k: int | None = 10, **options: Any) -> Hits:
-        """As `Reading.expand`, or `ItemSet.ask`."""
-        ask: Any = self.reading.expand if self.own is None else self.own.ask
-        hits: Hits = ask(self.seeds, k, exclude=self.exclude, **options)
+        """As `Reading.expand`."""
+        if beside := self._beside(options):
+            return beside.expand(k, options)
+        reading: Any = self.reading
+        hits: Hits = reading.expand(self.seeds, k, exclude=self.exclude, **options)
         return hits
 
     def explain(self, item: str, **options: Any) -> Explanation:
-        """As `Reading.explain`, or `ItemSet.explain`."""
-        if self.own is not None:
-            return self.own.explain(item, self.seeds, exclude=self.exclude, **options)
+        """As `Reading.explain`."""
+        if beside := self._beside(options):
+            return beside.explain(item, options)
         reading: Any = self.reading
         found: Explanation = reading.explain(self.seeds, item, exclude=self.exclude, **options)
         return found
 
     def scored(self, answer: Callable[[Fields, Floats], T], **options: Any) -> T:
         """What `answer` makes of the fields and the scores of all items, as `Reading.scores` has them."""
-        if self.own is not None:
-            return self.own.scored(answer, self.seeds, exclude=self.exclude, **options)
+        if beside := self._beside(options):
+            return beside.scored(options, answer)
         with self.reading.scores(self.seeds, exclude=self.exclude, **options) as found:
             return answer(*found)
+
+    def _beside(self, options: Mapping[str, Any]) -> "SetBeside | None":
+        """The question in its group, or within another set; None if it is asked alone, as sets of numbers are."""
+        own, reading = self.own, self.reading
+        is_placed = own is not None and own._placed != (None, None) and options.get("groups") in (None, 1)
+        if own is None or not is_placed or not isinstance(reading, Reading):
+            return None
+        from setsearch.answers.saved.rivals import SetBeside
+
+        return SetBeside(reading, own.name, parse_seeds(self.seeds), self.exclude, own._together)

@@ -1,6 +1,6 @@
 """What the page shows: the answer to its state, as plain values for the templates."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from setsearch.answers.highlight import item_text, mark_features, titles_of, top
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import NOTHING_SHARED, Hit, Reason, display_name
 from setsearch.answers.saved.groups import Groups
-from setsearch.answers.sets import AnyReading
+from setsearch.answers.sets import AnyReading, Question
 from setsearch.errors import InvalidParameter, NothingToRank, QueryError, UsageError
 from setsearch.index import Index
 from setsearch.models.defaults import field_weights
@@ -232,17 +232,17 @@ def _examples(reading: AnyReading, address: Address) -> dict[str, Any]:
     return _options(reading, address, ALL) | {key: names for key, names in given.items() if names}
 
 
-def _expand(index: Index, reading: AnyReading, address: Address) -> Callable[..., Hits]:
-    """What expands the examples: the set that is open, beside the others of its group, or the reading."""
-    is_open = address.set is not None and index.sets().get(address.set) == reading.name
-    return index.set(address.set).ask if is_open and address.set is not None else reading.expand
+def _question(index: Index, reading: AnyReading, address: Address) -> Question:
+    """The examples, asked of the set that is open, beside the others of its group, or of the reading."""
+    name = address.set if address.set is not None and index.sets().get(address.set) == reading.name else None
+    return Question(reading, None if name is None else index.set(name), [*address.seeds], address.rejected)
 
 
 def _hits(index: Index, reading: AnyReading, address: Address) -> Hits:
     k = HITS[address.size]
     options = _examples(reading, address)
-    options |= {"exclude": address.rejected, "explain": True, "snippets": True, "fold": True, "cut": "mark"}
-    hits = with_headlines(reading, _expand(index, reading, address)(address.seeds, k, **options).shared())
+    options |= {"explain": True, "snippets": True, "fold": True, "cut": "mark"}
+    hits = with_headlines(reading, _question(index, reading, address).expand(k, **options).shared())
     if address.end is not None:
         hits[:] = [hit._replace(belongs=hit.rank <= address.end) for hit in hits]
     belonging = sum(1 for hit in hits if hit.belongs)
@@ -253,12 +253,12 @@ def _hits(index: Index, reading: AnyReading, address: Address) -> Hits:
 def _hit(index: Index, reading: AnyReading, address: Address, item: str) -> Hit:
     """One item as a hit, whether or not it is among the best."""
     options = _examples(reading, address)
-    rejected = [name for name in address.rejected if name != item]
-    options["filter"] = ()
-    options |= {"exclude": rejected, "among": [item], "keep_seeds": True, "explain": True}
-    hits: Hits = reading.expand(address.seeds, 1, **options)
+    asked = _question(index, reading, address)
+    asked = asked._replace(exclude=[name for name in address.rejected if name != item])
+    options |= {"filter": (), "among": [item], "keep_seeds": True, "explain": True}
+    hits = asked._replace(own=None).expand(1, **options)
     with suppress(NothingToRank):  # another set of the group has it
-        hits = _expand(index, reading, address)(address.seeds, 1, **options) or hits
+        hits = asked.expand(1, **options) or hits
     return hits[0]
 
 

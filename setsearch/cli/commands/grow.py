@@ -269,11 +269,11 @@ class Dialogue:
             say("no example is left; add one")
             return
         from setsearch.answers.highlight import with_headlines
+        from setsearch.answers.sets import Question
 
-        options: Any = {"exclude": current.rejected, "cut": "mark", "explain": True, "fold": True}
-        options |= self.wanted | self.model
-        expand = self.reading.expand if self.saved is None else self.saved.ask
-        self.hits = with_headlines(self.reading, expand([*current.accepted], self.k, **options).shared())
+        options: Any = {"cut": "mark", "explain": True, "fold": True, **self.wanted, **self.model}
+        asked = Question(self.reading, self.saved, [*current.accepted], current.rejected)
+        self.hits = with_headlines(self.reading, asked.expand(self.k, **options).shared())
         rejected = f"   rejected: {', '.join(current.rejected)}" if current.rejected else ""
         say(f"\n{', '.join(current.accepted)}{rejected}")
         say("\n".join(bars([hit._asdict() for hit in self.hits], numbered=True)))
