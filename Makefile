@@ -104,8 +104,6 @@ test-try: try
 bench: $(VENV)/installed-bench
 	for form in whole marks lines; do \
 	  $(RUN)/python benchmarks/new_questions.py $(if $(filter data,$(DATA)),sample_corpus,$(DATA)) --as $$form || exit 1; done
-	$(RUN)/python benchmarks/queries.py
-	$(RUN)/python benchmarks/scaling.py
 
 # DATA is a folder of .txt, .md and .jsonl files, also .gz; without it, that of the demo.
 bench-fresh: $(VENV)/installed-bench

@@ -12,8 +12,6 @@ Times are those of the processor, all threads together, so that a busy machine c
 import argparse
 import json
 import multiprocessing
-import os
-import platform
 import random
 import re
 import resource
@@ -23,11 +21,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from corpora import words
+from machine import RESULTS, machine
 
 import setsearch
 from setsearch.indexing.rows.reader import RowReader
@@ -38,8 +36,6 @@ from setsearch.storage.synced_source import Columns
 WRITES = 9  # of each kind, of which the median counts
 SETS = 1000
 QUESTIONS_PER_SECOND, ASKING = 5, 3
-RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("numpy", "scipy", "tantivy", "xapian-bindings-binary")
 
 Texts = list[tuple[str, str]]
 Answers = dict[str, Any]
@@ -374,16 +370,6 @@ def main() -> None:
             found[f"live, {asking} more asking"] = live(path, texts, asking, chosen.seconds)
     (RESULTS / f"{chosen.name}.json").write_text(json.dumps(found, indent=1) + "\n")
     print(json.dumps(found, indent=1))
-
-
-def machine() -> Answers:
-    versions = {}
-    for package in PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "none"
-    return {"cores": os.cpu_count(), "python": platform.python_version(), "setsearch": setsearch.__version__} | versions
 
 
 if __name__ == "__main__":

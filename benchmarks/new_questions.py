@@ -1,6 +1,6 @@
 """What users ask: the default model, sets that were never asked before, real text, beside the fastest peers.
 
-    python benchmarks/new_questions.py FILE [--as marks | --as lines] [--questions 300] [--results NAME]
+    python benchmarks/new_questions.py FILE [--as marks | --as lines] [--questions 300] [--peer NAME] [--results NAME]
 
 FILE, or a folder, holds documents as `setsearch index` reads them. Seeds are documents at random, or words of one
 document that have contexts; they are drawn anew in each run. All contenders answer each set once, in turns of ten.
@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 from corpora import Document, in_lines, numbered, read_documents, with_marks, words
+from machine import RESULTS, machine
 from peers import PEERS
-from queries import RESULTS, machine
 
 import setsearch
 from setsearch.scoring.best import KERNELS, use_kernel
@@ -122,7 +122,7 @@ def in_turns(contenders: dict[str, Ask], sets: list[list[int]]) -> dict[str, lis
     return times
 
 
-def measure(documents: list[Document], questions: int, folder: Path, seed: int) -> dict[str, Any]:
+def measure(documents: list[Document], questions: int, peers: list[str], folder: Path, seed: int) -> dict[str, Any]:
     """All figures of a collection."""
     texts = [(id, text) for id, text, _ in documents]
     collection = numbered(texts)
@@ -133,7 +133,7 @@ def measure(documents: list[Document], questions: int, folder: Path, seed: int) 
         vocabulary = sorted(fields.items.names())
     sets = NewSets(texts, vocabulary, seed)
     result["cold_ms"] = cold(folder / "on.db", [vocabulary[n] for n in next(sets.draw("terms", 3))])
-    rivals = {name: PEERS[name](collection, texts, folder) for name in RIVALS}
+    rivals = {name: PEERS[name](collection, texts, folder) for name in peers}
     for items, numbers in SEEDS.items():
         names = vocabulary if items == "terms" else [name for name, _ in texts]
         contenders = {
@@ -175,12 +175,13 @@ def main() -> None:
     parser.add_argument("source")
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--as", dest="form", choices=FORMS, default="whole", help="what is made of the texts")
+    parser.add_argument("--peer", choices=PEERS, action="append", help=f"by default {', '.join(RIVALS)}")
     parser.add_argument("--results", help="name of the file with the results")
     arguments = parser.parse_args()
     seed = random.SystemRandom().randrange(10**6)  # kept with the results
     with tempfile.TemporaryDirectory() as folder:
         documents = [*FORMS[arguments.form](read_documents(arguments.source))]
-        result = measure(documents, arguments.questions, Path(folder), seed)
+        result = measure(documents, arguments.questions, arguments.peer or RIVALS, Path(folder), seed)
     show(result)
     kept = {"machine": machine(), "source": Path(arguments.source).name, "form": arguments.form} | result
     name = arguments.results or ("new_questions" if arguments.form == "whole" else f"new_questions-{arguments.form}")

@@ -17,10 +17,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from corpora import SHAPES, generate
+import numpy as np
 
 import setsearch
 
+# Of the size of the paper's encyclopedia (30,991 x 15,276, 2.4 M entries), whose frequent words are left out.
+DOCUMENTS, TERMS, ENTRIES, LEFT_OUT = 31_000, 15_000, 2_400_000, 30
 PAPER: dict[str, Any] = {"model": "bernoulli", "strength": 2.0, "binarize": "twice-mean"}
 WORDS = (("warrior", "soldier"), ("animal",), ("fish", "water", "coral"))
 FILMS = (
@@ -71,11 +73,28 @@ def timed(label: str, index: setsearch.Index, name: str, seeds: list[str], build
 
 
 def sizes_and_times(place: Path) -> list[Any]:
-    texts = generate(SHAPES["A"]).texts()
+    texts = generated()
     with setsearch.open(place / "a.db", create=True, contexts="off") as index:
         started = time.perf_counter()
         index.add(texts)
         return timed("generated, Grolier's size", index, "terms", ["w10", "w20"], time.perf_counter() - started)
+
+
+def generated() -> list[tuple[str, str]]:
+    """Documents of log-normal length whose words are drawn from the Zipf-Mandelbrot law, with so many entries."""
+    rng = np.random.default_rng(0)
+    law = 1 / (np.arange(1, TERMS + 1) + LEFT_OUT)
+    cumulative, relative = np.cumsum(law / law.sum()), rng.lognormal(0, 0.6, DOCUMENTS)
+    mean = ENTRIES / DOCUMENTS
+    for _ in range(4):
+        lengths = np.maximum(1, np.rint(relative / relative.mean() * mean)).astype(np.int64)
+        words = np.searchsorted(cumulative, rng.random(int(lengths.sum()))).clip(max=TERMS - 1)
+        entries = len(np.unique(np.repeat(np.arange(DOCUMENTS), lengths) * TERMS + words))
+        if abs(entries / ENTRIES - 1) < 0.01:
+            break
+        mean *= ENTRIES / entries
+    names = np.array([f"w{number}" for number in range(TERMS)], object)[words]
+    return [(f"d{n}", " ".join(own)) for n, own in enumerate(np.split(names, np.cumsum(lengths)[:-1]))]
 
 
 def words(path: Path, place: Path, times: list[Any]) -> None:

@@ -209,7 +209,7 @@ def fts5(collection: Collection, texts: Texts, folder: Path) -> Query:
 
     def query(seeds: list[int]) -> Any:
         union = dict.fromkeys(word for seed in seeds for word in texts[seed][1].split())
-        words = " OR ".join(f'"{word}"' for word in union)
+        words = " OR ".join('"' + word.replace('"', '""') + '"' for word in union)
         return connection.execute(
             "select rowid from t where t match ? order by rank limit ?", (words, 10 + len(seeds))
         ).fetchall()

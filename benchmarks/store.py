@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from corpora import words
-from fresh import RESULTS, WRITES, Answers, Questions, Texts, apart, machine, read_texts
+from fresh import WRITES, Answers, Questions, Texts, apart, read_texts
+from machine import RESULTS, machine
 from one_file import peak
 
 import setsearch
