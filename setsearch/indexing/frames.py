@@ -8,6 +8,7 @@ from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.indexing.rows.arrow import frame_rows
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.reader import RowReader
+from setsearch.indexing.rows.table_rows import GivenRows
 from setsearch.indexing.sources import SourceReader
 from setsearch.options import Counted, Progress, require_known
 from setsearch.storage.ids import id_text
@@ -40,7 +41,7 @@ class FrameItems:
 
     def __iter__(self) -> Iterator[Any]:
         rows = self._progress(Counted(frame_rows(self._frame), lambda: len(self._frame)))
-        reader = SourceReader(self.roles, RowReader(table="the frame", given=rows), cells=self._cells)
+        reader = SourceReader(self.roles, RowReader(table=GivenRows("the frame", rows)), cells=self._cells)
         return reader.read_numbers([]) if self.roles.of_numbers else reader.of_rows()
 
 

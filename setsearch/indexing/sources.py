@@ -103,6 +103,10 @@ class SourceReader:
     def _for_folders(self) -> "SourceReader":
         return self._by(replace(self.rows, errors=self.folder_errors or self.rows.errors), self.globs)
 
+    @property
+    def _table_name(self) -> str:
+        return "" if self.rows.table is None else self.rows.table.name
+
     def _by(self, rows: RowReader, globs: tuple[str, ...], is_within: bool = False) -> "SourceReader":
         """What reads files otherwise, and tells this one what it found."""
         own = replace(self, rows=rows, is_within=is_within)
@@ -126,7 +130,7 @@ class SourceReader:
             lost = "" if self.cells.keep is None else f" that meets {self.cells.keep!r:.60}"
             why = "; ".join([*sorted(self.files.left_out), *self.files.not_read()])
             lost += f" ({why})" if why else ""
-            raise SourceError(f"nothing to index in {', '.join(paths) or self.rows.table}: no document, no row{lost}")
+            raise SourceError(f"nothing to index in {', '.join(paths) or self._table_name}: no document, no row{lost}")
 
     def of_rows(self) -> Iterator[SourceItem]:
         """The items of the table."""
@@ -271,7 +275,7 @@ class SourceReader:
             yield first
             yield from rows
             return
-        self.numbered.append(f"table {self.rows.table}" if is_table else self.rows.shown(path))
+        self.numbered.append(f"table {self._table_name}" if is_table else self.rows.shown(path))
         for position, values in chain([first], rows):
             number = values["rowid"] if is_table and "rowid" in values else position.rpartition(" ")[2]
             if NUMBERED in values:

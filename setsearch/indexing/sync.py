@@ -16,6 +16,7 @@ from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.rows.cells import cell_id
 from setsearch.indexing.rows.reader import RowReader
+from setsearch.indexing.rows.table_rows import TableRows
 from setsearch.indexing.sources import SourceItem, SourceReader
 from setsearch.indexing.triggers import create_triggers, has_triggers
 from setsearch.indexing.writer import Writer
@@ -207,7 +208,7 @@ def read_source(cursor: sqlite3.Cursor, source: SyncedSource, chosen: str = "") 
         yield from read_terms(Table(cursor, source.name), columns.text, columns.title)
         return
     condition = f"where {quote(source.key)} {chosen}" if chosen else ""
-    rows = RowReader(columns.errors, _log.warning, source.name, cursor=cursor, condition=condition)
+    rows = RowReader(columns.errors, _log.warning, TableRows(source.name, cursor=cursor, condition=condition))
     others = {own: _read_joined(cursor, own, chosen) for own in columns.joined}
     yield from SourceReader(columns, rows, joined=others).of_rows()
 

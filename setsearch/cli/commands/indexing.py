@@ -295,6 +295,7 @@ def _make_reader(
 ) -> "SourceReader":
     from setsearch.indexing.rows.cell_rules import CellRules
     from setsearch.indexing.rows.reader import RowReader
+    from setsearch.indexing.rows.table_rows import TableRows
     from setsearch.indexing.sources import SourceReader, titles_by_item
 
     if columns.features is None and any(rules._replace(keep=None)):
@@ -311,7 +312,8 @@ def _make_reader(
     errors = given.errors or "strict"
     titles = {} if rules.titles is None else titles_by_item(RowReader(errors, warn, **form), rules.titles, columns)
     cells = CellRules(rules.keep, rules.split, titles, rules.min_features, rules.min_items)
-    rows = RowReader(errors, warn, given.table, host, time_limit=time_limit, **form)
+    table = None if given.table is None else TableRows(given.table, host, time_limit=time_limit)
+    rows = RowReader(errors, warn, table, **form)
     globs, folder_errors = tuple(given.glob or ()), given.errors or "skip"
     return SourceReader(columns, rows, globs, cells, given.follow, skipped, folder_errors=folder_errors)
 

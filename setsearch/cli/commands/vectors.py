@@ -131,8 +131,10 @@ def _read_rows(db: Collection, source: str | None, place: Place) -> Iterator[Pai
     """The id and vector of each row."""
     from setsearch.indexing.rows.cells import require_columns
     from setsearch.indexing.rows.reader import RowReader
+    from setsearch.indexing.rows.table_rows import TableRows
 
     with closing(sqlite3.connect(db.path)) if place.table is not None else nullcontext() as host:
-        for position, row in RowReader(table=place.table, connection=host).read(str(db) if source is None else source):
+        table = None if place.table is None else TableRows(place.table, host)
+        for position, row in RowReader(table=table).read(str(db) if source is None else source):
             require_columns(position, row, place.id, place.vector)
             yield row[place.id], row[place.vector]

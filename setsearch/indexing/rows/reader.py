@@ -1,10 +1,9 @@
-"""Rows of JSONL, CSV, TSV, Parquet and Arrow files and of SQLite tables, each with its position; and their cells."""
+"""Rows of JSONL, CSV, TSV, Parquet and Arrow files, or of what stands in their place, each with its position."""
 
 import codecs
 import io
 import json
 import re
-import sqlite3
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -28,9 +27,7 @@ from setsearch.indexing.rows.opening import (
     stream_name,
 )
 from setsearch.indexing.rows.progress import Amount
-from setsearch.sqlite.connections import TIME_LIMIT, OwnConnection
-from setsearch.sqlite.limits import LimitedCursor, limited, limited_rows
-from setsearch.sqlite.sql import Table, main_table
+from setsearch.indexing.rows.table_rows import GivenRows, TableRows
 
 ARROW_FILES = (".parquet", ".arrow", ".feather")
 JSON = ".json"  # an array of objects is rows, wrapped or not; anything else a text
@@ -46,17 +43,12 @@ class RowReader:
 
     errors: str = "strict"
     warn: Callable[[str], None] = lambda message: None
-    table: str | None = None
-    connection: sqlite3.Connection | None = None  # for a table of the database that is written to
-    cursor: sqlite3.Cursor | None = None  # likewise, within a transaction
-    condition: str = ""  # SQL that selects rows of the table
-    time_limit: float = TIME_LIMIT  # seconds that SQLite may work on a table
+    table: TableRows | GivenRows | None = None  # in place of files
     encoding: str | None = None  # of all files; None: UTF-8, and for a document or a CSV file what it looks like
     delimiter: str | None = None  # of CSV files; None: a comma, or what the header has instead
     decided: dict[str, list[str]] = field(default_factory=dict)  # files that were not UTF-8, by the encoding chosen
     amount: Amount = field(default_factory=Amount)  # how much is read
     shown: Callable[[str], str] = str  # what people call a file: that of an archive is unpacked elsewhere
-    given: Iterable[Row] | None = None  # rows of an application, in place of a table
 
     @cached_property
     def _streams(self) -> dict[str, io.BufferedReader]:
@@ -70,10 +62,8 @@ class RowReader:
 
     def read(self, source: str) -> Generator[Row]:
         """The rows of one source; raises SourceError."""
-        if self.given is not None:
-            yield from self.given
-        elif self.table is not None:
-            yield from self._table_rows(source, self.table)
+        if self.table is not None:
+            yield from self.table.read(source)
         elif is_stream(source):
             yield from self._standard_rows(self.stream(source), stream_name(source))
         else:
@@ -199,43 +189,6 @@ class RowReader:
         if self.errors != "skip":
             raise SourceError(f"{position}: {problem}; correct {correct}, or pass `errors=skip`")
         self.warn(f"skipped {position}: {problem}")
-
-    def _table_rows(self, source: str, table: str) -> Iterator[Row]:
-        connection = self.connection
-        if source:
-            if not Path(source).is_file():
-                raise SourceError(f"{source} is not a file; a table is read from an SQLite database")
-            address = f"{Path(source).resolve().as_uri()}?mode=ro"
-            connection = sqlite3.connect(address, uri=True, factory=OwnConnection)
-        try:
-            cursor = self.cursor
-            if cursor is None:
-                assert connection is not None
-                cursor = limits = connection.cursor(LimitedCursor)
-                limits.row_factory, limits.time_limit = None, self.time_limit
-            own = Table(cursor, table)
-            names = own.columns()
-            if not names:
-                raise SourceError(own.missing(source or "the database"))
-            rowid = own.has_rowid(names)
-            names = ["rowid"] * rowid + names
-            columns = "rowid, *" if rowid else "*"
-            what = f"reading {table}"
-            is_stored = own.is_stored()
-            if not is_stored:  # a view that never ends is found out before its rows fill the memory
-                with limited(cursor, what):
-                    cursor.execute(f"select count(*) from {main_table(table)} {self.condition}").fetchone()
-            order = own.order_of_rows(rowid)  # in which texts of a group are joined
-            statement = f"select {columns} from {main_table(table)} {self.condition} {order}"
-            for number, row in enumerate(limited_rows(cursor, what, statement, each=is_stored), 1):
-                place = f"rowid {row[0]}" if rowid else f"row {number}"
-                yield f"table {table}, {place}", dict(zip(names, row, strict=True))
-        except sqlite3.Error as error:
-            hint = "; read it by a connection that has this extension" if "no such module" in str(error) else ""
-            raise SourceError(f"table {table} of {source or 'the database'} cannot be read: {error}{hint}") from error
-        finally:
-            if source and connection is not None:
-                connection.close()
 
     def decode_file(self, data: bytes, name: str, *, has_records: bool) -> str | None:
         """A whole file to text, in the encoding that it looks like; None to skip it.
