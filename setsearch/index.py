@@ -432,12 +432,12 @@ class Index:
         One run of a group is at work at a time, and `growth` follows it. Raises UnknownSet, InvalidParameter,
         ChangedSet if one is.
         """
-        from setsearch.answers.saved.growing import grow
+        from setsearch.answers.saved.growing import Plan, grow
 
         grower = self.growth(names, group=group)._grower
         with suppress(ReadOnlyDatabase):
             self.refresh()
-        return grow(grower, accept, progress_of(progress), rounds=rounds, each=each, precision=precision)
+        return grow(grower, Plan(rounds, each, precision, accept), progress_of(progress))
 
     def growth(self, names: Names | None = None, *, group: str | None = None) -> "Growth":
         """What joined saved sets by `grow`, round by round, while a run is at work, too.

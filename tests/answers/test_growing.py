@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import closing
 from datetime import datetime, timedelta
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -319,16 +320,14 @@ def test_somebody_changes_a_set_while_it_grows():
         index.grow(group="kinds", rounds=8, each=2, precision=0.6, progress=change)
         assert changes[0] in index.set("sea").rejected
     with made() as index:
-        plan = growing.Plan(sorted(TOPICS), 3, 2, 0.6)
-        reading = index.items("documents")
-        draft = index.growth(group="kinds")._grower.begin()
-        rounds = growing.Rounds(reading, index._database, plan, draft)
-        found = reading.answer({}, lambda fields_by: growing._round(reading, plan, 1, rounds, fields_by))
+        grower = index.growth(group="kinds")._grower
+        rounds = growing.Rounds(grower, growing.Plan(3, 2, 0.6), grower.begin())
+        found = grower.reading.answer({}, partial(rounds._ask, 1))
         assert found.joining
         own = index.set("sea")
         own.reject("cats9")
         own.save()
-        assert not growing._store(index._database, reading, plan, found, draft)
+        assert not rounds._store(found)
         assert index.set("cats").grown() == []
 
 

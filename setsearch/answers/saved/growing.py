@@ -27,7 +27,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain, product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -169,6 +169,25 @@ class Grower(NamedTuple):
                     vars(found).update(ended.json(TOLD))
         return found
 
+    def last_round(self) -> int:
+        """The last round that added something."""
+        return max((own.round for own in grown_members(self.database, self.names)), default=0)
+
+    def accept(self) -> None:
+        """What joined is right: somebody has looked at it."""
+        with self.database.write() as cursor:
+            for name in self.names:
+                with StoredSets(cursor).changing(name):
+                    joined = "name = ? and round is not null and accepted = 1"
+                    cursor.execute(f"update setsearch_member set round = null where {joined}", (name,))
+
+    def judged(self) -> tuple[int, int]:
+        """How many items that joined somebody has judged, and how many not."""
+        grown = f"select name, round is null from setsearch_member where chance is not null and {IS_MEMBER}"
+        with self.database.read() as cursor:
+            are_judged = [is_judged for name, is_judged in cursor.execute(grown).fetchall() if name in self.names]
+        return sum(are_judged), len(are_judged) - sum(are_judged)
+
 
 class Round(NamedTuple):
     """What a round found: what joins, what is doubtful, the marks of which this is true, and d of each set."""
@@ -180,33 +199,32 @@ class Round(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The sets that grow, up to which round, by how many items, and the share that must be right."""
+    """Up to which round sets grow, by how many items, the share that must be right; whether what joined before is."""
 
-    names: Sequence[str]
     rounds: int
     each: int
     precision: float
+    accept: bool = False
 
 
 class Rounds:
     """What each of the rounds that are left adds, once it is stored."""
 
-    def __init__(self, reading: Reading, database: Database, plan: Plan, draft: Draft) -> None:
-        self._reading, self._database, self._plan, self._draft = reading, database, plan, draft
+    def __init__(self, grower: Grower, plan: Plan, draft: Draft) -> None:
+        self._grower, self._plan, self._draft = grower, plan, draft
         self._left, self._done = len(self), 0
         self._asked, self._of = 0, 1  # sets, in this round
         self.notes: list[str] = []  # of the last one, as Growth has them
         self.ended = ""  # why, as Growth has it
 
     def __len__(self) -> int:
-        return max(self._plan.rounds - _last_round(self._database, self._plan), 0)
+        return max(self._plan.rounds - self._grower.last_round(), 0)
 
     def __iter__(self) -> Iterator[list[Grown]]:
-        plan, database = self._plan, self._database
-        while (done := _last_round(database, plan)) < plan.rounds:
+        while (done := self._grower.last_round()) < self._plan.rounds:
             try:
-                found = self._reading.answer({}, partial(_round, self._reading, plan, done + 1, self))
-                is_stored = _store(database, self._reading, plan, found, self._draft)
+                found = self._grower.reading.answer({}, partial(self._ask, done + 1))
+                is_stored = self._store(found)
             except TakenOver:
                 self.ended = f"somebody has stopped it in round {done + 1}"
                 return
@@ -223,48 +241,78 @@ class Rounds:
         """What was asked of the sets of all rounds that were left."""
         return min((self._done + self._asked / self._of) / max(self._left, 1), 1.0)
 
-    def begin(self, count: int) -> None:
-        """So many sets are asked in a round."""
-        self._asked, self._of = 0, count
-
     def tell(self) -> None:
-        """One of them was asked."""
+        """A set was asked."""
         self._asked += 1
 
+    def _ask(self, number: int, fields_by: FieldsBy) -> Round:
+        """The next round of what is stored now."""
+        reading, names = self._grower.reading, self._grower.names
+        stored = StoredSets(reading.candidates(fields_by)[-1].cursor)
+        known, groups = stored.marks_of(reading.name), stored.groups()
+        asked = {name: known[name] for name in groups.asked_with(names) if name in known}
+        rows = stored.cursor.execute(
+            "select name, item from setsearch_member where chance is not null and accepted = 1"
+        )
+        grown = {*rows.fetchall()}
+        given = {
+            name: (tuple(item for item in marks[0] if (name, item) not in grown), marks[1])
+            for name, marks in asked.items()
+        }
+        several = Several(reading, fields_by, asked, groups, told=self.tell)
+        self._asked, self._of = 0, len(asked) * (1 + (given != asked))
+        together = ask_together(several)
+        first = together if given == asked else ask_together(several._replace(marks=given))
+        first = first if first.names == together.names else together  # sets that lack any such member are as they are
+        self.notes = [*_notes(first, reading, names)]
+        joining, doubtful, odds = list[Grown](), list[Grown](), odds_of(stored, names)
+        for name in names:
+            if name in together.names:
+                best, rest = _candidates(together, first, name, self._plan, odds[name])
+                joining += _told(together, first, name, best, number)
+                doubtful += _told(together, first, name, rest, number)
+        return Round(joining, doubtful, known, odds)
 
-def grow(grower: Grower, accept: bool, progress: Progress, **wanted: Any) -> Growth:
-    """As `Index.grow`; `wanted` are rounds, each and precision."""
-    for name, value in {"accept": accept, **wanted}.items():
+    def _store(self, found: Round) -> bool:
+        """Store a round; False if somebody changed a set meanwhile. Raises TakenOver if the run was stopped."""
+        with self._grower.database.write() as cursor:
+            self._draft.renew_in(cursor)
+            stored = StoredSets(cursor)
+            if stored.marks_of(self._grower.reading.name) != found.marks:
+                return False
+            forget_doubtful(stored, self._grower.names)
+            for row, mark in chain(product(found.joining, [1]), product(found.doubtful, [PUT_OFF])):
+                with stored.changing(row.set, [row.item]):
+                    cursor.execute(
+                        "insert into setsearch_member (name, item, round, score, chance, reason, over, accepted) "
+                        "values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do update set accepted = excluded.accepted, "
+                        "round = excluded.round, score = excluded.score, chance = excluded.chance, "
+                        "over = excluded.over, reason = excluded.reason",
+                        (*row, mark),
+                    )
+        return True
+
+
+def grow(grower: Grower, plan: Plan, progress: Progress) -> Growth:
+    """As `Index.grow`."""
+    for name, value in plan._asdict().items():
         GROWING[name].check(value)
-    database, plan, draft = grower.database, Plan(grower.names, **wanted), grower.begin()
-    found = Growth((), grower)
+    draft, found = grower.begin(), Growth((), grower)
     try:
-        if accept:
-            with database.write() as cursor:  # somebody has looked at what joined
-                for name in plan.names:
-                    with StoredSets(cursor).changing(name):
-                        joined = "name = ? and round is not null and accepted = 1"
-                        cursor.execute(f"update setsearch_member set round = null where {joined}", (name,))
-        judged, unjudged = _judged(database, plan)
-        growing = Rounds(grower.reading, database, plan, draft)
+        if plan.accept:
+            grower.accept()
+        judged, unjudged = grower.judged()
+        growing = Rounds(grower, plan, draft)
         found += (own for joined in progress(growing) for own in joined)
         found.notes, found.ended = growing.notes, growing.ended
         if found and (unjudged or judged < JUDGED):
-            found.untold = _no_promise(plan, _judged(database, plan)[1])
+            found.untold = _no_promise(plan, grower.judged()[1])
     except SetsearchError as error:
         found.ended = str(error)
         raise
     finally:
         grower.end(draft, found)
     return found
-
-
-def _judged(database: Database, plan: Plan) -> tuple[int, int]:
-    """How many items that joined somebody has judged, and how many not."""
-    grown = f"select name, round is null from setsearch_member where chance is not null and {IS_MEMBER}"
-    with database.read() as cursor:
-        are_judged = [is_judged for name, is_judged in cursor.execute(grown).fetchall() if name in plan.names]
-    return sum(are_judged), len(are_judged) - sum(are_judged)
 
 
 def _no_promise(plan: Plan, unjudged: int) -> str:
@@ -309,10 +357,6 @@ def _logits(chances: Floats) -> Floats:
 
 def _chances(logits: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(-logits.clip(-50, 50))))
-
-
-def _last_round(database: Database, plan: Plan) -> int:
-    return max((own.round for own in grown_members(database, plan.names)), default=0)
 
 
 def chosen_sets(
@@ -365,51 +409,6 @@ def forget_doubtful(stored: StoredSets, names: Iterable[str]) -> None:
             nothing = "number is null and note is null"
             stored.cursor.execute(f"delete from setsearch_member {doubtful} and {nothing}", (name,))
             stored.cursor.execute(f"update setsearch_member set {grown} {doubtful}", (name,))
-
-
-def _store(database: Database, reading: Reading, plan: Plan, found: Round, draft: Draft) -> bool:
-    """Store a round; False if somebody changed a set meanwhile. Raises TakenOver if somebody has stopped the run."""
-    with database.write() as cursor:
-        draft.renew_in(cursor)
-        stored = StoredSets(cursor)
-        if stored.marks_of(reading.name) != found.marks:
-            return False
-        forget_doubtful(stored, plan.names)
-        for row, mark in chain(product(found.joining, [1]), product(found.doubtful, [PUT_OFF])):
-            with stored.changing(row.set, [row.item]):
-                cursor.execute(
-                    "insert into setsearch_member (name, item, round, score, chance, reason, over, accepted) "
-                    "values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do update set accepted = excluded.accepted, "
-                    "round = excluded.round, score = excluded.score, chance = excluded.chance, over = excluded.over, "
-                    "reason = excluded.reason",
-                    (*row, mark),
-                )
-    return True
-
-
-def _round(reading: Reading, plan: Plan, number: int, rounds: Rounds, fields_by: FieldsBy) -> Round:
-    """The next round of what is stored now."""
-    stored = StoredSets(reading.candidates(fields_by)[-1].cursor)
-    known, groups = stored.marks_of(reading.name), stored.groups()
-    asked = {name: known[name] for name in groups.asked_with(plan.names) if name in known}
-    rows = stored.cursor.execute("select name, item from setsearch_member where chance is not null and accepted = 1")
-    grown = {*rows.fetchall()}
-    given = {
-        name: (tuple(item for item in marks[0] if (name, item) not in grown), marks[1]) for name, marks in asked.items()
-    }
-    several = Several(reading, fields_by, asked, groups, told=rounds.tell)
-    rounds.begin(len(asked) * (1 + (given != asked)))
-    together = ask_together(several)
-    first = together if given == asked else ask_together(several._replace(marks=given))
-    first = first if first.names == together.names else together  # sets that lack any such member are as they are
-    rounds.notes = [*_notes(first, reading, plan.names)]
-    joining, doubtful, odds = list[Grown](), list[Grown](), odds_of(stored, plan.names)
-    for name in plan.names:
-        if name in together.names:
-            best, rest = _candidates(together, first, name, plan, odds[name])
-            joining += _told(together, first, name, best, number)
-            doubtful += _told(together, first, name, rest, number)
-    return Round(joining, doubtful, known, odds)
 
 
 def _notes(first: Together, reading: Reading, names: Sequence[str]) -> Iterator[str]:
