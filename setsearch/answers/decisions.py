@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import chain
 from time import time
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from setsearch.answers.saved.stored import Row, StoredSets
@@ -15,6 +16,7 @@ LONGEST_NOTE = 10_000  # characters
 MOST_EARLIER = 20  # answers about an item that an undo can bring back, one after another
 MARKS = {"no": 0, "yes": 1, "later": 2}
 _WORDS = {mark: word for word, mark in MARKS.items()}
+_NO_TEXTS: Mapping[str, tuple[str | None, str | None]] = MappingProxyType({})
 ROUND, OVER = 7, 10  # columns of a row
 
 
@@ -65,22 +67,20 @@ class Decisions:
     def write(
         self,
         said: Mapping[str, str],
+        texts: Mapping[str, tuple[str | None, str | None]] = _NO_TEXTS,
         known: bool = False,
-        reason: str | None = None,
-        note: str | None = None,
         replaces: str | None = None,
-        texts: Mapping[str, tuple[str, str]] | None = None,
     ) -> list[Decision]:
         """Decide about items, again or for the first time, in one transaction; a note stays until another is given.
 
-        `texts` are reasons and notes of their own for some.
+        `texts` are the reasons and the notes of some.
 
         Returns what was said of them before. An answer that another object gave is replaced by an answer that was
         `known`, by an equal one, or if it is `replaces`. Raises InvalidParameter, AnsweredMeanwhile, and ChangedSet if
         somebody has deleted the set.
         """
-        own = dict.fromkeys(said, (reason, note)) | dict(texts or {})
-        _require_texts(own[item] for item in said)
+        own = {item: texts.get(item, (None, None)) for item in said}
+        _require_texts(own.values())
         for word in said.values():
             if word not in MARKS:
                 raise InvalidParameter(f"a decision is yes, no or later, not {word!r}")
@@ -93,7 +93,7 @@ class Decisions:
                 raise InvalidParameter(f"the set {self.name!r} is of {items}, not of {self.items}; use another name")
             before = stored.rows(self.name, said)
             for theirs in (_decision(row) for row in before.values() if not known and row not in self._written):
-                _require_agreed(theirs, said[theirs.item], reason, replaces)
+                _require_agreed(theirs, said[theirs.item], own[theirs.item][0], replaces)
             last = 0 if known else self._last_number(stored)
             with stored.changing(self.name, said):
                 cursor.executemany(

@@ -93,7 +93,8 @@ class Review:
         is what it `replaces` ("yes", "no"). Raises UnknownItem, InvalidParameter, AnsweredMeanwhile for any other
         answer, and ChangedSet if somebody has deleted the set.
         """
-        before = self._decisions.write({self.reading.find(item): said}, reason=reason, note=note, replaces=replaces)
+        item = self.reading.find(item)
+        before = self._decisions.write({item: said}, {item: (reason, note)}, replaces=replaces)
         return next((own for own in before if own.said not in ("later", said)), None)
 
     def know(
@@ -114,7 +115,7 @@ class Review:
         before = {own.item: own for own in self.decisions() if own.said != "later" and own.item in known}
         new = {item: said for item, said in known.items() if item not in before or before[item].said != said}
         if new:
-            self._decisions.write(new, known=True, texts=texts)
+            self._decisions.write(new, texts or {}, known=True)
         lacking = {item: own for item, own in (texts or {}).items() if item in before and item not in new}
         if lacking:
             self._decisions.complete(lacking)

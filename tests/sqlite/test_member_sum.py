@@ -81,7 +81,7 @@ def see(index, decisions, name, some):
 
 
 def decide(index, decisions, name, some):
-    decisions[name].write(dict(zip(some, ("yes", "no", "later"), strict=False)), note=some[0])
+    decisions[name].write(dict(zip(some, ("yes", "no", "later"), strict=False)), dict.fromkeys(some, (None, some[0])))
 
 
 def know(index, decisions, name, some):
@@ -182,7 +182,7 @@ def whole(tmp_path_factory):
     with filled(path) as index:
         index.keep_set("b", ["d4", "d5"], items="documents")
         for item, note in (("d1", "x"), ("d2", "y"), ("d3", "z")):
-            index.decisions("a", "documents").write({item: "yes"}, note=note)
+            index.decisions("a", "documents").write({item: "yes"}, {item: (None, note)})
         assert index.check() == []
     return path
 
