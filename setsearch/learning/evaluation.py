@@ -178,7 +178,7 @@ def count_matrix(fields: Fields) -> sparse.csr_array:
 def as_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
     """One row for each method."""
     return [
-        {"method": result.method, "ours": result.options is not None}
+        {"method": result.method}
         | {key: round(getattr(result, key), 4) for key in ("map", "low", "high", *MEASURES[1:])}
         | {"log_bayes_factor": None if result.log_bayes_factor is None else round(result.log_bayes_factor, 2)}
         for result in evaluation.results

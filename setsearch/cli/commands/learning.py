@@ -59,7 +59,7 @@ def evaluate_command(
         options = {result.method: result.options for result in evaluation.results}
         show([row | {"options": options[row["method"]]} for row in rows])
     else:
-        show([row | {"ours": "*" if row["ours"] else ""} for row in rows])
+        show(rows)
     say(f"{evaluation.sets} sets, {evaluation.tasks} questions of {seeds} seeds; {evaluation.recommendation}")
     say(evaluation.line.sentence())
     if save:
