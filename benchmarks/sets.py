@@ -170,7 +170,7 @@ def ranking(reading: Any, classes: Classes) -> tuple[dict[str, dict[str, float]]
             together = together_of(reading, seeds)
             others = {name: [i for o, own in seeds.items() if o != name for i in own] for name in seeds}
             negative = together_of(reading, seeds, others).scores
-            all_seeds = together.members.any(0)
+            all_seeds = together.coupled.members.any(0)
             alone = together_of(reading, seeds, exclusive=False).scores
             ranked = {
                 "alone": alone,

@@ -22,7 +22,6 @@ from setsearch.answers.saved.rivals import Flags, Weighed
 from setsearch.answers.saved.set_index import (
     Parts,
     are_kept,
-    look_beside,
     looks,
     no_weights,
     open_sets,
@@ -306,8 +305,8 @@ class _Kind:
         """Note which sets of the index claim items, or have them."""
         self._open(fields_by)
         for ids, look in looks(self._sets, self._fields, sorted(self._fields.find_all(items).values())):
-            beside = look_beside(self._sets, look, ids)
-            self._note_claims(ids, beside.belong | beside.accepted)
+            beside = self._sets.rivalry.couple(look.scores, *self._sets.marked(ids))
+            self._note_claims(ids, beside.belong & beside.are_open | beside.members)
 
     def _note_claims(self, ids: Sequence[int], claim: Flags) -> None:
         names, described = self._sets.rivalry.names, self._fields.describe(ids)
@@ -327,8 +326,9 @@ class _Kind:
         )
         rows, names = list[_Row](), self._sets.rivalry.names
         for ids, look in looks(self._sets, self._fields, sorted(items)):
-            beside = look_beside(self._sets, look, ids)
-            is_new = self._new_for(at_once, ids) & beside.belong
+            beside = self._sets.rivalry.couple(look.scores, *self._sets.marked(ids))
+            scores, belong = look.scores - self._sets.rivalry.taking(beside.best), beside.belong & beside.are_open
+            is_new = self._new_for(at_once, ids) & belong
             is_shown = is_new.copy()
             for name in [name for name in at_once if doubtful[name]]:
                 place = self._sets.places[name]
@@ -336,10 +336,10 @@ class _Kind:
             pairs = np.argwhere(is_shown).tolist()
             parts = look.parts([(names[place], column) for place, column in pairs])
             for place, column in pairs:
-                own, score = parts[names[place], column], float(beside.scores[place, column])
+                own, score = parts[names[place], column], float(scores[place, column])
                 rows.append((names[place], own, score, ids[column], bool(is_new[place, column])))
             found = is_shown.any(0)
-            self._note_claims(ids, (is_shown | beside.belong | beside.accepted) & found)
+            self._note_claims(ids, (is_shown | belong | beside.members) & found)
         self._tell(rows)
 
     def _new_for(self, at_once: Mapping[str, News], ids: Sequence[int]) -> Flags:

@@ -270,7 +270,7 @@ class Rivalry(NamedTuple):
         fits = alone.copy()
         for part, whole in self.within:
             fits[part] &= members[whole] | (are_above[whole] & alone[whole])
-        return Coupled(heights, best, who, taken, fits, are_above & fits)
+        return Coupled(members, rejected, heights, best, who, taken, fits, are_above & fits)
 
     def taking(self, best: Floats, own: int | slice = slice(None)) -> Floats:
         """What the best rivals take from scores, on the lattice of sums, in nats; of all sets, or of one."""
@@ -322,10 +322,12 @@ def heights_of(scores: Floats, floors: Floats, units: Floats) -> Floats:
 class Coupled(NamedTuple):
     """Items in sets that know each other, `(n_sets, n)` each: heights, and those in the `best` rival, `who`.
 
-    `taken`: a rival has it; `fits`: it may belong beside the rivals and within the wholes; `belong`: it also is above
-    the line.
+    Members are accepted. `taken`: a rival has it; `fits`: it may belong beside the rivals and within the wholes;
+    `belong`: it is above the line, too.
     """
 
+    members: Flags
+    rejected: Flags
     heights: Floats
     best: Floats
     who: Ints
@@ -333,19 +335,23 @@ class Coupled(NamedTuple):
     fits: Flags
     belong: Flags
 
+    @property
+    def are_open(self) -> Flags:
+        """Nobody has said anything of these in the set, nor has a rival them."""
+        return ~(self.members | self.rejected | self.taken)
+
 
 @dataclass(frozen=True)
 class Together:
     """Sets that were asked together: arrays are `(n_sets, n_ids)`, of the sets in `rivalry`, on the fields of one.
 
-    `scores` are those of each set alone; `members` are accepted. `notes`: which sets have no answer, and why.
+    `scores` are those of each set alone. `notes`: which sets have no answer, and why.
     """
 
     rivalry: Rivalry
     standings: list[Standing]
     scores: Floats
     coupled: Coupled
-    members: Flags
     notes: list[str]
 
     @property
@@ -382,7 +388,7 @@ def ask_together(several: Several, first: str | None = None) -> Together:
         rejected[place, own.excluded] = True
         members[place, own.weights.examples.seeds] = True
     coupled = rivalry.couple(scores, members, rejected & ~members)
-    return Together(rivalry, standings, scores, coupled, members, notes)
+    return Together(rivalry, standings, scores, coupled, notes)
 
 
 class Beside(NamedTuple):
@@ -489,7 +495,7 @@ class SetBeside(NamedTuple):
             weights = weights.less(RIVAL, taking) if taking.any() else weights
             is_told = together.standings[place].weighed.is_told
             weights = weights.having(decided=(together.coupled.belong[place], is_told))
-            left_out += np.flatnonzero(together.coupled.taken[place] & ~together.members[place]).tolist()
+            left_out += np.flatnonzero(together.coupled.taken[place] & ~together.coupled.members[place]).tolist()
             return answer(Beside(fields, weights, left_out, cannot_tell, together, place, taking), request)
 
         return reading.answer(request.model, ask)

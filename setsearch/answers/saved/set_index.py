@@ -220,26 +220,6 @@ class Look:
         return found
 
 
-class Beside(NamedTuple):
-    """Items in sets that know each other, `(n_sets, n)` each: scores less what the best rivals take, and what belongs.
-
-    What belongs is no member; `are_open`: neither a member nor that of a rival.
-    """
-
-    scores: Floats
-    belong: Flags
-    are_open: Flags
-    accepted: Flags
-
-
-def look_beside(sets: SetIndex, look: Look, ids: Sequence[int]) -> Beside:
-    """What sets say together of items, whose ids these are; also of sets that cannot tell it (`cut` = "keep")."""
-    accepted, rejected = sets.marked(ids)
-    own = sets.rivalry.couple(look.scores, accepted, rejected)
-    are_open = ~(accepted | rejected | own.taken)
-    return Beside(look.scores - sets.rivalry.taking(own.best), own.belong & are_open, are_open, accepted)
-
-
 def looks(sets: SetIndex, fields: Fields, items: Sequence[int]) -> Iterator[tuple[Sequence[int], Look]]:
     """Items (ascending ids) in all sets, some at once."""
     step = max(AT_ONCE // max(len(sets.numbers), 1), 1)
