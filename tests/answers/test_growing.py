@@ -594,7 +594,7 @@ def test_what_a_person_put_off_outlasts_growing(note):
     with made() as index:
         for topic in TOPICS:
             later = {f"{topic}{n}": "later" for n in range(3, 16)}
-            index.decisions(topic, "documents").write(later, note=note)
+            index.decisions(topic, "documents").write(later, dict.fromkeys(later, (None, note)))
         said = {topic: index.decisions(topic, "documents").read() for topic in TOPICS}
         joined = index.grow(group="kinds", rounds=3, each=2)
         assert len(joined) > 10 and index.growth(group="kinds") == joined
