@@ -61,10 +61,9 @@ def sets_of(database: Database, reading: Reading, item: str | None, text: str | 
     def answer(fields_by: FieldsBy) -> Claims:
         asking = _Asking(reading, fields_by, item, text)
         claims = asking.claims(most)
-        untold = asking.sets.untold | asking.untold
-        unknown = [own.set for own in claims if own.belongs is None and own.set in untold]
-        noted = [note for name in asking.sets.noted for note in asking.sets.note(database.path, name)]
-        claims.notes = noted + [f"{name}: {untold[name]}" for name in unknown]
+        noted = [note for name in asking.sets.marks for note in asking.sets.note(database.path, name)]
+        untold = [(own.set, asking.untold[own.set]) for own in claims if own.belongs is None]
+        claims.notes = noted + [f"{name}: {why}" for name, why in untold if why]
         return claims
 
     return reading.answer({}, answer)
@@ -88,7 +87,7 @@ class _Asking:
             raise UnknownSet(f"no set of {reading.name} is saved; `setsearch set save` saves one")
         self._look = self._looked()
         self._direct: dict[str, tuple[Fields, Parts]] = {}
-        self.untold: dict[str, str] = {}  # why sets that are not in the index do not tell what belongs
+        self.untold = {name: own.untold for name, own in self.sets.known.items()}  # why it does not tell what belongs
 
     def claims(self, k: int | None) -> Claims:
         """The k sets that fit best."""
@@ -126,7 +125,7 @@ class _Asking:
         """Scores and lines beside rivals, what belongs, and what the sets say together (rivals.py)."""
         lines, are_told, floors, units = rivalry.weighed[:, 2:].T
         accepted, rejected = np.zeros((2, len(rivalry.names), 1), bool)
-        for name in [name for name in said if isinstance(self.sets.weighed[name], Weighed) or name in self._direct]:
+        for name in [name for name in said if name in self.sets.kept or name in self._direct]:
             place = self.sets.places[name] if name in self.sets.places else rivalry.names.index(name)
             (accepted if said[name] == "accepted" else rejected)[place] = True
         own = rivalry.couple(scores[:, None], accepted, rejected)
@@ -167,6 +166,6 @@ class _Asking:
             id = fields.find(self._name)
             if id is None or weights.base.items[id] == -np.inf:
                 continue
-            self.untold |= {name: untold} if untold else {}
+            self.untold[name] = untold
             self._direct[name] = fields, contributions(fields, weights, [id])[id]
             yield name, own, float(weights.scores()[id] + weights.constant)

@@ -18,7 +18,7 @@ from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
 from setsearch.answers.saved.groups import wanted_sets
 from setsearch.answers.saved.growing import forget_doubtful, grown_members
-from setsearch.answers.saved.rivals import Flags, Weighed
+from setsearch.answers.saved.rivals import Flags
 from setsearch.answers.saved.set_index import (
     Parts,
     are_kept,
@@ -275,7 +275,7 @@ class _Kind:
                 alone[name] = news
                 continue
             self.notes[name] = [*self._sets.note(self._database.path, name)]
-            if isinstance(self._sets.weighed[name], Weighed):
+            if name in self._sets.kept:
                 self.asked.append(Asked(self._set(name), news))
                 at_once[name] = news
         self._ask_at_once(at_once)
@@ -360,8 +360,8 @@ class _Kind:
             self.found.setdefault(name, []).append(_Found(*described[item], score, reason, is_new))
         for name in {row[0] for row in rows}:
             self.found[name].sort(key=lambda own: (-own.score, not own.is_new, own.item))
-            if name in self._sets.untold:
-                self.notes[name].append(f"{name}: {self._sets.untold[name]}")
+            if untold := self._sets.known[name].untold:
+                self.notes[name].append(f"{name}: {untold}")
 
     def _ask_alone(self, name: str, news: News) -> None:
         own = self._set(name)

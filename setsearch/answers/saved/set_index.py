@@ -88,21 +88,24 @@ class Turned(NamedTuple):
         return Added(columns, features, self.sets[at], self.weights[at] * repeat(entries.values[known], lengths))
 
 
-class SetIndex:
-    """All sets of some items, by name and as they were at a `seal`, on one content.
+class Known(NamedTuple):
+    """What is known of a set. Without `weighed` its scores need more than features, or it has no answer: `problem`."""
 
-    A text in place of a Weighed says why a set has no answer; None: its scores need more than features. `gone` are
-    members that the index has no longer; `untold`: why a set does not tell what belongs.
-    """
+    weighed: Weighed | None = None
+    problem: str | None = None
+    gone: Sequence[str] = ()  # members that the index has no longer
+    untold: str | None = None  # why it does not tell what belongs
+    members: tuple[Sequence[int], Sequence[int]] = (), ()  # ids that are accepted, and rejected
+
+
+class SetIndex:
+    """All sets of some items, by name and as they were at a `seal`, on one content."""
 
     def __init__(self, seal: dict[int, int], marks: dict[str, Marks], groups: Groups) -> None:
         self.seal, self.marks, self.groups = seal, marks, groups
         self.numbers = {name: number for number, name in enumerate(marks)}
-        self.weighed: dict[str, Weighed | str | None] = {}
+        self.known = dict.fromkeys(marks, Known())
         self.turned: dict[ValueRule, Turned] = {}
-        self.gone: dict[str, Sequence[str]] = {}
-        self.untold: dict[str, str] = {}
-        self.members: dict[str, tuple[Sequence[int], Sequence[int]]] = {}  # ids that are accepted, and rejected
 
     @cached_property
     def said(self) -> dict[str, dict[str, str]]:
@@ -117,7 +120,7 @@ class SetIndex:
     @cached_property
     def kept(self) -> dict[str, Weighed]:
         """The sets whose weights are kept."""
-        return {name: own for name, own in self.weighed.items() if isinstance(own, Weighed)}
+        return {name: own.weighed for name, own in self.known.items() if own.weighed is not None}
 
     @cached_property
     def kept_numbers(self) -> Ints:
@@ -127,12 +130,7 @@ class SetIndex:
     @cached_property
     def others(self) -> list[str]:
         """The sets whose scores need more than features."""
-        return [name for name, own in self.weighed.items() if own is None]
-
-    @cached_property
-    def noted(self) -> list[str]:
-        """The sets that have a note."""
-        return [name for name, own in self.weighed.items() if isinstance(own, str) or name in self.gone]
+        return [name for name, own in self.known.items() if own.weighed is None and own.problem is None]
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -144,28 +142,20 @@ class SetIndex:
         """The rivals among these."""
         return Rivalry.of(self.groups, self.kept)
 
-    def stay(self, kept: "SetIndex", names: Sequence[str]) -> None:
-        """Take over what another one knows of some sets."""
-        for name in names:
-            self.weighed[name] = kept.weighed[name]
-            self.gone |= {name: kept.gone[name]} if name in kept.gone else {}
-            self.untold |= {name: kept.untold[name]} if name in kept.untold else {}
-            self.members |= {name: kept.members[name]} if name in kept.members else {}
-
     def note(self, place: object, name: str) -> Iterator[str]:
         """Why a set has no answer, and which of its members are gone."""
-        own = self.weighed[name]
-        if isinstance(own, str):
-            yield f"{name}: {own}"
-        if name in self.gone:
-            yield gone_note(place, name, self.gone[name])
+        own = self.known[name]
+        if own.problem is not None:
+            yield f"{name}: {own.problem}"
+        if own.gone:
+            yield gone_note(place, name, own.gone)
 
     @cached_property
     def _marked(self) -> dict[int, list[tuple[int, bool]]]:
         """Of each member by its id: the rows of sets, and whether it is accepted."""
         found: dict[int, list[tuple[int, bool]]] = {}
         for name, place in self.places.items():
-            for is_in, ids in zip((True, False), self.members[name], strict=True):
+            for is_in, ids in zip((True, False), self.known[name].members, strict=True):
                 for item in ids:
                     found.setdefault(item, []).append((place, is_in))
         return found
@@ -212,9 +202,8 @@ class Look:
         described = self._fields.first.describe_features([*{id for own in amounts.values() for id in own}])
         found = {}
         for key, (name, column) in keys.items():
-            weighed = self._sets.weighed[name]
-            assert isinstance(weighed, Weighed)
-            parts = [(-amount / weighed.scale, *described[id]) for id, amount in amounts[key].items()]
+            scale = self._sets.kept[name].scale
+            parts = [(-amount / scale, *described[id]) for id, amount in amounts[key].items()]
             parts.sort(key=lambda part: part[:2])
             found[name, column] = tuple([Contribution(feature, -weight, title) for weight, feature, title in parts])
         return found
@@ -258,9 +247,7 @@ def are_kept(candidates: Sequence[Fields]) -> bool:
 def no_weights(reading: Reading, candidates: Sequence[Fields]) -> SetIndex:
     """The sets as they are now, none of which is in the index."""
     stored = StoredSets(candidates[-1].cursor)
-    made = SetIndex({}, stored.marks_of(reading.name), stored.groups())
-    made.weighed = dict.fromkeys(made.marks)
-    return made
+    return SetIndex({}, stored.marks_of(reading.name), stored.groups())
 
 
 def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
@@ -275,10 +262,9 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
     if kept is not None and kept.seal == seal != {}:
         return kept
     made = SetIndex(seal, stored.marks_of(reading.name), stored.groups())
-    made.weighed = dict.fromkeys(made.marks)  # in their order
     same = [] if kept is None else _same(kept, made)
     if kept is not None:
-        made.stay(kept, same)
+        made.known |= {name: kept.known[name] for name in same}
     lists: dict[ValueRule, list[tuple[Ints, Ints, Floats]]] = {}
     stays = {*same}
     new = [name for name in made.marks if name not in stays]
@@ -316,18 +302,17 @@ def note_weighed(
 ) -> tuple[FieldWeights, ...]:
     """Note what is known of a set; returns its weights if its scores are sums of these alone."""
     if isinstance(asked, SetsearchError):
-        made.weighed[name] = str(asked)
+        made.known[name] = Known(problem=str(asked))
         return ()
     fields, weights, left_out, found, _, gone, untold = asked
-    made.gone |= {name: gone} if gone else {}
-    made.untold |= {name: untold} if untold else {}
     has_parts = weights.parts or getattr(weights.model, "has_base", True)
     is_kept = fields.first.source == stored and len(fields.all) == 1 and fields.stored is None
     if has_parts or not is_kept or any(own.query.table is not None for own in weights.all):
-        made.weighed[name] = None
+        made.known[name] = Known(gone=gone, untold=untold)
         return ()
-    made.weighed[name], seeds = found, weights.examples.seeds
-    made.members[name] = seeds, [id for id in left_out if id not in {*seeds}]
+    seeds = weights.examples.seeds
+    members = seeds, [id for id in left_out if id not in {*seeds}]
+    made.known[name] = Known(found, None, gone, untold, members)
     return weights.all
 
 
