@@ -178,7 +178,7 @@ def measured(
                 more["vectors alone"] = vectors_alone(fields)
             if len(fields.all) > 1:
                 more[f"bernoulli{NEIGHBORS}"] = partial(_by_bernoulli, near, reading.defaults)
-            result = evaluate(fields, reading.defaults, fitting, Design(n_seeds, draws), rivals=more)
+            result = evaluate(Weighing(fields, reading.defaults, {}), fitting, Design(n_seeds, draws), rivals=more)
         found[f"N={n_seeds}"] = as_table(result)
     return found
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -10,8 +11,6 @@ import numpy.typing as npt
 
 from setsearch.arrays import Floats, Ints, repeat, sum_runs
 from setsearch.core.question import Asking, now
-from setsearch.memory.fields import Fields
-from setsearch.models.defaults import Defaults
 from setsearch.search.cutoff import tells, threshold
 from setsearch.search.examples import Examples
 from setsearch.search.groups import FEWEST, find_groups
@@ -101,16 +100,17 @@ def _weigh(weighing: Weighing, examples: Examples) -> Asking[SeedWeights]:
     return weighing.with_priors((yield from weighing.two_passes(examples)))
 
 
-def measure_line(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> Line:
+def measure_line(weighing: Weighing, tasks: Sequence[Task]) -> Line:
     """The line of the default model, averaged over sets."""
+    weighing, fields = replace(weighing, options={"model": "lift"}), weighing.fields
     measured: dict[str, list[tuple[float, float, float]]] = {}
     for name, seeds, others in tasks:
-        weights = weights_of(Weighing(fields, defaults, {"model": "lift"}), seeds)
+        weights = weights_of(weighing, seeds)
         scores = weights.scores()
         scores[seeds] = -np.inf
         order = np.argsort(-scores, kind="stable")
         leaders = scores[order[: np.sum(scores > -np.inf)]]
-        if not tells(fields, weights, leaders, (), defaults):
+        if not tells(fields, weights, leaders, (), weighing.defaults):
             continue
         hits = np.cumsum(np.isin(order, others))
         f1 = 2 * hits / (np.arange(1, len(order) + 1) + len(others))
@@ -123,12 +123,10 @@ def measure_line(fields: Fields, defaults: Defaults, tasks: Sequence[Task]) -> L
     return Line(f1, about, best, sum(map(len, measured.values())) / len(tasks))
 
 
-def measure_groups(
-    fields: Fields, defaults: Defaults, members: Mapping[str, Sequence[int]], draws: int
-) -> Groups | None:
+def measure_groups(weighing: Weighing, members: Mapping[str, Sequence[int]], draws: int) -> Groups | None:
     """Groups among examples of known sets, given by ids; None if none are looked for, or sets are too small or few."""
     names, divided, apart = sorted(members), list[tuple[float, float]](), list[bool]()
-    n_single, weighing = 0, Weighing(fields, defaults, {})
+    n_single = 0
     for name, other in zip(names, names[1:] + names[:1], strict=True):
         generator, own = random.Random(f"0 groups {name}"), sorted(members[name])
         both = sorted({*own}.intersection(members[other]))
@@ -144,7 +142,7 @@ def measure_groups(
                 parts = [generator.sample(sorted(pool), FEWEST // 2) for pool in pools]
                 lists = _asked(weighing, np.array(parts[0] + parts[1]))
                 apart.append({frozenset(one.examples.ids) for one in lists} == {*map(frozenset, parts)})
-    if not (defaults.divided and n_single and apart):
+    if not (weighing.defaults.divided and n_single and apart):
         return None
     in_turn, in_one = np.mean(divided, axis=0).tolist() if divided else (0.0, 0.0)
     return Groups(len(divided) / n_single, in_turn, in_one, float(np.mean(apart)))

@@ -7,7 +7,7 @@ over the draws of a set, then over sets; intervals are bootstrap intervals over 
 import random
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -46,11 +46,15 @@ Score = Callable[[Ints], Floats]  # from the ids of seeds to the scores of all i
 
 @dataclass(frozen=True)
 class Design:
-    """The protocol: N seeds, how many draws for each set, and the random seed."""
+    """The protocol: N seeds, how many draws for each set, the random seed, and whether weights of fields are learned.
+
+    The last are those of field_weights.py.
+    """
 
     n_seeds: int = 3
     draws: int = 10
     seed: int = 0
+    learns_fields: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,25 +104,21 @@ class Evaluation(NamedTuple):
 
 
 def evaluate(
-    fields: Fields,
-    defaults: Defaults,
+    weighing: Weighing,
     sets: Mapping[str, Sequence[str]],
     design: Design = Design(),
     *,
     rivals: Mapping[str, Score] | None = None,
-    learns_fields: bool = False,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Evaluate our models with several options, and `rivals`, on sets of items.
-
-    `learns_fields`: also learn the weights of fields (field_weights.py).
+    """Evaluate our models with several options, and `rivals`, on sets of items; `weighing` has no options.
 
     `progress` gets the questions of all methods, `(method, task)`, and yields them. Members are named as seeds
     are. Raises NoSeeds if no set has enough known members, AmbiguousItem.
     """
-    unknown = set[str]()
+    unknown, fields, defaults = set[str](), weighing.fields, weighing.defaults
     every = {name: _known(fields, members, unknown) for name, members in sets.items()}
-    distinct = {name: _once_each(fields, defaults, members) for name, members in every.items()}
+    distinct = {name: _once_each(weighing, members) for name, members in every.items()}
     tasks, left_out = _draw(distinct, design)
     if not tasks:
         others = f"; {len(unknown):,} are unknown, such as {min(unknown)!r:.60}" if unknown else ""
@@ -127,7 +127,7 @@ def evaluate(
             "give larger sets, or fewer `seeds`"
         )
     ids = fields.item_ids()
-    methods = _models(fields, defaults)
+    methods = _models(weighing)
     methods += [Method(name, score) for name, score in (rivals or {}).items()]
     results = []
     questions = iter(progress_of(progress)([(method, task) for method in methods for task in tasks]))
@@ -136,17 +136,17 @@ def evaluate(
         results.append(_result(method, _measured(method, own, ids)))
     deque(questions, 0)  # its end is told, too
     by: str | None = None
-    if learns_fields and defaults.fields:
+    if design.learns_fields and defaults.fields:
         by, measured = learn_weights(
-            defaults.fields, lambda by: _measured(_model("", fields, defaults, {"model": "lift", "by": by}), tasks, ids)
+            defaults.fields, lambda by: _measured(_model("", weighing, {"model": "lift", "by": by}), tasks, ids)
         )
-        learned = _model(f"lift, learned, by {by}", fields, defaults, {"model": "lift", "by": by})
+        learned = _model(f"lift, learned, by {by}", weighing, {"model": "lift", "by": by})
         results.append(_result(learned, measured))
     members = {name: np.append(seeds, others) for name, seeds, others in tasks}
     evidence = Evidence(count_matrix(fields._replace(all=fields.all[-1:])), fields.items.size)
     results = [_with_evidence(result, defaults, evidence, members.values()) for result in results]
     results.sort(key=lambda result: -result.map)
-    line, groups = measure_line(fields, defaults, tasks), measure_groups(fields, defaults, distinct, design.draws)
+    line, groups = measure_line(weighing, tasks), measure_groups(weighing, distinct, design.draws)
     n_sets, copies = len(sets) - len(left_out), sum(len(every[name]) - len(distinct[name]) for name in sets)
     return Evaluation(
         results, n_sets, len(tasks), left_out, _recommend(results), line, groups, copies, tuple(sorted(unknown)), by
@@ -197,9 +197,9 @@ def _known(fields: Fields, members: Sequence[str], unknown: set[str]) -> list[in
     return sorted(ids, key=lambda id: described[id][0])
 
 
-def _once_each(fields: Fields, defaults: Defaults, members: Sequence[int]) -> list[int]:
+def _once_each(weighing: Weighing, members: Sequence[int]) -> list[int]:
     """Of members that are nearly the same the first one: a copy of an example is no find."""
-    return [*once_each(fields, Examples([*members]), defaults.make({"model": "lift"}).rule).ids]
+    return [*once_each(weighing.fields, Examples([*members]), weighing.defaults.make({"model": "lift"}).rule).ids]
 
 
 def _draw(sets: Mapping[str, Sequence[int]], design: Design) -> tuple[list[Task], list[str]]:
@@ -218,18 +218,21 @@ def _draw(sets: Mapping[str, Sequence[int]], design: Design) -> tuple[list[Task]
     return tasks, left_out
 
 
-def _models(fields: Fields, defaults: Defaults) -> list[Method]:
+def _models(weighing: Weighing) -> list[Method]:
     """Our models with several options; words also by a part of their fields."""
-    methods = [_model("lift", fields, defaults, {"model": "lift"})]
+    fields, defaults = weighing.fields, weighing.defaults
+    methods = [_model("lift", weighing, {"model": "lift"})]
     if len(fields.all) > 1:
-        contexts, documents = fields._replace(all=fields.all[:-1]), fields._replace(all=fields.all[-1:])
+        contexts, documents = (
+            replace(weighing, fields=fields._replace(all=own)) for own in (fields.all[:-1], fields.all[-1:])
+        )
         methods += [
-            _model("lift, by contexts", contexts, defaults, {"model": "lift", "by": "contexts"}),
-            _model("lift, by documents", documents, defaults, {"model": "lift", "by": "documents"}),
-            _model("bernoulli, by documents", documents, defaults, {"model": "bernoulli", "by": "documents"}),
+            _model("lift, by contexts", contexts, {"model": "lift", "by": "contexts"}),
+            _model("lift, by documents", documents, {"model": "lift", "by": "documents"}),
+            _model("bernoulli, by documents", documents, {"model": "bernoulli", "by": "documents"}),
         ]
-    methods += [_model(f"lift, by {own}", fields, defaults, {"model": "lift", "by": own}) for own in defaults.fields]
-    default, weighing = defaults.make({"model": "lift"}), Weighing(fields, defaults, {})
+    methods += [_model(f"lift, by {own}", weighing, {"model": "lift", "by": own}) for own in defaults.fields]
+    default = defaults.make({"model": "lift"})
     more: list[ModelOptions] = [
         {"model": "lift", "feedback": share} for share in FEEDBACKS if share != weighing.feedback
     ]
@@ -240,11 +243,11 @@ def _models(fields: Fields, defaults: Defaults) -> list[Method]:
         more += [{"model": "lift", "vectors": weight} for weight in WEIGHTS_OF_VECTORS if weight != own]
     if defaults.kind is RATINGS:
         more.append({"model": "lift", "purpose": "likes"})
-    methods += [_model(_label(options), fields, defaults, options) for options in more]
+    methods += [_model(_label(options), weighing, options) for options in more]
     for options in _choices():
         can_be = options["model"] == "lift" or len(fields.all) == 1
         if can_be and defaults.make(options) != default:
-            methods.append(_model(_label(options), fields, defaults, options))
+            methods.append(_model(_label(options), weighing, options))
     return methods
 
 
@@ -267,9 +270,9 @@ def _label(options: ModelOptions) -> str:
     return ", ".join(more)
 
 
-def _model(name: str, fields: Fields, defaults: Defaults, options: ModelOptions) -> Method:
-    weighing = Weighing(fields, defaults, options)
-    return Method(name, lambda seeds: weights_of(weighing, seeds).scores(), options)
+def _model(name: str, weighing: Weighing, options: ModelOptions) -> Method:
+    own = replace(weighing, options=options)
+    return Method(name, lambda seeds: weights_of(own, seeds).scores(), options)
 
 
 def _result(method: Method, measured: Mapping[str, Sequence[Floats]]) -> Result:

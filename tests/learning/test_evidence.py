@@ -12,10 +12,11 @@ from samples import random_data
 from scipy import sparse
 
 import setsearch
-from setsearch.learning import Design, evaluate
+from setsearch.learning.evaluation import Design, evaluate
 from setsearch.learning.evidence import Evidence
 from setsearch.models import Bernoulli, Lift, Multinomial, Poisson
 from setsearch.models.values import ValueRule
+from setsearch.search.passes import Weighing
 
 
 def log_beta(a, b):
@@ -87,7 +88,7 @@ def test_evaluate_states_the_mean_over_sets():
         index.add(data.items(), ("film", "user"))
         reading = index.items("film")
         with reading.fields() as fields:
-            found = evaluate(fields, reading.defaults, sets, Design(2, 1))
+            found = evaluate(Weighing(fields, reading.defaults, {}), sets, Design(2, 1))
     factors = {result.method: result.log_bayes_factor for result in found.results}
     expected = np.mean([bernoulli(data, own, 50.0) - bernoulli(data, own, 2.0) for own in sets.values()])
     assert factors["bernoulli, presence, strength 50"] == pytest.approx(expected, rel=1e-9)

@@ -35,6 +35,7 @@ def evaluate_command(
     Example: setsearch evaluate notes.db sets.json
     """
     from setsearch.learning.evaluation import Design, as_rows, evaluate
+    from setsearch.search.passes import Weighing
 
     if save and not fields:
         raise UsageError("--save keeps the weights that --fields learns; give both")
@@ -46,8 +47,8 @@ def evaluate_command(
         if by is not None and reading.kind != "terms":
             raise UsageError("--by chooses what describes terms; --fields learns the weights of fields")
         with reading.fields(by=by) as own, tell("evaluating") as follow:
-            design = Design(seeds, draws)
-            evaluation = evaluate(own, reading.defaults, known, design, learns_fields=fields, progress=follow)
+            weighing, design = Weighing(own, reading.defaults, {}), Design(seeds, draws, learns_fields=fields)
+            evaluation = evaluate(weighing, known, design, progress=follow)
         if save:
             index.weigh_fields(evaluation.learned, reading.name)
     if evaluation.left_out:
