@@ -228,20 +228,18 @@ def passages(
         yield (begin, stop, [*islice(zip(places, places, strict=True), count)]) if count >= 0 else None
 
 
-def nearest(
-    words: Ints, parts: Sequence[Part], lengths: Ints, kept: Array | None, once: bool, unit: float, rows: Rows
-) -> None:
+def nearest(words: Ints, parts: Sequence[Part], lengths: Ints, kept: Array | None, unit: float, rows: Rows) -> None:
     """Fill the rows of some words: ids and similarities of the nearest, `(n_words, k)` each.
 
     `parts` have the lists of all these words, `lengths` `(n_parts, n)` how many each has. They are also put into the
-    rows of the others that are `kept`, a mask; with `once`, each is compared with those behind it alone. Raises
+    rows of the others that are `kept`, a mask; if all are, each is compared with those behind it alone. Raises
     LostArrays.
     """
     structures_of, structures, n_lists = part_structures(parts)
     (n, k), lengths = rows[0].shape, np.ascontiguousarray(lengths, np.int64)
     require(all(own.flags.c_contiguous and own.dtype == np.int64 for own in rows), "rows that the core cannot write")
     require(kept is None or (kept.dtype == bool and len(kept) == n), "a mask that the core cannot read")
-    mask = None if kept is None else address(kept)
+    mask, once = (None, False) if kept is None else (address(kept), bool(kept.all()))
     lists = structures, len(structures_of), address(lengths), mask, once
     scratch = _scratch("places", n_lists, np.int64), _scratch("sums", BLOCK), _scratch("scores", n)
     arrays = (*map(address, (*scratch, *rows)),)

@@ -137,7 +137,7 @@ def nearest_words(
             missing = _carried(earlier, words, marks, parts, rows)
 
         once = len(missing) == n_words and is_core()  # numpy would put few words into many rows slowly
-        filled = _fill_all(missing, parts, np.ones(n_words, bool) if once else None, once, rows)
+        filled = _fill_all(missing, parts, np.ones(n_words, bool) if once else None, rows)
         for number, (step, own) in enumerate(filled, 1):
             marks[step] = own
             tell(min(number * WORDS_OF_STEP / len(missing), 1.0))
@@ -204,7 +204,7 @@ def _carried(earlier: Earlier, words: Sequence[str], marks: Ints, parts: Sequenc
     own = new[stays]
     ids[own] = np.take_along_axis(np.where(is_kept, new[old_ids], 0), to_front, 1)
     similarities[own] = np.take_along_axis(np.where(is_kept, old, 0), to_front, 1)
-    for _ in _fill_all(np.flatnonzero(~same), parts, same, False, rows):
+    for _ in _fill_all(np.flatnonzero(~same), parts, same, rows):
         pass
     last, last_old = similarities[own, -1], old[:, -1]
     is_behind = (last < last_old) | ((last == last_old) & (2 * ids[own, -1] > order[old_ids[:, -1]]))
@@ -213,9 +213,7 @@ def _carried(earlier: Earlier, words: Sequence[str], marks: Ints, parts: Sequenc
     return incomplete
 
 
-def _fill_all(
-    words: Ints, parts: Sequence[_Part], kept: Mask | None, once: bool, rows: Rows
-) -> Iterator[tuple[Ints, Ints]]:
+def _fill_all(words: Ints, parts: Sequence[_Part], kept: Mask | None, rows: Rows) -> Iterator[tuple[Ints, Ints]]:
     """Fill the rows of some words as `_fill` does, in steps: yields the words of each, and their marks."""
 
     def prepare(own: Ints) -> tuple[list[tuple[WeightedLists, Ints]], Ints]:
@@ -224,18 +222,18 @@ def _fill_all(
 
     steps = _steps(words)
     for step, (lists, marks) in zip(steps, side_by_side(prepare, steps), strict=True):
-        _fill(step, lists, kept, once, rows)
+        _fill(step, lists, kept, rows)
         yield step, marks
 
 
-def _fill(words: Ints, parts: Sequence[tuple[WeightedLists, Ints]], kept: Mask | None, once: bool, rows: Rows) -> None:
+def _fill(words: Ints, parts: Sequence[tuple[WeightedLists, Ints]], kept: Mask | None, rows: Rows) -> None:
     """Put the most similar words of some words into their rows, and these words into the rows of those to be kept.
 
-    With `once`, which the core knows, each is compared with the words behind it alone.
+    If all are to be kept, the core compares each with the words behind it alone.
     """
     if is_core():
         lengths = np.stack([own for _, own in parts])
-        binding.nearest(words, lists_of([lists for lists, _ in parts]), lengths, kept, once, UNIT, rows)
+        binding.nearest(words, lists_of([lists for lists, _ in parts]), lengths, kept, UNIT, rows)
         return
     ends = [offsets(lengths).tolist() for _, lengths in parts]
     n_words = len(rows[0])

@@ -206,7 +206,7 @@ def test_any_kernel_fills_the_same_rows(n):
             known = np.sort(rng.choice(n, (n, min(n, NEAREST) - 1)), axis=1)
             similarities = np.broadcast_to(UNIT >> np.arange(7, 7 + known.shape[1]), known.shape)
             found[:, kept, : known.shape[1]] = np.stack([known, similarities])[:, kept]
-        neighbors._fill(words, parts, kept, False, tuple(found))
+        neighbors._fill(words, parts, kept, tuple(found))
         return found.tolist()
 
     for mask in (None, kept):
@@ -232,7 +232,7 @@ def test_the_core_compares_each_pair_once(n):
 
     def rows():
         found, are_all = np.zeros((2, n, NEAREST), np.int64), best.is_core()
-        neighbors._fill(np.arange(n), [part], np.ones(n, bool) if are_all else None, are_all, tuple(found))
+        neighbors._fill(np.arange(n), [part], np.ones(n, bool) if are_all else None, tuple(found))
         return found.tolist()
 
     answers = with_kernels(rows)

@@ -254,7 +254,7 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
         lambda: binding.smooth(np.arange(float(n)), near, seeds),
         lambda: binding.fold(np.arange(n), (items[0], None, *items[2:4]), 0.9, 2, 5),
         lambda: binding.ranks(np.ones(n), np.arange(3.0), source[1][:2].astype(np.int64)),
-        lambda: binding.nearest(words, [lists], np.array([[n_features - 1, 1]]), kept, bool(k % 2), 65536.0, rows),
+        lambda: binding.nearest(words, [lists], np.array([[n_features - 1, 1]]), kept | (k % 2 > 0), 65536.0, rows),
         lambda: binding.values(np.arange(n_features), tuple(source), False, statistics, np.log1p(np.arange(4))),
     ):
         try:
