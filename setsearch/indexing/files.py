@@ -29,6 +29,7 @@ from setsearch.indexing.rows.reader import (
     unreadable,
 )
 from setsearch.indexing.rows.workbooks import Sheet
+from setsearch.indexing.tally import Tally
 from setsearch.storage.ids import is_storable
 
 NOTHING = "nothing of their format in them"
@@ -42,10 +43,6 @@ FileItem = tuple[str, str, str | None]
 class FileReader:
     """Reads files as documents. `globs` choose among those of a folder, `follow` goes where links lead out of it.
     The files of the `database` that is written are passed over.
-
-    `left_out` names files by the reason, `unread` counts what gave no text. `empty` are the ids of files without a
-    document, which may have had one before. `references` wait until all are there: one may be in several files. `cut`
-    names files that end within a record.
     """
 
     rows: RowReader
@@ -53,13 +50,7 @@ class FileReader:
     follow: bool = False
     database: Path | None = None
     apart: Reader = field(default_factory=Reader)
-    left_out: dict[str, list[str]] = field(default_factory=dict)
-    unread: Counter[str] = field(default_factory=Counter)
-    empty: list[str] = field(default_factory=list)
-    references: list[Copy] = field(default_factory=list)
-    cut: list[str] = field(default_factory=list)
-    workbooks: list[str] = field(default_factory=list)  # files whose sheets became one document
-    textless: list[Copy] = field(default_factory=list)  # references without a text
+    tally: Tally = field(default_factory=Tally)
 
     def files(self, folder: Path) -> list[Path]:
         """The files of a folder, each once, without hidden ones, in the order of their paths.
@@ -130,11 +121,6 @@ class FileReader:
         self.leave_out(link, "links that lead out of the folder (`follow` reads them)")
         return False
 
-    def not_read(self) -> list[str]:
-        """What gave no text, with its numbers."""
-        counts = sorted(self.unread.items())
-        return [f"{count:,} {what.format(s='s' * (count > 1))}" for what, count in counts if count]
-
     def _skip(self, path: object, problem: str) -> None:
         error = SourceError(f"{path} cannot be read: {problem}; leave it out, or pass `errors=skip`")
         self.tell_skipped(error, f"{path}: {problem}")
@@ -147,7 +133,7 @@ class FileReader:
 
     def leave_out(self, path: Path, why: str) -> None:
         """Note that a file gave no document, or one less."""
-        self.left_out.setdefault(why, []).append(self.rows.shown(str(path)))
+        self.tally.left_out.setdefault(why, []).append(self.rows.shown(str(path)))
 
     def documents(self, path: Path, id: str, is_named: bool) -> Iterator[FileItem]:
         """The documents of a file. A file that is no text is an error if it `is_named`, else left out."""
@@ -188,34 +174,34 @@ class FileReader:
             data, ending = b"", ""  # no format complains
         for part in self._parts(Job(data, ending, path, self.rows.errors, self.rows.encoding), is_named):
             if isinstance(part, Unread):
-                self.unread[part.what] += part.number
+                self.tally.unread[part.what] += part.number
                 continue
             number += 1
             text = None if part is None else self._without_nul(part, path, data)
             if part is None or text is None:
                 continue
-            self.cut += [self.rows.shown(path)] * (part.reference is not None and part.reference.is_cut)
+            self.tally.cut += [self.rows.shown(path)] * (part.reference is not None and part.reference.is_cut)
             if part.reference is not None and text.strip():
                 if self._is_whole(part.reference, path, data):
-                    self.references.append(Copy(part.reference, id, number))
+                    self.tally.references.append(Copy(part.reference, id, number))
                 continue
             if not text.strip():
                 if part.reference is not None:
-                    self.textless.append(Copy(part.reference, path, number))
+                    self.tally.textless.append(Copy(part.reference, path, number))
                 elif part.key is not None:
-                    self.unread["empty message{s}"] += 1
+                    self.tally.unread["empty message{s}"] += 1
                 else:
                     self.leave_out(Path(path), "empty")
-                    self.empty.append(id)
+                    self.tally.empty.append(id)
                 continue
             own = id if part.key is None else f"{id}#{part.key}"
             times[own] += 1
             own = own if times[own] == 1 else f"{own} ({times[own]})"
-            self.workbooks += [self.rows.shown(path)] * is_workbook(data, ending)
+            self.tally.workbooks += [self.rows.shown(path)] * is_workbook(data, ending)
             yield own, text, (part.title or Path(path).name).replace("\0", " ")
         if not number:
             self.leave_out(Path(path), NOTHING if data.strip() else "empty")
-            self.empty.append(id)
+            self.tally.empty.append(id)
 
     def sheets(self, path: Path) -> list[Sheet]:
         """The sheets of a workbook that have rows. Raises SourceError."""

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from setsearch.errors import DuplicateItem, InvalidItem, SourceError, UsageError
+from setsearch.indexing.apart import Reader
 from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.indexing.files import FileItem, FileReader, is_document
 from setsearch.indexing.formats import are_rows, unread_kind
-from setsearch.indexing.references.identity import Copy, Filed, Group, group_copies
+from setsearch.indexing.references.identity import Copy, Group, group_copies
 from setsearch.indexing.references.items import COLUMNS
 from setsearch.indexing.references.reference import Reference
 from setsearch.indexing.references.tables import are_reference_columns, reference_of_row
@@ -48,6 +49,7 @@ from setsearch.indexing.rows.reader import (
 )
 from setsearch.indexing.rows.relation_columns import read_columns
 from setsearch.indexing.rows.workbooks import WORKBOOKS, sheet_rows
+from setsearch.indexing.tally import Tally
 from setsearch.storage.documents import encode_columns
 from setsearch.storage.synced_source import Columns, Joined, field_and_column
 
@@ -82,10 +84,6 @@ class SourceReader:
     globs: tuple[str, ...] = ()
     cells: CellRules = field(default_factory=CellRules)
     follow: bool = False  # links that lead out of a folder
-    skipped: list[str] = field(default_factory=list)  # what `rows.warn` was told
-    numbered: list[str] = field(default_factory=list)  # files whose rows have no ids
-    seen: set[str] = field(default_factory=set)  # ids of rows
-    filed: Filed = field(default_factory=Filed)
     joined: Mapping[Joined, Mapping[str, list[str]]] = field(
         default_factory=dict
     )  # what other tables have of documents
@@ -93,25 +91,21 @@ class SourceReader:
     is_within: bool = False  # an archive
     database: Path | None = None  # that is written: its files in a folder are none of a user
     kept: tuple[str, ...] = ()  # columns that the collection has kept so far, where a document has them
+    apart: Reader = field(default_factory=Reader)
+    tally: Tally = field(default_factory=Tally)
 
     @cached_property
     def files(self) -> FileReader:
         """What reads files of documents."""
-        return FileReader(self.rows, self.globs, self.follow, self.database)
+        return FileReader(self.rows, self.globs, self.follow, self.database, self.apart, self.tally)
 
     @cached_property
     def _for_folders(self) -> "SourceReader":
-        return self._by(replace(self.rows, errors=self.folder_errors or self.rows.errors), self.globs)
+        return replace(self, rows=replace(self.rows, errors=self.folder_errors or self.rows.errors))
 
     @property
     def _table_name(self) -> str:
         return "" if self.rows.table is None else self.rows.table.name
-
-    def _by(self, rows: RowReader, globs: tuple[str, ...], is_within: bool = False) -> "SourceReader":
-        """What reads files otherwise, and tells this one what it found."""
-        own = replace(self, rows=rows, is_within=is_within)
-        vars(own)["files"] = replace(self.files, rows=rows, globs=globs)
-        return own
 
     def read(self, sources: Iterable[str]) -> Iterator[SourceItem | Group]:
         """All items of all sources; raises SourceError if there are none, or one cannot be read."""
@@ -128,7 +122,7 @@ class SourceReader:
             raise SourceError(f"no document has a column {wanted[0]!r} beside its text; leave it out, or give rows")
         if is_empty:
             lost = "" if self.cells.keep is None else f" that meets {self.cells.keep!r:.60}"
-            why = "; ".join([*sorted(self.files.left_out), *self.files.not_read()])
+            why = "; ".join([*sorted(self.tally.left_out), *self.tally.not_read()])
             lost += f" ({why})" if why else ""
             raise SourceError(f"nothing to index in {', '.join(paths) or self._table_name}: no document, no row{lost}")
 
@@ -173,12 +167,12 @@ class SourceReader:
             elif (rows := self._unless_references(path, id)) is not None:
                 optional = (*self.columns.texts, self.columns.title, *self.columns.keep, *self.columns.fields)
                 yield from self._each_row(self._document, self._with_ids(path, Path(path).name, rows), *optional)
-        groups = group_copies(self.files.references)[::-1]
-        self.files.references.clear()
-        fields = self.columns.fields or self.columns.joined
+        groups = group_copies(self.tally.references)[::-1]
+        self.tally.references.clear()
+        fields = self._of_reference if self.columns.fields or self.columns.joined else None
         while groups:  # each can be freed when it is written
             keep = self.columns.keep or tuple(name for name in self.kept if name in COLUMNS)
-            yield groups.pop()._replace(keep=keep, fields=self._of_reference if fields else None, filed=self.filed)
+            yield groups.pop()._replace(keep=keep, fields=fields, filed=self.tally.filed)
 
     def _of_reference(self, id: str, values: Mapping[str, Any]) -> dict[str, float | list[str]]:
         """What a reference has in its fields, of its columns. Raises SourceError."""
@@ -236,7 +230,7 @@ class SourceReader:
             yield from ((position, reference_of_row(position, row)) for position, row in self.rows_of(path))
             return
         list(texts)
-        for copy in self.files.references:
+        for copy in self.tally.references:
             yield copy.position, copy.reference
 
     @property
@@ -258,9 +252,9 @@ class SourceReader:
             reference = reference_of_row(position, values)
             if reference.text():
                 reference.forget()
-                self.files.references.append(Copy(reference, id, number))
+                self.tally.references.append(Copy(reference, id, number))
             else:
-                self.files.textless.append(Copy(reference, path, number))
+                self.tally.textless.append(Copy(reference, path, number))
         return None
 
     def _with_ids(self, path: str, name: str, rows: Iterator[Row]) -> Iterator[Row]:
@@ -275,7 +269,7 @@ class SourceReader:
             yield first
             yield from rows
             return
-        self.numbered.append(f"table {self._table_name}" if is_table else self.rows.shown(path))
+        self.tally.numbered.append(f"table {self._table_name}" if is_table else self.rows.shown(path))
         for position, values in chain([first], rows):
             number = values["rowid"] if is_table and "rowid" in values else position.rpartition(" ")[2]
             if NUMBERED in values:
@@ -301,7 +295,7 @@ class SourceReader:
     def _archive(self, archive: Path, prefix: str) -> Iterator[SourceItem]:
         with unpacked(archive, self.files.leave_out) as folder:
             if not any(folder.iterdir()):
-                if not any(str(archive) in own for names in self.files.left_out.values() for own in names):
+                if not any(str(archive) in own for names in self.tally.left_out.values() for own in names):
                     self.files.leave_out(archive, "archives without a file that is read")
                 return
 
@@ -312,7 +306,7 @@ class SourceReader:
             rows = replace(self.rows, warn=lambda message: self.rows.warn(told(message)), shown=told)
             globs = () if self.files.is_wanted(archive) else self.globs
             try:
-                yield from self._by(rows, globs, is_within=True)._folder(folder, prefix)
+                yield from replace(self, rows=rows, globs=globs, is_within=True)._folder(folder, prefix)
             except SourceError as error:
                 raise type(error)(told(str(error))) from error
 
@@ -329,7 +323,7 @@ class SourceReader:
         elif file_ending(file) not in ARROW_FILES and self._unless_references(str(file), id, False) is None:
             return
         elif file_ending(file) in JSON_LINES or holds_rows:
-            self.files.empty.append(id)  # it may have been one text before
+            self.tally.empty.append(id)  # it may have been one text before
             yield from self._row_file(file, id)
         elif is_array(file):
             yield from self.files.documents(file, id, is_named=False)
@@ -360,7 +354,7 @@ class SourceReader:
             raise SourceError(f"{position}: the column {name!r} is {title!r:.40}; titles are text, without NUL")
         text = "\n".join(cell_text(position, name, values[name]) for name in columns.texts)
         id = cell_id(position, columns.id, values[columns.id])
-        if id in self.seen:
+        if id in self.tally.seen:
             raise DuplicateItem(f"{position}: the id {id!r} occurs twice; ids must be unique")
         kept = {name: values[name] for name in columns.keep or [name for name in self.kept if name in values]}
         try:
@@ -368,7 +362,7 @@ class SourceReader:
         except InvalidItem as error:
             raise SourceError(f"{position}: {error}") from error
         fields = self._fields(position, id, values) if columns.fields or columns.joined else {}
-        self.seen.add(id)
+        self.tally.seen.add(id)
         return (id, text, title, kept or None, fields) if kept or fields else (id, text, title)
 
     def _fields(self, position: str, id: str, values: Mapping[str, Any]) -> dict[str, float | list[str]]:

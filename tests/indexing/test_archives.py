@@ -52,7 +52,7 @@ def test_an_archive_is_a_folder(tmp_path, name):
     wanted = ["a.txt", "notes/b.md", "r", "refs.ris"]
     found, reader = read(tmp_path / name)
     assert found == wanted
-    assert reader.files.left_out == {"no text": [str(tmp_path / name / "c.bin")]}
+    assert reader.tally.left_out == {"no text": [str(tmp_path / name / "c.bin")]}
     (tmp_path / "own.txt").write_text("cats")
     assert read(tmp_path)[0] == sorted([f"{name}/refs.ris", f"{name}/a.txt", f"{name}/notes/b.md", "own.txt", "r"])
     assert read(tmp_path / name, globs=("*.txt",))[0] == ["a.txt"]
@@ -77,7 +77,7 @@ def test_nothing_is_written_beside_the_archive(tmp_path):
         archive.writestr(link, "/etc/passwd")
     found, reader = read(tmp_path / "x.zip")
     assert found == ["good/b.txt"]
-    counts = {why: len(own) for why, own in reader.files.left_out.items()}
+    counts = {why: len(own) for why, own in reader.tally.left_out.items()}
     assert counts == {"names that lead out of their archive": 5, "File name too long": 1, "links of an archive": 1}
     assert [own.name for own in tmp_path.iterdir()] == ["x.zip"]
     (tmp_path / "x.zip").rename(tmp_path / "x")
@@ -120,8 +120,8 @@ def test_what_is_broken_costs_itself(tmp_path):
     found, reader = read(tmp_path / "x.zip")
     assert found == ["b.txt"]
     assert (
-        sorted(map(len, reader.files.left_out.values())) == [1, 1]
-        and "archives within archives" in reader.files.left_out
+        sorted(map(len, reader.tally.left_out.values())) == [1, 1]
+        and "archives within archives" in reader.tally.left_out
     )
     (tmp_path / "cut.zip").write_bytes(data[:-30])
     write(tmp_path / "cut.tgz", {f"{n}.txt": bytes(str(n), "ascii") * 9999 for n in range(9)})
@@ -129,7 +129,7 @@ def test_what_is_broken_costs_itself(tmp_path):
     (tmp_path / "cut.tgz").write_bytes(whole[: len(whole) // 2])
     found, reader = read(tmp_path)
     assert "cut.tgz/0.txt" in found and "cut.tgz/8.txt" not in found and "x.zip/b.txt" in found
-    assert {own.rsplit("/", 1)[1] for own in reader.files.left_out["archives that break off"]} >= {"cut.zip"}
+    assert {own.rsplit("/", 1)[1] for own in reader.tally.left_out["archives that break off"]} >= {"cut.zip"}
 
 
 def test_errors_and_warnings_name_the_archive(tmp_path):
@@ -169,7 +169,7 @@ def test_encrypted_members_and_other_archives_are_named(tmp_path):
     (tmp_path / "log.xz").write_bytes(b"\xfd7zXZ\0" + bytes(99))
     found, reader = read(tmp_path)
     assert found == ["x.zip/b.txt"]
-    assert {why: len(own) for why, own in reader.files.left_out.items()} == {"encrypted": 1, "packed: unpack it": 3}
+    assert {why: len(own) for why, own in reader.tally.left_out.items()} == {"encrypted": 1, "packed: unpack it": 3}
 
 
 def test_a_document_without_ending_is_no_archive(tmp_path):

@@ -54,7 +54,7 @@ def test_mails_have_their_subjects(tmp_path):
     assert title == "This is a test message"
     assert "Do you like this message?" in text
     assert found["all.mbox#1"] == (text + "\n", title)
-    empty = len(reader.files.left_out["empty"]) + reader.files.unread["empty message{s}"]
+    empty = len(reader.tally.left_out["empty"]) + reader.tally.unread["empty message{s}"]
     assert len(found) + empty >= 2 * len(mails), "some hold a line that begins with From"
     assert found["msg_07.eml"][1] == "Here is your dingus fish"
     assert not any("Content-Type" in text for id, (text, _) in found.items() if id.startswith("msg_0"))
@@ -124,7 +124,7 @@ def test_titles_and_texts_of_files(tmp_path):
         assert text is None or found[name][0] == text, name
     assert "does it" in found["tool.1"][0]
     assert ".SH" not in found["tool.1"][0]
-    left_out = {why: [Path(name).name for name in names] for why, names in reader.files.left_out.items()}
+    left_out = {why: [Path(name).name for name in names] for why, names in reader.tally.left_out.items()}
     assert left_out == {"no text": ["image"], "empty": ["none.txt"], "tables: name them one by one": ["rows.csv"]}
     chosen = SourceReader(Columns(), RowReader(), ("*.rst", "c*"))
     assert [id for id, _, _ in chosen.read([str(tmp_path)])] == ["b.rst", "c.md", "code.py"]
@@ -138,7 +138,7 @@ def test_what_cannot_be_read_stops_or_is_skipped(tmp_path, monkeypatch):
     (folder / "wide.txt").write_text("Löwen", encoding="utf-16")
     assert [*read(folder, errors="skip")[0]] == ["good.txt", "latin.txt", "wide.txt"]
     (folder / "noise.txt").write_bytes(bytes(range(256)))
-    assert read(folder)[1].files.left_out == {"no text": [str(folder / "noise.txt")]}
+    assert read(folder)[1].tally.left_out == {"no text": [str(folder / "noise.txt")]}
     (folder / "bad.txt.gz").write_bytes(b"no gzip")
     (folder / "refs.bib").write_text("@book{a, title={One}}\n")
     monkeypatch.setitem(sys.modules, "bibtexparser", None)
@@ -150,7 +150,7 @@ def test_what_cannot_be_read_stops_or_is_skipped(tmp_path, monkeypatch):
     found, reader = read(folder, errors="skip", warn=told.append)
     assert [*found] == ["good.txt", "latin.txt", "wide.txt"]
     assert (
-        len(told) == 1 and reader.files.left_out["BibTeX files need bibtexparser: pip install 'setsearch[references]'"]
+        len(told) == 1 and reader.tally.left_out["BibTeX files need bibtexparser: pip install 'setsearch[references]'"]
     )
 
 
@@ -205,7 +205,7 @@ def test_linked_folders_are_read_once(tmp_path, run):
     (folder / "a copy.txt").symlink_to(folder / "b.txt")
     found, reader = read(folder)
     assert [*found] == ["b.txt", "real/c.txt"], "links that lead out of the folder are not followed"
-    ((why, names),) = reader.files.left_out.items()
+    ((why, names),) = reader.tally.left_out.items()
     assert "lead out of the folder" in why and sorted(Path(name).name for name in names) == ["key.txt", "link"]
     assert "left out 2 files" in run("index", "a.db", str(folder))[2]
     assert run("index", "b.db", str(folder), "--follow")[2].startswith("indexed 3")
@@ -587,7 +587,7 @@ def test_utf_16_needs_no_mark(tmp_path, encoding):
     (tmp_path / "short.bin").write_bytes(b"a\0b\0c\0\xff\xff")
     found, reader = read(tmp_path)
     assert sorted(text for text, _ in found.values()) == ["# Lions in Köln", "Lions in Köln", "Lions in Köln"]
-    assert [*reader.files.left_out] == ["no text"]
+    assert [*reader.tally.left_out] == ["no text"]
 
 
 def test_a_named_encoding_is_taken_for_text(tmp_path):

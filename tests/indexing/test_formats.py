@@ -485,7 +485,7 @@ def test_a_file_that_takes_too_long_is_left_out(tmp_path, run, monkeypatch):
     reader.apart._start = lambda start=reader.apart._start: _with(reader.apart, "slow", "import time; time.sleep(60)")
     found = [id for path in reader.files(tmp_path / "notes") for id, *_ in reader.documents(path, path.name, False)]
     assert found == ["a.html", "c.html"]
-    ((why, names),) = reader.left_out.items()
+    ((why, names),) = reader.tally.left_out.items()
     assert "more than 2.5 s" in why and [Path(name).name for name in names] == ["b.html"]
     with pytest.raises(TooMuch, match=r"b\.html takes more than 2\.5 s to read; leave it out"):
         list(reader.documents(tmp_path / "notes" / "b.html", "b.html", True))

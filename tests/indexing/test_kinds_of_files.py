@@ -50,7 +50,7 @@ def test_an_empty_file_stops_nothing(tmp_path, content):
         (tmp_path / f"a{ending}").write_text(content)
     (tmp_path / "b.txt").write_text("lions")
     found, reader = read(tmp_path)
-    assert [*found] == ["b.txt"] and len(reader.files.left_out["empty"]) == len(FORMATS)
+    assert [*found] == ["b.txt"] and len(reader.tally.left_out["empty"]) == len(FORMATS)
 
 
 def test_texts_of_a_feed_are_pages(tmp_path):
@@ -157,7 +157,7 @@ def test_appointments_and_rtf_in_mail_are_counted(tmp_path):
     (tmp_path / "a.eml").write_text(CALENDAR)
     found, reader = read(tmp_path / "a.eml")
     assert found["a.eml"][0].split() == ["Meeting", "Lions."]
-    assert reader.files.unread == {"part{s} of mail": 2}
+    assert reader.tally.unread == {"part{s} of mail": 2}
 
 
 SAID = {
@@ -194,7 +194,7 @@ def test_what_is_not_read_is_told_by_its_content(tmp_path, data, what):
             read(tmp_path / "in" / name)
     (tmp_path / "in" / "b.txt").write_text("lions")
     found, reader = read(tmp_path / "in")
-    ((why, names),) = reader.files.left_out.items()
+    ((why, names),) = reader.tally.left_out.items()
     assert [*found] == ["b.txt"] and why.startswith(what) and len(names) == 4
 
 
@@ -265,7 +265,7 @@ def test_an_ending_may_be_wrong(tmp_path):
         with pytest.raises(errors.SourceError, match=f"{name} cannot be read"):
             read(tmp_path / name)
     (tmp_path / "h.docx").write_bytes(b"")
-    assert read(tmp_path / "h.docx", tmp_path / "d.docx")[1].files.left_out == {"empty": [str(tmp_path / "h.docx")]}
+    assert read(tmp_path / "h.docx", tmp_path / "d.docx")[1].tally.left_out == {"empty": [str(tmp_path / "h.docx")]}
     with zipfile.ZipFile(tmp_path / "g.csv", "w") as archive:
         archive.writestr("a.txt", "lions")
     with pytest.raises(errors.SourceError, match=r"g\.csv is not text"):
@@ -277,7 +277,7 @@ def test_locks_are_left_out_and_counted(tmp_path):
         (tmp_path / name).write_text("lions")
     found, reader = read(tmp_path)
     left_out = {"locks of office programs": [str(tmp_path / name) for name in (".~lock.b.odt#", "~$a.docx")]}
-    assert [*found] == ["a.txt"] and {why: sorted(names) for why, names in reader.files.left_out.items()} == left_out
+    assert [*found] == ["a.txt"] and {why: sorted(names) for why, names in reader.tally.left_out.items()} == left_out
     assert [*read(tmp_path / "~$a.docx", tmp_path / "a.txt")[0]] == ["a.txt"]
 
 
@@ -296,7 +296,7 @@ def test_nothing_waits_for_a_pipe(tmp_path, monkeypatch, failed, run):
         found, reader = read(folder)
     assert [*found] == ["a.txt"]
     left_out = {
-        why: [name.rpartition("/")[2] for name in sorted(names)] for why, names in reader.files.left_out.items()
+        why: [name.rpartition("/")[2] for name in sorted(names)] for why, names in reader.tally.left_out.items()
     }
     assert left_out == {
         "pipes, sockets and devices": ["pipe", "pipe.csv", "pipe.json", "socket"],
@@ -374,7 +374,7 @@ def test_a_file_that_unpacks_to_much_is_left_out(tmp_path, monkeypatch):
     (tmp_path / "in" / "bomb.json.gz").unlink()
     (tmp_path / "in" / "a.txt").write_text("lions" * (1 << 18))
     found, reader = read(tmp_path / "in")
-    assert [*found] == ["a.txt"] and "more than" in next(iter(reader.files.left_out))
+    assert [*found] == ["a.txt"] and "more than" in next(iter(reader.tally.left_out))
 
 
 RIS = "TY  - JOUR\nTI  - Big cats\nAB  - Lions roar.\nDO  - 10.1000/a\nER  - \n"
@@ -445,7 +445,7 @@ def test_an_export_in_xml_is_its_records(tmp_path, root):
     (tmp_path / "a.xml").write_text(text)
     found, reader = read(tmp_path)
     assert found == {"a.xml#1": ("Lions\nThey roar.", "Lions"), "a.xml#2": ("Wheat\nIt grows.", "Wheat")}
-    assert reader.files.not_read() == ["1 attachment"] * (root == "en-export")
+    assert reader.tally.not_read() == ["1 attachment"] * (root == "en-export")
 
 
 def test_other_collections_stay_one_text(tmp_path):
@@ -466,7 +466,7 @@ def test_a_canvas_is_what_its_cards_say(tmp_path):
     (tmp_path / "new.canvas").write_text("{}")
     found, reader = read(tmp_path)
     assert found == {"a.canvas": ("# Cats\nLions\n\nPrey\n\neats", "Cats")}
-    assert reader.files.left_out == {"empty": [str(tmp_path / "new.canvas")]}
+    assert reader.tally.left_out == {"empty": [str(tmp_path / "new.canvas")]}
 
 
 def test_marc_is_told_whatever_its_ending(tmp_path):

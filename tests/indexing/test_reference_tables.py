@@ -257,7 +257,7 @@ def test_a_bad_row_of_references_is_skipped_with_its_line(tmp_path):
     reader = SourceReader(Columns(), RowReader("skip", told.append))
     assert len(list(reader.read([str(tmp_path / "a.csv")]))) == 2
     assert len(told) == 1 and "a.csv, line 3" in told[0]
-    assert (reader.files.left_out, len(reader.files.textless)) == ({}, 1)
+    assert (reader.tally.left_out, len(reader.tally.textless)) == ({}, 1)
 
 
 @pytest.mark.parametrize(

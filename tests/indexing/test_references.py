@@ -216,7 +216,7 @@ def copies_of(path):
 
     reader = FileReader(RowReader())
     list(reader.documents(path, path.name, is_named=True))
-    return reader.references
+    return reader.tally.references
 
 
 def reference(**fields):

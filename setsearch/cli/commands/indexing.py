@@ -297,16 +297,17 @@ def _make_reader(
     from setsearch.indexing.rows.reader import RowReader
     from setsearch.indexing.rows.table_rows import TableRows
     from setsearch.indexing.sources import SourceReader, titles_by_item
+    from setsearch.indexing.tally import Tally
 
     if columns.features is None and any(rules._replace(keep=None)):
         raise UsageError(f"{RULES} are for a relation: name its --items and --features")
     form: Any = {"encoding": given.encoding, "delimiter": given.delimiter}
-    skipped: list[str] = []
+    tally = Tally()
 
     def warn(message: str) -> None:
         """Tell the first ones, and count all."""
-        skipped.append(message)
-        if len(skipped) <= SHOWN_SKIPS:
+        tally.skipped.append(message)
+        if len(tally.skipped) <= SHOWN_SKIPS:
             say(message)
 
     errors = given.errors or "strict"
@@ -315,30 +316,30 @@ def _make_reader(
     table = None if given.table is None else TableRows(given.table, host, time_limit=time_limit)
     rows = RowReader(errors, warn, table, **form)
     globs, folder_errors = tuple(given.glob or ()), given.errors or "skip"
-    return SourceReader(columns, rows, globs, cells, given.follow, skipped, folder_errors=folder_errors)
+    return SourceReader(columns, rows, globs, cells, given.follow, folder_errors=folder_errors, tally=tally)
 
 
 def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collection) -> None:
     """Everything that is not in the index, or not as somebody may expect it."""
-    for why, names in sorted(reader.files.left_out.items()):
+    for why, names in sorted(reader.tally.left_out.items()):
         say(f"left out {_files(names)}: {why}")
-    if unread := reader.files.not_read():
+    if unread := reader.tally.not_read():
         say(f"not read: {', '.join(unread)}")
-    if reader.files.workbooks:
-        say(f"read {_files(reader.files.workbooks)} as a document each; --text COL reads the rows of a sheet")
-    if reader.files.cut:
-        say(f"{_files(reader.files.cut)} without an end of the last record: the download may have broken off")
-    if len(reader.skipped) > SHOWN_SKIPS:
-        say(f"skipped {len(reader.skipped):,} in all")
+    if reader.tally.workbooks:
+        say(f"read {_files(reader.tally.workbooks)} as a document each; --text COL reads the rows of a sheet")
+    if reader.tally.cut:
+        say(f"{_files(reader.tally.cut)} without an end of the last record: the download may have broken off")
+    if len(reader.tally.skipped) > SHOWN_SKIPS:
+        say(f"skipped {len(reader.tally.skipped):,} in all")
     for encoding, names in sorted(reader.rows.decided.items()):
         say(f"read {_files(names)} as {encoding}; --encoding names another one")
-    if reader.numbered:
-        say(f"no column 'id' in {first_of(reader.numbered)}: rows are numbered (--id names a column)")
+    if reader.tally.numbered:
+        say(f"no column 'id' in {first_of(reader.tally.numbered)}: rows are numbered (--id names a column)")
     _tell_references(reader)
     kept = list[str]()  # files that are empty now, and had a text when they were indexed before
-    if reader.files.empty:
+    if reader.tally.empty:
         with suppress(UnknownReading):
-            kept = [id for id in index.items("documents").titles(reader.files.empty) if id not in reader.seen]
+            kept = [id for id in index.items("documents").titles(reader.tally.empty) if id not in reader.tally.seen]
     if kept:
         way_out = shlex.join(["setsearch", "delete", str(db), *kept[:1]])
         say(f"the index keeps the earlier text of {_files(kept)}; `{way_out}` deletes it")
@@ -346,8 +347,8 @@ def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collect
 
 def _tell_references(reader: "SourceReader") -> None:
     """Which references came several times, and which have names of an earlier version."""
-    merged, older, bare = reader.filed.merged, reader.filed.older, reader.filed.bare
-    if textless := [reader.rows.shown(copy.position) for copy in reader.files.textless]:
+    merged, older, bare = reader.tally.filed.merged, reader.tally.filed.older, reader.tally.filed.bare
+    if textless := [reader.rows.shown(copy.position) for copy in reader.tally.textless]:
         say(f"left out {len(textless):,} reference{'s' * (len(textless) > 1)} without a text ({first_of(textless)})")
     if bare:
         say(f"{len(bare):,} reference{'s' * (len(bare) > 1)} without an abstract ({first_of(bare)})")

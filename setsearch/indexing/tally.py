@@ -1,0 +1,33 @@
+"""What became of the files and rows that are read, beside the items that they give."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from setsearch.indexing.references.identity import Copy, Filed
+
+
+@dataclass
+class Tally:
+    """What was left out, and what a user may expect otherwise; all that read one set of sources have the same.
+
+    `left_out` names files by the reason, `unread` counts what gave no text. `empty` are the ids of files without a
+    document, which may have had one before. `references` wait until all are there: one may be in several files. `cut`
+    names files that end within a record.
+    """
+
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+    unread: Counter[str] = field(default_factory=Counter)
+    empty: list[str] = field(default_factory=list)
+    references: list[Copy] = field(default_factory=list)
+    cut: list[str] = field(default_factory=list)
+    workbooks: list[str] = field(default_factory=list)  # files whose sheets became one document
+    textless: list[Copy] = field(default_factory=list)  # references without a text
+    filed: Filed = field(default_factory=Filed)
+    skipped: list[str] = field(default_factory=list)  # what readers of rows warned of
+    numbered: list[str] = field(default_factory=list)  # files whose rows have no ids
+    seen: set[str] = field(default_factory=set)  # ids of rows
+
+    def not_read(self) -> list[str]:
+        """What gave no text, with its numbers."""
+        counts = sorted(self.unread.items())
+        return [f"{count:,} {what.format(s='s' * (count > 1))}" for what, count in counts if count]
