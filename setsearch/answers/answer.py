@@ -30,7 +30,7 @@ class Hits(list[Hit]):
     `whole`: whether ids came as whole numbers, in a frame, so that they are numbers in frames again. `blank` is the
     score of an item that shares nothing with the examples, None if features that no seed has count too; `untold`:
     why what belongs cannot be told, where it was asked for and several examples, or words, do not tell it; `learned`:
-    whether rejected items taught what separates them, so that scores are margins (search/separation.py); `common`: the
+    whether rejected items taught what separates them, so that scores are margins (search/rejected.py); `common`: the
     reasons that they share, if they are explained; `groups`: the examples in groups, if they fall into some: each has
     hits of its own, whose scores are those of its question, and which follow one another in turn; `beside`: examples
     that would not be heard, which have a few hits of their own.

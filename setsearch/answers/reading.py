@@ -26,6 +26,7 @@ from setsearch.search.cutoff import SeedFit, fits
 from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected, once_each
 from setsearch.search.groups import FEWEST, find_groups, make_groups
 from setsearch.search.passes import ALL, Wanted, Weighing
+from setsearch.search.rejected import with_correction
 from setsearch.search.request import (
     ExpandRequest,
     SeedNames,
@@ -36,7 +37,6 @@ from setsearch.search.request import (
     positive_integer,
     text_list,
 )
-from setsearch.search.separation import with_correction
 from setsearch.search.together import together
 from setsearch.search.weights import SeedWeights
 from setsearch.storage.ids import plain_name
@@ -83,7 +83,7 @@ class Reading(BaseReading, Named):
         unless `keep_seeds`. `explain` fills the `features` of the hits.
 
         `exclude` leaves out more items, as negative examples. With "lift" they teach what separates them from the seeds
-        (search/separation.py): the hits are `learned`, and scores are margins, with 0 half-way. For words, what
+        (search/rejected.py): the hits are `learned`, and scores are margins, with 0 half-way. For words, what
         rejected ones have counts less, and a part of their weights is subtracted. With `gamma` the score subtracts
         gamma times their weights instead; 0, the default of models whose score is a probability, only leaves them out.
         `among` filters before the best k are taken: ids (unknown ones are ignored), or a `Where`, an SQL condition.

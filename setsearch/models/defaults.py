@@ -40,7 +40,7 @@ class Defaults:
     """The defaults of a kind of items.
 
     `feedback`, `neighbors`, `rarity` and `budget` are those of the model lift; `vectors`: the weights of vectors.
-    `rejection`: how rejected items change the weights; None if they teach what separates them (search/separation.py).
+    `rejection`: how rejected items change the weights; None if they teach what separates them (search/rejected.py).
     `divided`: whether examples fall into groups without being asked (search/groups.py). `fields`: the names of the
     fields of the features, if there are several; `weights`: what these count by default, if not alike.
     """

@@ -165,7 +165,7 @@ class SeedWeights:
 
     `make_positive` makes the weights of the examples, `join` the examples with the items that joined, when needed.
     `named` are parts of the base with names, `(n_ids,)` each; `corrections`: what rejected items teach
-    (search/separation.py).
+    (search/rejected.py).
     """
 
     model: Model

@@ -5,7 +5,7 @@
 Workers join the weights with the postings of the active features and add them by item. Weights and values are multiples
 of powers of two (setsearch.arrays), so sums are exact in any order, on any number of workers.
 
-What rejected items teach is search/separation.py, with the best and the sampled items of the workers.
+What rejected items teach is search/rejected.py, with the best and the sampled items of the workers.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ from setsearch.memory.fields import Fields
 from setsearch.models.values import ValueRule
 from setsearch.search.cutoff import LEADERS
 from setsearch.search.examples import Examples
-from setsearch.search.separation import (
+from setsearch.search.rejected import (
     SAMPLE,
     Unmarked,
     corrected,

@@ -15,11 +15,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from setsearch.integrations.sklearn import SetExpander
 from setsearch.models.svm import Marked, fit
-from setsearch.search.separation import ACCEPTED, DECAY, LARGE, LEADERS, PRIOR, SAMPLE, UNMARKED, UNMARKED_SHARE
+from setsearch.search.rejected import ACCEPTED, DECAY, LARGE, LEADERS, PRIOR, SAMPLE, UNMARKED, UNMARKED_SHARE
 
 
 class BayesianSets(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The score of SetExpander; once a record was refused, the rule of reviews in setsearch/search/separation.py."""
+    """The score of SetExpander; once a record was refused, the rule of reviews in setsearch/search/rejected.py."""
 
     name, label = "setsearch", "Bayesian Sets"
 

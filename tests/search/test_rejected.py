@@ -10,8 +10,7 @@ from samples import planted, random_data, with_kernels
 import setsearch
 from setsearch.models import svm
 from setsearch.models.svm import COST, Marked, fit, solve, svm_rule
-from setsearch.search import separation
-from setsearch.search.separation import SAMPLE, _sample
+from setsearch.search.rejected import SAMPLE, _sample
 
 NEAR = 1e-5  # weights and values are rounded to 2^-22
 
@@ -20,7 +19,7 @@ NEAR = 1e-5  # weights and values are rounded to 2^-22
 @pytest.mark.parametrize("case", range(6))
 @pytest.mark.parametrize("twice", [False, True])
 def test_scores_equal_the_definition(build, monkeypatch, case, large, twice):
-    monkeypatch.setattr(separation, "LARGE", large)
+    monkeypatch.setattr("setsearch.search.rejected.LARGE", large)
     data = random_data(case, 40, 25, 0.3)
     lift = lift_scores(data, ["i1", "i2"], slope=1.0, binarization="presence")
     for rejected in (["i3"], ["i5", "i4", "i9", "i0"]):
