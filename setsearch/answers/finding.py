@@ -27,8 +27,9 @@ class Named:
         """The k items whose id or title matches a text best.
 
         First those that are the text, then those that begin with it, have it at a later word, are one edit from it,
-        have it inside, have all its words, or are similar to it; in any case; equal ones by total. Those after the
-        first two are looked for if fewer than k begin with the text, and similar ones if there are no others.
+        have it inside, have all its words, have words one edit from its words, or are similar to it; in any case; equal
+        ones by total. Those after the first two are looked for if fewer than k begin with the text, and each of the
+        last two if there are no others.
         """
         if not isinstance(text, str) or not isinstance(k, int) or k < 1:
             raise InvalidParameter(f"a name is found by a text, and k is at least 1, not {text!r:.40} and {k!r:.40}")

@@ -4,7 +4,7 @@ import sqlite3
 import sys
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from operator import add
 from typing import Self
@@ -15,7 +15,7 @@ from setsearch.arrays import Array, Ints, bincount, offsets
 from setsearch.errors import LostArrays
 from setsearch.lists import LOCK
 from setsearch.storage.generations import json_of
-from setsearch.storage.matching import is_one_edit
+from setsearch.storage.matching import BREAK, NamePage, is_one_edit
 from setsearch.storage.names import LAST_CHARACTER, MOST_CANDIDATES, Vocabulary
 from setsearch.storage.revisions import Revision
 from setsearch.text.contexts import describe_context
@@ -158,6 +158,14 @@ class WordVocabulary(Vocabulary):
         """Ids of words that have all words of a text."""
         wanted = text.lower().split()
         return [id for id, word in enumerate(self.words) if all(part in word for part in wanted)][:MOST_CANDIDATES]
+
+    def _pages(self, text: str) -> Iterator[NamePage]:
+        """All words."""
+        yield NamePage(text, BREAK.join(self.words))
+
+    def _either(self, names: Iterable[str]) -> list[int]:
+        """The ids of words."""
+        return sorted(self._ids[name] for name in names)
 
     def alike(self, text: str) -> list[int]:
         """Ids of words of about the length of a text, those with its first letter first."""

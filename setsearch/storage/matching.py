@@ -1,6 +1,7 @@
 """How well a name or title matches what somebody typed: any case, any part, the words of it, small errors.
 
-SQLite finds the candidates by the patterns here. rapidfuzz, 12 MB, would take the place of two functions.
+SQLite finds the candidates by the patterns here, a page of names by a few runs. rapidfuzz, 12 MB, would take the place
+of two functions.
 """
 
 import difflib
@@ -11,12 +12,16 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-WHOLE, BEGINNING, LATER_WORD, ONE_EDIT, INSIDE, WORDS, SIMILAR = range(7)  # from the best
+WHOLE, BEGINNING, LATER_WORD, ONE_EDIT, INSIDE, WORDS, NEAR_WORDS, SIMILAR = range(8)  # from the best
 LEAST_EDITED = 4  # characters of a text: shorter ones are one edit from too many names
 LEAST_SIMILAR = 0.7  # of difflib's ratio
 TRIGRAM = 3  # characters
+BREAK = "\0"  # between names in one text; none has it
 LONGEST_SHOWN = 80  # characters of a text in a message
 _may_have_accents = re.compile("[aceinosuyz]", re.IGNORECASE)
+_marks = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")  # on letters of Latin
+_LETTER = r"[^\W_]"
+_word = re.compile(f"{_LETTER}+")
 
 
 Total = Callable[[int], int]  # how often a thing is used, by its id
@@ -57,7 +62,7 @@ def as_typed(text: str, name: str) -> str:
     name = name.casefold()
     if name.isascii() or not text.isascii():
         return name
-    return "".join(letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter))
+    return _marks.sub("", unicodedata.normalize("NFKD", name))
 
 
 def _match(wanted: str, words: Sequence[str], name: str) -> tuple[int, float]:
@@ -71,10 +76,33 @@ def _match(wanted: str, words: Sequence[str], name: str) -> tuple[int, float]:
         return ONE_EDIT, 1.0
     if place > 0:
         return INSIDE, 1.0
-    if words and all(word in name for word in words):
-        return WORDS, 1.0
+    has_all = bool(words) and all(word in name for word in words)
+    if has_all or _has_near_words(wanted, name):
+        return WORDS if has_all else NEAR_WORDS, 1.0
     # A longer name may begin with something similar: a title with a year behind it.
     return SIMILAR, max(_ratio(wanted, candidate) for candidate in {name, name[: len(wanted)]})
+
+
+def _has_near_words(wanted: str, name: str) -> bool:
+    """Whether each word of a text begins a word of a name, or is one edit from one; the longest may be inside one."""
+    words = words_of(wanted)
+    if not words or len(words[0]) < LEAST_EDITED or not any(part in name for part in _left(words[0])):
+        return False
+    own = _word.findall(name)
+    return all(any(other.startswith(word) or is_one_edit(word, other) for other in own) for word in words)
+
+
+@lru_cache(8)
+def words_of(text: str) -> list[str]:
+    """The words of a text, the longest first."""
+    return sorted(_word.findall(text), key=len, reverse=True)
+
+
+@lru_cache(8)
+def _left(word: str) -> tuple[str, str, str]:
+    """Of which each edit of a word leaves one: its halves, and itself with a swap of the letters between them."""
+    half = len(word) // 2
+    return word[:half], word[half:], word[: half - 1] + word[half - 1 : half + 1][::-1] + word[half + 1 :]
 
 
 def _ratio(wanted: str, name: str) -> float:
@@ -124,6 +152,50 @@ def edited(text: str) -> list[str]:
 def trigrams(text: str) -> list[str]:
     """The parts of three characters of a text."""
     return list(dict.fromkeys(text[n : n + TRIGRAM] for n in range(len(text) - TRIGRAM + 1)))
+
+
+class NamePage:
+    """Names, or titles, as a text of breaks and names."""
+
+    def __init__(self, text: str, names: str) -> None:
+        self._names = names
+        self._typed = as_typed(text.casefold(), names)  # as long as `names`, counted in breaks
+        self._split: list[str] = []
+
+    def with_near_words(self, word: str) -> set[str]:
+        """Names that have a word of at least LEAST_EDITED characters inside, or a word that is one edit from it."""
+        first, last, swapped = _left(word)
+        page, found = self._typed, self._starts(word)
+        for one in re.finditer(rf"{first}{_LETTER}*", page):
+            if not page[one.start() - 1 : one.start()].isalnum() and is_one_edit(word, one[0]):
+                found.append(one.start())
+        for left in (last, swapped):  # one pattern for both would take eight times as long
+            for end in (one.end() for one in re.finditer(rf"{left}(?!{_LETTER})", page)):
+                for start in range(max(end - len(word) - 1, 0), end - len(word) + 2):
+                    own = page[start:end]
+                    if not page[start - 1 : start].isalnum() and is_one_edit(word, own) and _word.fullmatch(own):
+                        found.append(start)
+        return self._at(found)
+
+    def trigrams(self, text: str) -> Counter[str]:
+        """How many trigrams of a text each name has that has any."""
+        shared = Counter[str]()
+        for part in trigrams(text):
+            shared.update(self._at(self._starts(part)))
+        return shared
+
+    def _starts(self, part: str) -> list[int]:
+        return [one.start() for one in re.finditer(re.escape(part), self._typed)]
+
+    def _at(self, places: Iterable[int]) -> set[str]:
+        """The names at places of the page."""
+        self._split = self._split or self._names.split(BREAK)
+        found, number, last = set[str](), 0, 0
+        for place in sorted(places):
+            number += self._typed.count(BREAK, last, place)
+            found.add(self._split[number])
+            last = place
+        return found
 
 
 def spellings(text: str) -> list[str]:
