@@ -146,7 +146,10 @@ class Index:
         return self._write(items, items.roles.relation, replace=update)
 
     def delete(self, ids: Iterable[str], relation: tuple[str, str] | None = None) -> int:
-        """Delete items by id; returns how many. Raises UnknownItem; then nothing is deleted."""
+        """Delete items by id; returns how many. Raises UnknownItem; then nothing is deleted.
+
+        A relation named from its other side, as ("user", "film") of ("film", "user"), loses features, from all items.
+        """
         require_several(ids, "ids", "ids")
         names = list(dict.fromkeys(map(id_text, [ids] if isinstance(ids, str) else ids)))
         for name in names:
@@ -155,7 +158,13 @@ class Index:
         from setsearch.indexing.writer import Writer
 
         with self._database.write() as cursor:
-            target = find_relation(load_relations(cursor), relation, self._collection)
+            relations, other_side = load_relations(cursor), None
+            target = find_relation(relations, relation, self._collection)
+            if target is None and relation is not None:
+                other_side = find_relation(relations, relation[::-1], self._collection)
+            if other_side is not None:
+                refuse_synced(other_side)
+                return Writer(other_side).delete_features(names)
             if target is None:
                 raise NoIndex(f"{self._database} holds no such relation to delete from")
             if target.columns is not None:

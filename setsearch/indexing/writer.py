@@ -17,7 +17,7 @@ from setsearch.arrays import (
     run_starts,
     sum_runs,
 )
-from setsearch.errors import DuplicateItem, InvalidItem
+from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter
 from setsearch.indexing.batch import Batch, OfFields, PreparedItem, check_counts
 from setsearch.indexing.item_fields import (
     field_features,
@@ -31,7 +31,7 @@ from setsearch.storage.documents import Texts, write_columns
 from setsearch.storage.forward_lists import NOTHING
 from setsearch.storage.ids import is_storable
 from setsearch.storage.names import NamesTaken
-from setsearch.storage.relation import Relation
+from setsearch.storage.relation import NO_ITEMS, Relation
 from setsearch.storage.vectors import delete_orphans, delete_vectors, digest, is_encoded
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.extras import TermIds
@@ -96,6 +96,28 @@ class Writer:
         delete_vectors(vocabulary, [(name, None) for name in names])
         write_columns(self.relation, [(id, None) for id in ids])
         self.changed.append(np.array(ids, np.int64))
+        self._finish()
+        return len(ids)
+
+    def delete_features(self, names: Sequence[str]) -> int:
+        """Delete features of the first field from all items; returns how many. Raises UnknownItem, InvalidParameter."""
+        relation = self.relation
+        if relation.analyzer is not None or relation.columns is not None:
+            raise InvalidParameter(
+                f"{relation.features.name} go with the {relation.items.name} that have them: delete these"
+            )
+        ids = np.array(relation.features.ids_to_delete(names), np.int64)
+        for id in ids[relation.fields_of(ids) > 0].tolist():
+            raise InvalidParameter(
+                f"{relation.features.stored([id])[id][0]!r} is of a field; `update` gives items other values there"
+            )
+        having = [NO_ITEMS, *(own.lists[np.isin(own.ids, ids)] for own in relation.forward.sweep())]
+        items = distinct(np.concatenate(having))
+        for start in range(0, len(items), MOVED_TOGETHER):
+            part = items[start : start + MOVED_TOGETHER]
+            before = relation.forward.read(part)
+            self._replace(part, before, before.select(~np.isin(before.ids, ids)))
+        self.changed.append(items)
         self._finish()
         return len(ids)
 

@@ -461,7 +461,12 @@ def test_two_relations_in_one_database(failed, run, animals, tmp_path):
     (tmp_path / "r.csv").write_text("film,user\nAlien,u1\nAliens,u1\nBrazil,u3\n")
     assert run("index", "a.db", "r.csv", "--items", "film", "--features", "user")[0] == 0
     failed(run("delete", "a.db", "Alien"), 1, "several relations")
-    failed(run("delete", "a.db", "Alien", "--items", "user"), 2, "documents, film")
+    failed(run("delete", "a.db", "Alien", "--items", "book"), 2, "documents, terms, film, user")
+    failed(run("delete", "a.db", "Alien", "--items", "user"), 1, "no item 'Alien' to delete")
+    failed(run("delete", "a.db", "cat", "--items", "terms"), 2, "terms go with the documents that have them")
+    assert run("delete", "a.db", "Alien", "--items", "film")[0] == 0
+    assert run("delete", "a.db", "u3", "--items", "user") == (0, "", "deleted 1 from a.db\n")
+    assert run("index", "a.db", "r.csv", "--items", "film", "--features", "user")[0] == 0
     assert run("delete", "a.db", "Alien", "--items", "film")[0] == 0
     assert run("check", "a.db")[0] == 0
     assert [hit["item"] for hit in json.loads(run("expand", "a.db", "Aliens", "--items", "film")[1])] == ["Brazil"]

@@ -212,13 +212,12 @@ def delete(
     items: Annotated[str | None, option("NAME", "The kind of items, if there are several.")] = None,
     timeout: Timeout = 5.0,
 ) -> None:
-    """Delete items by id.
+    """Delete items by id, also those of the other side of a relation, such as users of films.
 
     Example: setsearch delete notes.db old.txt
     """
     with db.open(timeout=timeout) as index:
-        both = [(r["items"], r["features"]) for r in index.info()["readings"]]
-        relations = [names for number, names in enumerate(both) if names[::-1] not in both[:number]]
+        relations = [(r["items"], r["features"]) for r in index.info()["readings"]]
         named = [names for names in relations if names[0] == items]
         if items is not None and not named:
             raise UsageError(f"--items is one of {', '.join(names[0] for names in relations)}, not {items!r}")
