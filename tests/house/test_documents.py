@@ -14,6 +14,7 @@ import pytest
 import setsearch
 from setsearch.cli.app import COMMANDS
 from setsearch.indexing.formats import FORMATS
+from setsearch.indexing.rows.archives import ENDINGS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
@@ -216,7 +217,7 @@ def test_endings_of_files_are_told_as_they_are_read():
     told = (ROOT / "docs/files.md").read_text().partition("## References")[0]
     left_out = re.search(r"- \*\*Left out\*\*.*?(?=\n- )", told, re.DOTALL)[0]
     read, unread = ({*re.findall(r"(?<=[` ])\.[a-z]+\b", text)} for text in (told.replace(left_out, ""), left_out))
-    assert read and read <= {*FORMATS, ".zip", ".tar"}
+    assert read and read <= {*FORMATS, *ENDINGS}
     assert unread and not unread & FORMATS.keys()
 
 

@@ -7,6 +7,7 @@ import os
 import shlex
 import socket
 import sqlite3
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -436,6 +437,27 @@ EXPORTS = {
         RECORD(f"<header><identifier>x</identifier></header><dc:title>{title}</dc:title><dc:format>{text}</dc:format>")
         for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
     ],
+    'tmx version="1.4"': [
+        f'{header}<tu tuid="7"><tuv xml:lang="en"><seg>{title}</seg></tuv><tuv xml:lang="en"><seg>{text}</seg></tuv></tu>'
+        for header, title, text in (
+            ("<header><prop type='a'>x</prop></header>", "Lions", 'They <bpt i="1">&lt;b&gt;</bpt>ro<ept i="1"/>ar.'),
+            ("", "Wheat", "It <hi>gr</hi>ows."),
+        )
+    ],
+    'martif type="TBX"': [
+        f"{header}<termEntry id='c1'><langSet><tig><term>{title}</term><termNote>{text}</termNote></tig></langSet></termEntry>"
+        for header, title, text in (
+            ("<martifHeader><p>x</p></martifHeader>", "Lions", "They roar."), ("", "Wheat", "It grows.")
+        )
+    ],
+    "tbx": [
+        f"<conceptEntry id='c1'><langSec><termSec><term>{title}</term><termNote>{text}</termNote></termSec></langSec></conceptEntry>"
+        for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
+    ],
+    'xliff version="1.2"': [
+        f"<trans-unit id='a'><source>{title}</source><target>{text}</target></trans-unit>"
+        for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
+    ],
 }  # fmt: skip
 
 
@@ -446,6 +468,50 @@ def test_an_export_in_xml_is_its_records(tmp_path, root):
     found, reader = read(tmp_path)
     assert found == {"a.xml#1": ("Lions\nThey roar.", "Lions"), "a.xml#2": ("Wheat\nIt grows.", "Wheat")}
     assert reader.tally.not_read() == ["1 attachment"] * (root == "en-export")
+
+
+def test_a_translation_memory_loses_no_words(tmp_path):
+    """What is to be translated within a code stays; most are written in UTF-16."""
+    unit = "<tu><prop type='d'>zoo</prop><tuv><seg>Löwen<ph>&lt;a title='<sub>Cats</sub>'></ph></seg></tuv></tu>"
+    (tmp_path / "a.tmx").write_text(f"<?xml version='1.0'?><tmx><header/><body>{unit}</body></tmx>", "utf-16")
+    ((id, (text, title)),) = read(tmp_path)[0].items()
+    assert (id, title) == ("a.tmx#1", "Löwen")
+    assert all(word in text for word in ("zoo", "Löwen", "Cats"))
+
+
+WORDS = "1-2\tdel\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\tde\tADP\t_\t_\t3\tcase\t_\t_\n2\tel\tel\tDET\t_\t_\t3\tdet\t_\t_\n"
+WORDS += "3\tmar\tmar\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n3.1\tunsaid\t_\t_\t_\t_\t_\t_\t_\t_\n4\t.\t.\tPUNCT\t_\t_\t3\tp\t_\t_\n"
+
+
+def test_a_treebank_is_its_sentences(tmp_path):
+    (tmp_path / "a.conllu").write_text(f"# newdoc id = one\n# text = Lions roar.\n{WORDS}\n# newdoc id = two\n{WORDS}")
+    (tmp_path / "b.conllu").write_text(f"# sent_id = 1\n{WORDS}\n{WORDS}\nno line of it\n", newline="\r\n")
+    (tmp_path / "c.conllu").write_text(f"# newdoc\n{WORDS}\n# newdoc id = 7\n{WORDS}")
+    found, _ = read(tmp_path)
+    assert found == {
+        "a.conllu#one": ("Lions roar.", "Lions roar."),
+        "a.conllu#two": ("del mar.", "del mar."),
+        "b.conllu": ("del mar.\ndel mar.", "del mar."),
+        "c.conllu#1": ("del mar.", "del mar."),
+        "c.conllu#2": ("del mar.", "del mar."),
+    }
+
+
+def test_a_note_of_joplin_is_what_was_written(tmp_path):
+    id = "0123456789abcdef" * 2
+    below = f"id: {id}\nparent_id: {id}\nauthor: Ann Lee\nsource_url: \nis_todo: 0\nmarkup_language: 1\ntype_: 1"
+    note = f"Big cats\n\n# Lions\n\nThey roar. id: {id}\n\n{below}"
+    (tmp_path / "a.md").write_text(note, newline="\r\n")
+    (tmp_path / "tag.md").write_text(f"zoo\n\nid: {id}\ntype_: 5")
+    (tmp_path / "b.md").write_text(f"Cats\n\n{below}\n\nMore.")
+    with tarfile.open(tmp_path / "c.jex", "w") as archive:
+        archive.add(tmp_path / "a.md", "a.md")
+    found, _ = read(tmp_path)
+    body = f"Big cats\n\n# Lions\n\nThey roar. id: {id}\nAnn Lee", "Big cats"
+    assert found.pop("b.md")[0] == f"Cats\n\n{below}\n\nMore.", "not at its end"
+    assert {name: (text.replace("\r", ""), title) for name, (text, title) in found.items()} == {
+        "a.md": body, "c.jex/a.md": body, "tag.md": ("zoo", "zoo")
+    }  # fmt: skip
 
 
 def test_other_collections_stay_one_text(tmp_path):

@@ -18,10 +18,15 @@ EXPORTS = {
     "collection": r"<(?:\w+:)?record\b",
     "modsCollection": r"<(?:\w+:)?mods\b",
     "OAI-PMH": r"<record>\s*<header\b",
+    "tmx": r"<tu\b",
+    "martif": r"<termEntry\b",
+    "tbx": r"<conceptEntry\b",
+    "xliff": r"<(?:trans-)?unit\b",
 }
 _NO_TEXT = frozenset(
     "created updated note-attributes resource siteinfo ns id parentid timestamp contributor model format sha1 origin "
-    "leader controlfield marc:leader marc:controlfield recordinfo header responsedate request".split()
+    "leader controlfield marc:leader marc:controlfield recordinfo header responsedate request "
+    "martifheader tbxheader".split()
 )
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
 _SAID = ("source", "input", "text", "label", "url")  # by a cell, or a card
@@ -30,6 +35,9 @@ _xml_titles = (
     re.compile(r"<(?:\w+:)?(?:article-)?title(?:\s[^<>]{0,200})?>([^<]+)<"),
     re.compile(r"<(?:\w+:)?datafield\s[^<>]{0,200}\b245\b[^<>]{0,200}>\s*<[^<>]{0,200}>([^<]+)<"),
 )
+_unit_title = re.compile(r"<(?:seg|term|source)(?:\s[^<>]{0,200})?>([^<]+)<")
+# What translators leave as it is, unless some text within it is theirs.
+_codes = re.compile(r"<(bpt|ept|it|ph|ut)(?:\s[^<>]{0,200})?(?:/>|>[^<]*</\1\s*>)")
 _root = re.compile(rf"\s*(?:<[?!][^<>]*>\s*)*<(?:\w+:)?({'|'.join(EXPORTS)})[\s>]")
 _feed = re.compile(r"<(?:rss|feed)[\s>]")
 _tag = re.compile(r"<[^<>]*>?")
@@ -56,13 +64,14 @@ def xml(data: bytes, decode: Decode) -> Parts:
     whole = declared(data, decode).replace("<![CDATA[", "").replace("]]>", "")
     root = _root.match(whole)
     starts = [record.start() for record in re.finditer(EXPORTS[root[1]], whole)] if root else []
+    titles = (*_xml_titles, _unit_title) if starts else _xml_titles
     for number, (start, end) in enumerate(pairwise((0, *starts[1:], None)), 1):
-        source, page = whole[start:end], XmlPage()
+        source, page = _codes.sub("", whole[start:end]) if starts else whole, XmlPage()
         page.hidden = _NO_TEXT if starts else page.hidden
         text = read_page(source, page).text()
         if _feed.search(source, 0, LOOKED_AT):
             text = read_page(text).text()
-        found = next(filter(None, (title.search(source) for title in _xml_titles)), None)
+        found = next(filter(None, (title.search(source) for title in titles)), None)
         title = (shorten(unescape(found[1])) if found else None) or headline(text)
         yield Part(text, title, str(number) if starts else None)
     if root and root[1] == "en-export":

@@ -1,7 +1,7 @@
-"""Texts as people type them: notes with front matter, outlines of Org, programs."""
+"""Texts as people type them: notes with front matter, outlines of Org, programs, sentences with their grammar."""
 
 import re
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.indexing.formats.part import Decode, Part, Parts
@@ -15,7 +15,16 @@ _double_quoted = re.compile(r'"((?:\\.|[^"\\])*)"\s*(?:#.*)?$')
 _single_quoted = re.compile(r"'((?:''|[^'])*)'\s*(?:#.*)?$")
 _escaped = re.compile(r"\\(x[0-9a-fA-F]{2}|u(?!d[89a-f])[0-9a-fA-F]{4}|.)")
 _mark_of_lines = re.compile(r"(?:[|>][-+0-9]*)?\s*(?:#.*)?")
+COLUMNS = 10  # of CoNLL-U
+AT_END = 40  # characters in which a note of Joplin says its type
 _TRIPLE = ('"""', "'''")
+# What Joplin writes below a note; of it, an author and an address are words.
+_joplin = re.compile(r"\n\n(id: [0-9a-f]{32}\n(?:[a-z_]+:.*\n)*type_: \d+)\s*\Z")
+_joplin_words = re.compile(r"^(?:author|source_url): (.+)", re.MULTILINE)
+_document = re.compile(r"^# newdoc\b.*\n", re.MULTILINE)
+_document_id = re.compile(r"# newdoc\s+id\s*=\s*(.+)")
+_numbered = re.compile(r"[0-9]{1,9}(?:-[0-9]{1,9})?\t")  # a word, or a contraction
+_sentence = re.compile(r"^# text = (.+)$", re.MULTILINE)
 _org_title = re.compile(r"^#\+title:[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
 _org_hidden = re.compile(
     r"^[ \t]*(?:#\+(?!title|caption)\w+.*|#(?: .*)?|:\w[\w-]*:.*|(?:DEADLINE|SCHEDULED|CLOSED):.*)$\n?",
@@ -32,9 +41,15 @@ _org_link = re.compile(r"\[\[(?:[^\[\]]*\]\[)?([^\[\]]*)\]\]")
 def plain_text(data: bytes, decode: Decode) -> Parts:
     """A text; its title is that of its front matter, its first heading, or its first line.
 
-    Of front matter (YAML or TOML, as before the text of notes and pages) the values are text, the keys are not.
+    Of front matter (YAML or TOML, as before the text of notes and pages) the values are text, the keys are not. A note
+    of Joplin begins with its title.
     """
     text = decode(data)
+    below = _joplin.search(text.replace("\r\n", "\n")) if "\ntype_: " in text[-AT_END:] else None
+    if below is not None:
+        note, words = below.string[: below.start()], _joplin_words.findall(below[1])
+        yield Part("\n".join((note, *words)), shorten(note.partition("\n")[0]) or headline(note))
+        return
     text = _for_terminals.sub("", text) if "\x1b" in text or "\b" in text else text
     front, body = _front_matter(text)
     title = _title_of(front)
@@ -95,3 +110,31 @@ def org(data: bytes, decode: Decode) -> Parts:
     text = _org_link.sub(r"\1", _org_heading.sub(r"\1", _org_key.sub("", _org_hidden.sub("", source))))
     title = named[1] if named else heading[1] if heading else None
     yield Part(text, shorten(title) or headline(text))
+
+
+def treebank(data: bytes, decode: Decode) -> Parts:
+    """The sentences of a file of CoNLL-U as they are read, without lemmas and grammar; each `newdoc` is a document."""
+    source = decode(data).replace("\r\n", "\n")
+    starts = [found.start() for found in _document.finditer(source)]
+    documents = [source[start:end] for start, end in pairwise((0, *starts[1:], None))]
+    ids = [told[1].strip() for document in documents if (told := _document_id.search(document))]
+    keys = ids if len({*ids}) == len(documents) else [str(number) for number in range(1, len(documents) + 1)]
+    for key, document in zip(keys, documents, strict=True):
+        sentences = (sentence for block in document.split("\n\n") if (sentence := _sentence_of(block)))
+        text = "\n".join(sentences)
+        yield Part(text, headline(text), key if starts else None)
+
+
+def _sentence_of(block: str) -> str:
+    """A sentence as it says itself, or its forms: a contraction stands for its parts, empty nodes are unsaid."""
+    told = _sentence.search(block)
+    if told is not None:
+        return told[1]
+    said, until = "", 0
+    for columns in (line.split("\t") for line in block.splitlines() if _numbered.match(line)):
+        first, _, last = columns[0].partition("-")
+        if len(columns) < COLUMNS or int(first) <= until:
+            continue
+        until = int(last or first)
+        said += columns[1] + " " * ("SpaceAfter=No" not in columns[-1])
+    return said.strip()

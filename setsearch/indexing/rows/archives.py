@@ -21,7 +21,7 @@ try:
 except ImportError:  # a Python may be built without it, as that of a browser is; then tarfile tells it
     from tarfile import CompressionError as LZMAError  # type: ignore[assignment]
 
-ENDINGS = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+ENDINGS = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".jex")
 MOST_MEMBERS, LONGEST_LIST = 100_000, 1 << 24  # of an archive; bytes of the list of a .zip
 PIECE = 1 << 20  # bytes that are written at once
 BROKEN = (
