@@ -419,6 +419,17 @@ def test_broken_bibtex_is_told(run, failed, tmp_path):
     assert set(documents(tmp_path / "a.db")) == {"a", "c"}
 
 
+def test_a_comment_of_bibtex_is_no_entry_that_may_be_broken(run, tmp_path):
+    """Names of groups of JabRef may have a brace."""
+    groups = "@Comment{jabref-meta: grouping:\n0 AllEntriesGroup:;\n1 StaticGroup:Reading {list\\;0\\;;\n}\n"
+    entries = [
+        "@article{a, title={Lions}, abstract={They roar}}\n",
+        "@article{b, title={Wheat}, abstract={It grows}}\n",
+    ]
+    (tmp_path / "b.bib").write_text(groups.join(["", *entries, ""]))
+    assert run("index", "a.db", "b.bib") == (0, "", "indexed 2; a.db now holds 2 documents, 6 terms\n")
+
+
 values = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)
 tags = {
     RIS: ["TI", "AB", "KW", "AU", "ZZ"],

@@ -14,6 +14,7 @@ _ESCAPED = {letter: f"\\{letter}" for letter in "%&#$_{}"}
 _ESCAPED |= {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
 _PART = r'"[^"]*"|\{[^{}]*\}|[^\s#"{}]+'
 _part = re.compile(_PART)
+_comment = re.compile(r"\s*@comment\b", re.IGNORECASE)
 _several = re.compile(rf"\s*(?:{_PART})(?:\s*#\s*(?:{_PART}))+\s*")
 logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what it would print, an error tells
 
@@ -28,7 +29,9 @@ def read_bibtex(text: str) -> Iterator[Reference]:
     for entry in sorted(entries, key=lambda entry: entry.start_line or 0):
         fields = tuple((str(field.key), _joined(str(field.value), library.strings_dict)) for field in entry.fields)
         yield Reference(BIBTEX, fields, str(entry.entry_type), str(entry.key), (entry.start_line or 0) + 1)
-    broken = [str(block.start_line + 1) for block in library.failed_blocks if block.ignore_error_block is None]
+    failed = (block for block in library.failed_blocks if block.ignore_error_block is None)
+    # Groups of JabRef are a comment, with braces as people name them.
+    broken = [str(block.start_line + 1) for block in failed if not _comment.match(block.raw or "")]
     if len(broken) > 1:
         raise ValueError(f"{len(broken):,} entries are broken: those that begin in lines {', '.join(broken)}")
     if broken:
