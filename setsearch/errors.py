@@ -27,6 +27,11 @@ from traceback import walk_tb
 REPAIR_HINT = "`setsearch check` may repair it"  # the way out of a CorruptIndex
 
 
+def number_of(count: int, noun: str) -> str:
+    """A number of things for a message: 1 field, 1,234 fields."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 class SetsearchError(Exception):
     """Base of all errors that setsearch raises."""
 

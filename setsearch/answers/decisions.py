@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from setsearch.answers.saved.stored import Row, StoredSets
-from setsearch.errors import AnsweredMeanwhile, ChangedSet, InvalidParameter
+from setsearch.errors import AnsweredMeanwhile, ChangedSet, InvalidParameter, number_of
 from setsearch.sqlite.database import Database
 
 LONGEST_NOTE = 10_000  # characters
@@ -173,7 +173,7 @@ class Decisions:
         is_there = stored.items_of(self.name) is not None
         if self._known is not None and not is_there:
             gone = f"somebody has deleted the set {self.name!r} meanwhile, and nothing was saved"
-            raise ChangedSet(f"{gone}; `restore` brings its {len(self._known):,} answers back")
+            raise ChangedSet(f"{gone}; `restore` brings its {number_of(len(self._known), 'answer')} back")
         return is_there
 
 

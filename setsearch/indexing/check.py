@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 
 from setsearch.arrays import Entries, Ints, distinct, pack, repeat
-from setsearch.errors import CorruptIndex, LostArrays, SetsearchError
+from setsearch.errors import CorruptIndex, LostArrays, SetsearchError, number_of
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.item_fields import levels_differ, numbers_of
 from setsearch.indexing.sync import check_source, read_again
@@ -81,7 +81,7 @@ def repair(intake: Intake, file: Path | None) -> Iterator[str]:
         for vocabulary in (relation.items, relation.features):
             count = delete_damaged(vocabulary)
             if count:
-                yield f"{vocabulary.name}: {count} damaged vectors were deleted"
+                yield f"{vocabulary.name}: deleted {number_of(count, 'damaged vector')}"
         if read_again(intake, relation):
             yield f"{relation.label}: read again from its table"
         else:

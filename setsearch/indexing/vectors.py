@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem
+from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem, number_of
 from setsearch.indexing.writer import Writer
 from setsearch.options import Progress
 from setsearch.sqlite.database import Database
@@ -83,7 +83,9 @@ def _paired(pairs: tuple[Iterable[str], Iterable[Any]]) -> tuple[list[Any], list
     """Ids and vectors; raises InvalidItem if they are not as many, DuplicateItem."""
     ids, rows = [id_text(id) for id in pairs[0]], list(pairs[1])
     if len(ids) != len(rows):
-        raise InvalidItem(f"{len(ids)} ids and {len(rows)} vectors; give one vector for each id")
+        raise InvalidItem(
+            f"{number_of(len(ids), 'id')} and {number_of(len(rows), 'vector')}; give one vector for each id"
+        )
     for twice, times in Counter(id for id in ids if isinstance(id, str)).most_common(1):
         if times > 1:
             raise DuplicateItem(f"the id {twice!r} occurs twice; ids must be unique")

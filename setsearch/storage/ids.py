@@ -74,6 +74,12 @@ def collection_of(name: str) -> str:
     return name.partition(SLASH)[0] if SLASH in name else ""
 
 
+def in_number(count: int, kind: str) -> str:
+    """A number of things of a kind: 1 document, 2 documents; kinds that others named stay as they are."""
+    one = kind.removesuffix("s") if plain_name(kind) in ("documents", "terms") and count == 1 else kind
+    return f"{count:,} {one}"
+
+
 def plain_name(name: str) -> str:
     """A name without its collection: documents, terms, or a column."""
     return name.partition(SLASH)[2] if SLASH in name else name

@@ -10,7 +10,6 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -21,7 +20,7 @@ from setsearch.errors import ChangedSet, DatabaseError, Fault, NoIndex, ReadOnly
 from setsearch.index import Index
 from setsearch.options import in_words
 from setsearch.pool import QuestionPool, Unavailable
-from setsearch.web.access import RequestLimits, Rules
+from setsearch.web.access import KnownHosts, RequestLimits, Rules
 from setsearch.web.page import HERE, Render, make_pages, make_render
 from setsearch.web.typed_names import without_commands
 
@@ -77,7 +76,7 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> "FastAPI"
             CORSMiddleware, allow_origins=rules.origins, allow_methods=methods, allow_headers=["authorization"]
         )
     if rules.hosts:
-        app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(rules.hosts), www_redirect=False)
+        app.add_middleware(KnownHosts, names=rules.hosts)
     return app
 
 
@@ -122,6 +121,9 @@ def _answer_errors(app: Starlette, render: Render, known: list[BaseRoute]) -> No
 
     async def _refused_by_rule(request: Request, error: HTTPException) -> Response:
         headers = error.headers
+        if error.status_code == 400 and isinstance(error.__cause__, RecursionError | UnicodeDecodeError):
+            problem = "nested too deep" if isinstance(error.__cause__, RecursionError) else "not UTF-8"
+            return _answer(request, 422, f"the body is {problem}; /openapi.json has what it may be")
         if error.status_code == 405:  # the router names the methods of one route only
             routes = [route for route in known if isinstance(route, Route) and route.path_regex.match(_path(request))]
             headers = {"allow": ", ".join(sorted({method for route in routes for method in route.methods or ()}))}

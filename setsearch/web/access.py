@@ -11,8 +11,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -173,6 +174,32 @@ def _is_same(origin: str, request: Request) -> bool:
     except ValueError:
         return False
     return host == request.headers.get("host") and scheme in {request.url.scheme, "https"}
+
+
+class KnownHosts:
+    """ASGI middleware: refuses requests to a name that is none of the server, as Starlette's does, but in JSON."""
+
+    def __init__(self, app: ASGIApp, names: tuple[str, ...]) -> None:
+        self._app, self._names = app, list(names)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer that it is refused."""
+        is_known = False
+
+        async def pass_on(*_: Any) -> None:
+            nonlocal is_known
+            is_known = True
+
+        async def unsaid(_: Message) -> None:
+            """What it would say in plain text."""
+
+        await TrustedHostMiddleware(pass_on, self._names, www_redirect=False)(scope, receive, unsaid)
+        if is_known:
+            await self._app(scope, receive, send)
+            return
+        name = Request(scope).headers.get("host", "")
+        problem = f"{name!r:.80} is no name of this server; `setsearch serve --name` gives it more"
+        await JSONResponse({"error": problem}, 400)(scope, receive, send)
 
 
 class RequestLimits:

@@ -16,7 +16,7 @@ from setsearch.answers.saved.growing import Grown
 from setsearch.answers.saved.inbox import InboxRow
 from setsearch.answers.sets import ItemSet, Question
 from setsearch.answers.sets import change_set as change
-from setsearch.errors import ChangedSet, SourceError, UsageError
+from setsearch.errors import ChangedSet, SourceError, UsageError, number_of
 from setsearch.index import Index
 from setsearch.pool import QuestionPool
 from setsearch.search.cutoff import SeedFit
@@ -32,7 +32,7 @@ SetNamed = Annotated[str, Path(min_length=1, max_length=200)]
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {"model": schemas.Problem, "description": why}
     for code, why in {
-        400: "not HTTP, or an address and headers of more than 64 KB",
+        400: "not HTTP, an address and headers of more than 64 KB, or no name of this server",
         401: "the token is missing",
         403: "read-only, or a request from another origin",
         404: "no such item, set or reading",
@@ -262,7 +262,7 @@ def _expand(index: Index, query: schemas.ExpandQuery) -> list[BaseModel]:
     asked, options = _question(index, query)
     given, weights = [*asked.seeds], options.pop("weights", ())
     if weights and len(weights) != len(given):
-        raise UsageError(f"there are {len(weights)} weights for {len(given)} seeds; give one for each")
+        raise UsageError(f"weights: {len(weights)} for {number_of(len(given), 'seed')}; give one for each")
     if weights and len({*given}) < len(given):
         raise UsageError("a seed is given twice; with weights give each once")
     asked = asked._replace(seeds=dict(zip(given, weights, strict=True)) if weights else given)

@@ -12,7 +12,7 @@ from setsearch.answers.sets import AnyReading
 from setsearch.errors import InvalidParameter
 from setsearch.index import Index
 from setsearch.learning.review import Review
-from setsearch.storage.ids import collection_of, plain_name
+from setsearch.storage.ids import collection_of, in_number, plain_name
 from setsearch.web.page_state import Address
 from setsearch.web.typed_names import find_spelled
 
@@ -59,7 +59,7 @@ def make_start(
     example = ", ".join(first if plain_name(reading.name) == "terms" else first[:1])
     own = [other for other in readings if reading.name in (other["items"], other["features"])]
     parts = [
-        f"{other['shown_count']:,} {LABELS.get(kind := plain_name(other['items']), kind).lower()}" for other in own
+        in_number(other["shown_count"], plain_name(other["items"])).replace("term", "word").lower() for other in own
     ]
     has_references = any(other["references"] for other in own if other["items"] == reading.name)
     return Start(" and ".join(parts), starters, shortened(example, LONGEST_PLACEHOLDER), has_references, typed)

@@ -686,4 +686,4 @@ def test_only_what_people_chose_is_evaluated(tmp_path, run):
     grown = json.loads(run("grow", "a.db", "--group", "kinds", "--rounds", "2", "--each", "2")[1])
     code, out, err = run(*command)
     assert (code, out) == before[:2]
-    assert f"{len(grown)} members that joined by growing are left out" in err and len(grown) > 4
+    assert f"left out, {len(grown)} members that joined by growing" in err and len(grown) > 4

@@ -189,7 +189,7 @@ BAD_SOURCES = [
     ("no object", {"b.jsonl": b"[1]\n"}, ("b.jsonl",), ("line 1", "not a JSON object")),
     ("missing column", {"m.csv": b"id,body\n1,x\n"}, ("m.csv",), ("m.csv, line 2", "'text'", "id, body")),
     ("missing id", {"m.csv": b"key,text\n1,x\n"}, ("m.csv", "--id", "no"), ("'no'", "key, text")),
-    ("short row", {"m.csv": b"id,text\n1\n"}, ("m.csv",), ("m.csv, line 2", "1 fields", "2")),
+    ("short row", {"m.csv": b"id,text\n1\n"}, ("m.csv",), ("m.csv, line 2", "1 field, ", "2")),
     ("open quote", {"m.csv": b'id,text\n1,"x\n'}, ("m.csv",), ("m.csv",)),
     ("empty id", {"m.csv": b"id,text\n,x\n"}, ("m.csv",), ("m.csv, line 2", "'id'")),
     ("null id", {"m.jsonl": b'{"id": null, "text": "x"}\n'}, ("m.jsonl",), ("line 1", "None")),
@@ -720,8 +720,10 @@ def test_an_item_that_loses_entries_is_told(run, tmp_path):
         return run("index", "a.db", name, "--items", "film", "--features", "user")[2].splitlines()[1:]
 
     before = [f"{user},{film}" for user in ("ann", "bob", "cleo") for film in ("Alien", "Aliens", "Brazil")]
-    lost = "4 entries that items had before are gone: give all rows of an item in one call"
+    lost = "4 entries are gone that items had before: give all rows of an item in one call"
     assert index("all.csv", before) == index("all.csv", before) == []
+    assert index("more.csv", [*before, "di,Alien", "di,Amelie"]) == []
+    assert index("one.csv", ["ann,Alien", "bob,Alien", "cleo,Alien"]) == [lost.replace("4 entries are", "1 entry is")]
     assert index("more.csv", [*before, "di,Alien", "di,Amelie"]) == []
     assert index("night.csv", ["eve,Alien"]) == [lost]
     assert index("new.csv", ["eve,Chocolat"]) == []

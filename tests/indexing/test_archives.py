@@ -190,7 +190,7 @@ from setsearch.cli.app import main
 main()
 """
     for name, told in (
-        ("notes.zip", "indexed 1; notes.db now holds 1 documents, 3 terms"),
+        ("notes.zip", "indexed 1; notes.db now holds 1 document, 3 terms"),
         ("notes.tar.xz", "Error: notes.tar.xz is not read: packed: unpack it"),
     ):
         command = [sys.executable, "-c", code, "index", "notes.db", name]

@@ -311,7 +311,7 @@ def test_a_damaged_vector_is_noticed(built, tmp_path):
         with pytest.raises(errors.CorruptIndex, match="vector of 'i2' is damaged"):
             index.items("documents").expand(["i1"])
         assert any("vector of 'i2' is damaged" in line for line in index.check())
-        assert "documents: 1 damaged vectors were deleted" in index.repair()
+        assert "documents: deleted 1 damaged vector" in index.repair()
         assert index.check() == []
         assert index.info()["vectors"]["documents"]["count"] == len(vectors) - 1
         assert index.items("documents").expand(["i1"])

@@ -79,7 +79,7 @@ def test_from_documents_to_answers_and_back(run, spark_run, tmp_path):
         assert said in err
     assert spark_run("from-sqlite", "x.db", "again")[0] == 0
     code, _, err = spark_run("to-sqlite", "again", "part.db", "--where", "title like '%ats'")
-    assert (code, "2 items are in" in err) == (0, True)
+    assert (code, "has 2 items" in err) == (0, True)
     assert run("check", "part.db")[0] == 0
 
 

@@ -205,11 +205,17 @@ def test_mistakes_are_told_in_one_line(asked, path, query, status, said):
     assert len(problem) < 2000
 
 
-@pytest.mark.parametrize(("body", "said"), [(b"", "the body"), (b"[]", "JSON object"), (b"{,", "broken JSON")])
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        *((b"", "the body"), (b"[]", "JSON object"), (b"{,", "broken JSON")),
+        *((b"[" * 100_000, "nested too deep; /openapi.json"), (b'{"seeds": ["\xff"]}', "not UTF-8; /openapi.json")),
+    ],
+)
 def test_bodies_that_are_no_question(asked, body, said):
     json_ = {"content-type": "application/json"}
     status, _, answer = asked.ask("/api/expand", method="POST", body=body, headers=json_)
-    assert (status, said in answer) == (422, True)
+    assert (status, said in json.loads(answer)["error"]) == (422, True)
 
 
 def test_who_may_do_what(serve, animals):
@@ -272,10 +278,23 @@ def test_an_item_with_much_is_cut(asked):
 
 def test_other_names_of_the_server_are_refused(serve, animals):
     server = serve(animals)
-    assert server.ask("/api/info", headers={"host": "evil.example"})[0] == 400
+    status, headers, answer = server.ask("/api/info", headers={"host": "evil.example"})
+    assert (status, headers["content-type"]) == (400, "application/json")
+    assert json.loads(answer) == {
+        "error": "'evil.example' is no name of this server; `setsearch serve --name` gives it more"
+    }
     assert server.ask("/api/info", headers={"host": f"localhost:{server.port}"})[0] == 200
     named = serve(animals, "--name", "sets.example")
     assert named.ask("/api/info", headers={"host": "sets.example"})[0] == 200
+
+
+def test_one_thing_is_told_as_one(serve, tmp_path):
+    with setsearch.open(tmp_path / "one.db", create=True) as index:
+        index.add([("a", "lions roar")])
+        index.add([("Alien", ["ann", "bob"])], ("films", "users"))
+    server = serve(tmp_path / "one.db")
+    assert "It holds 1 document and 2 words." in server.ask("/", items="documents")[2]
+    assert "It holds 1 films and 2 users." in server.ask("/", items="films")[2], "a name that somebody gave"
 
 
 def test_read_only_saves_nothing(serve, animals):

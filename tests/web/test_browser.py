@@ -513,9 +513,10 @@ def test_the_line_on_the_curve_moves_by_keys_and_without_a_script(serve, animals
     curve, within = page.get_by_label("How many belong"), "#hits > li[data-item]:not(.beyond)"
     assert len(page.locator(".curve polyline").get_attribute("points").split()) == len(hits(page))
     curve.focus()
-    curve.press("Home")
-    curve.press("ArrowRight")
     names = page.locator("#hits .name").all_inner_texts()
+    curve.press("Home")
+    expect(page.locator("#ending")).to_have_text(f"1 belongs, the last: {names[0]}")
+    curve.press("ArrowRight")
     expect(page.locator("#ending")).to_have_text(f"2 belong, the last: {names[1]}")
     assert float(page.locator("#line").get_attribute("x1")) == pytest.approx(100 / (len(names) - 1))
     page.wait_for_url("**end=2")

@@ -25,6 +25,7 @@ from setsearch.cli.source_options import (
 )
 from setsearch.core import NOT_BUILT
 from setsearch.errors import MissingDatabase, NoIndex, SetsearchError, UnknownReading, UsageError
+from setsearch.storage.ids import in_number
 
 if TYPE_CHECKING:
     from setsearch.indexing.sources import SourceReader
@@ -366,13 +367,14 @@ def _files(names: list[str]) -> str:
 
 def _tell_indexed(index: "setsearch.Index", written: int, db: str) -> None:
     content = index.info()
-    parts = [f"{r['item_count']:,} {r['items']}" for r in content["readings"]]
+    parts = [in_number(r["item_count"], r["items"]) for r in content["readings"]]
     if content["contexts"]:
         parts.append(f"{content['contexts']['terms']:,} of them in context")
     parts += [f"vectors of {own['count']:,} {name}" for name, own in content["vectors"].items()]
     say(f"indexed {written:,}; {db} now holds {', '.join(parts)}")
     if index.lost:
-        say(f"{index.lost:,} entries that items had before are gone: give all rows of an item in one call")
+        what = "1 entry is gone" if index.lost == 1 else f"{index.lost:,} entries are gone"
+        say(f"{what} that items had before: give all rows of an item in one call")
     if index.unread_share > UNUSUAL:
         signs = "are these drawings, data, or in another encoding (--encoding)? --glob chooses files"
         say(f"{index.unread_share:.0%} of the characters are in no word, which is unusual: {signs}")

@@ -6,7 +6,7 @@ from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import Collection, Items, with_options
 from setsearch.cli.output import Show, first_of, format_options, print_json, print_lines, say
 from setsearch.cli.progress import tell
-from setsearch.errors import UsageError
+from setsearch.errors import UsageError, number_of
 
 if TYPE_CHECKING:
     from setsearch.index import Index
@@ -86,7 +86,7 @@ def _sets_of(index: "Index", sets: str | None, items: str | None) -> tuple[dict[
         known[one.name] = [item for item in one.accepted if item not in joined]
         grown += len(joined)
     if grown:
-        say(f"note: {grown:,} members that joined by growing are left out; nobody chose them")
+        say(f"note: left out, {number_of(grown, 'member')} that joined by growing: nobody chose what joins so")
     if len(known) < len(saved) and len({one.items for one in saved}) > 1:
         say(f"note: the saved sets of {items} only; --items takes those of others")
     if not known:

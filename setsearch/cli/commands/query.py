@@ -21,7 +21,7 @@ from setsearch.cli.options import (
     question_options,
     with_options,
 )
-from setsearch.errors import SetsearchError, SourceError, UsageError
+from setsearch.errors import SetsearchError, SourceError, UsageError, number_of
 from setsearch.options import ALL, EXAMPLES, MODEL, RESULT, SAVED, ModelOptions, offered
 
 if TYPE_CHECKING:
@@ -300,7 +300,9 @@ def _weighted(seeds: list[str], weights: str | None) -> list[str] | dict[str, fl
     except ValueError as error:
         raise UsageError(f"--seed-weights are numbers such as 1,0.5, not {weights!r:.60}") from error
     if len(numbers) != len(seeds):
-        raise UsageError(f"--seed-weights has {len(numbers)} numbers for {len(seeds)} seeds; give one for each")
+        raise UsageError(
+            f"--seed-weights: {number_of(len(numbers), 'number')} for {number_of(len(seeds), 'seed')}; give one each"
+        )
     if len(set(seeds)) < len(seeds):
         raise UsageError("a seed is given twice; with --seed-weights give each once")
     return dict(zip(seeds, numbers, strict=True))

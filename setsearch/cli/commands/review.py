@@ -15,7 +15,7 @@ from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import Collection, Items
 from setsearch.cli.output import bars, first_of, say, say_lines, write_file
 from setsearch.cli.progress import tell
-from setsearch.errors import AnsweredMeanwhile, ChangedSet, Interrupted, NoSeeds, SetsearchError, UsageError
+from setsearch.errors import AnsweredMeanwhile, ChangedSet, Interrupted, NoSeeds, SetsearchError, UsageError, number_of
 
 if TYPE_CHECKING:
     from setsearch.answers.decisions import Decision
@@ -118,7 +118,7 @@ def _export(review: "Review", export: Path) -> None:
     write_file(export, content)
     if dropped:
         tags = first_of([f"{tag} {number:,}" for tag, number in dropped.most_common()])
-        say(f"not in {export}: {dropped.total():,} fields ({tags}) for which .{kind} has no place")
+        say(f"not in {export}: {number_of(dropped.total(), 'field')} ({tags}) for which .{kind} has no place")
     say(f"wrote {export}: {_state(review)}")
 
 

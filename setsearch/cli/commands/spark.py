@@ -13,7 +13,7 @@ from setsearch.cli.help import ADVANCED, PanelCommand, argument, option
 from setsearch.cli.notes import tell_notes
 from setsearch.cli.output import Show, format_options, say
 from setsearch.cli.source_options import column_options
-from setsearch.errors import Interrupted, UsageError
+from setsearch.errors import Interrupted, UsageError, number_of
 from setsearch.options import MODEL, RESULT, ModelOptions, offered
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def to_sqlite(
         from setsearch.spark import to_sqlite
 
         count = to_sqlite(spark, place, db, where=where, sample=sample)
-    say(f"{count:,} items are in {db}")
+    say(f"{db} has {number_of(count, 'item')}")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from setsearch.cli.help import flag, option
 from setsearch.cli.options import Collection, Items, waiting_options, with_options
 from setsearch.cli.output import say
 from setsearch.cli.progress import tell
-from setsearch.errors import MissingDatabase, NoIndex, SourceError, UsageError
+from setsearch.errors import MissingDatabase, NoIndex, SourceError, UsageError, number_of
 
 if TYPE_CHECKING:
     from setsearch.index import Index
@@ -109,7 +109,9 @@ def add_matrix(index: "Index", path: Path, ids: str | None, items: str | None, r
         raise UsageError(f"--ids FILE names the rows of a .npy file; give it, or {path.with_suffix('.txt')}")
     names = [str(number) for number in range(1, len(matrix) + 1)] if ids is None else read_ids(ids)
     if len(names) != len(matrix):
-        raise SourceError(f"{ids} has {len(names):,} ids, {path} {len(matrix):,} rows; give one id for each row")
+        raise SourceError(
+            f"{ids} has {number_of(len(names), 'id')}, {path} {number_of(len(matrix), 'row')}; give one id for each row"
+        )
     with tell("reading") as follow:
         return index.add_vectors(names, follow(matrix), items, replace=replace)
 

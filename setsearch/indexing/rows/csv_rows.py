@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 
-from setsearch.errors import SourceError
+from setsearch.errors import SourceError, number_of
 from setsearch.indexing.rows.cells import Cells, Row
 from setsearch.indexing.rows.decimal_marks import BadRow, Skip, with_marks
 
@@ -72,7 +72,7 @@ def _below_header(rows: Iterator[list[str]], source: "_Lines", name: str) -> Ite
             position = f"{name}, line {source.first}"
             row += [""] * len(header[len(row) :]) if not any(header[len(row) :]) else []
             if len(row) < len(header) or any(row[len(header) :]):
-                yield BadRow(position, f"{len(row)} fields, but the header has {len(header)}")
+                yield BadRow(position, f"{number_of(len(row), 'field')}, but the header has {len(header)}")
                 continue
             cells = Cells((column, cell) for column, cell in zip(header, row, strict=False) if column not in repeated)
             cells.repeated = repeated

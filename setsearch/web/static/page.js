@@ -89,7 +89,7 @@ function moveLine(end) {
     const place = 100 * (end.value - 1) / (end.max - 1), last = $(".name", rows()[end.value - 1]);
     for (const x of ["x1", "x2"]) $("#line").setAttribute(x, place);
     $("#line").setAttribute("visibility", "visible");
-    $("#ending").value = `${end.value} belong, the last: ${last?.textContent ?? ""}`;
+    $("#ending").value = `${end.value} ${end.value === "1" ? "belongs" : "belong"}, the last: ${last?.textContent ?? ""}`;
   };
   end.onchange = () => { clearTimeout(timer); timer = setTimeout(() => end.isConnected && end.form.requestSubmit(), SLOW); };
 }
