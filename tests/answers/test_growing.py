@@ -161,6 +161,8 @@ def test_a_second_run_of_a_group_is_told_and_may_stop_the_first(tmp_path):
                     other.grow(group="kinds")
                 with pytest.raises(errors.ChangedSet, match="cats, sea grows already"):
                     other.grow(["sea", "cats"])
+                with pytest.raises(errors.ChangedSet, match="alone, sea grows already"):
+                    other.grow(["alone", "sea"])
                 with pytest.raises(errors.ChangedSet, match="grows already"):
                     growth.take_back(1)
                 assert other.grow(["alone"], rounds=1, precision=1e-6) != [], "no set of that group"

@@ -132,7 +132,8 @@ class Grower(NamedTuple):
 
     def place(self, cursor: sqlite3.Cursor) -> tuple[int, str]:
         """Where it stands who is at work."""
-        group = self.group or StoredSets(cursor).groups().of.get(self.names[0])
+        of = StoredSets(cursor).groups().of
+        group = self.group or next((of[name] for name in self.names if name in of), None)
         return find_again(cursor, self.reading.name).id, f"growth of {group or self.names}"
 
     def require_free(self, cursor: sqlite3.Cursor) -> tuple[int, str]:
