@@ -36,7 +36,7 @@ MORE: dict[str, dict[str, Any]] = {
     "reasons and snippets, too": {"cut": "mark", "fold": True, "explain": True, "snippets": True},
     "bernoulli": {"model": "bernoulli"},
 }
-RIVALS = ("full sparse mat-vec", "bm25s, numba", "tantivy")
+RIVALS = ["full sparse mat-vec", "bm25s, numba", "tantivy"]
 SEEDS = {"documents": (1, 3, 10), "terms": (1, 3)}
 WARMING = 100
 IN_A_ROW = 10  # questions that a contender answers before it is the next one's turn

@@ -1,7 +1,7 @@
 """`Index`, the front door: indexing and search of one database."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from setsearch.answers.sets import (
 from setsearch.answers.tables import html_table
 from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownSet, UsageError
 from setsearch.memory.catalog import defaults_of, list_readings
-from setsearch.memory.readings import Readings, parse_fresh
+from setsearch.memory.readings import FieldsBy, Fresh, Readings, parse_fresh
 from setsearch.memory.shared import memory_of
 from setsearch.options import ROUNDS, Progress, progress_of, require_several
 from setsearch.search.request import id_list
@@ -36,7 +36,7 @@ from setsearch.sqlite.schema import drop_tables
 from setsearch.sqlite.sql import Table
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.ids import collection_of, id_text, name_in
-from setsearch.storage.relation import TEXT, delete_relation, find_again, find_relation, load_relations
+from setsearch.storage.relation import TEXT, Relation, delete_relation, find_again, find_relation, load_relations
 from setsearch.storage.synced_source import SyncedSource, describe_table, drop_source, load_source, refuse_synced
 
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
@@ -85,10 +85,7 @@ class Index:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled, it is what opens it. Raises UsageError for a lent connection."""
-        if self._database.is_lent:
-            raise UsageError("an index on a connection is not pickled; open it by the path of its file in each process")
-        path = self._database.path
-        return partial(setsearch.open, **self._opened | ({} if path is None else {"place": path.absolute()})), ()
+        return partial(setsearch.open, **self._opened | self._database.elsewhere()), ()
 
     def __enter__(self) -> "Index":
         return self
@@ -305,9 +302,9 @@ class Index:
         """The reading that ranks `name`, whatever describes it: `items` or `numbers`. Raises UnknownReading."""
         name, relation = self._readings.find(name, self._collection)
         if relation.columns is not None:
-            return NumericReading(name, partial(self._readings.relation, name))
+            return NumericReading(name, partial(self._relation, name))
         has_contexts = name == relation.features.name and relation.may_have_contexts
-        opened = partial(self._readings.open, name)
+        opened = partial(self._open, name)
         return Reading(name, defaults_of(relation, name), opened, has_contexts, relation.features.titles_shown)
 
     def set(self, name: str, items: str | None = None) -> ItemSet:
@@ -581,6 +578,14 @@ class Index:
 
         with self._database.write() as cursor:
             return list(repair(self._intake().within(cursor), self._database.file))
+
+    def _open(self, name: str, contexts: bool, fresh: Fresh = None) -> AbstractContextManager[FieldsBy]:
+        """As `Readings.open`; what a reading calls, so that it is pickled with what opens the index."""
+        return self._readings.open(name, contexts, fresh)
+
+    def _relation(self, name: str) -> AbstractContextManager[Relation]:
+        """As `Readings.relation`, for a reading of numbers."""
+        return self._readings.relation(name)
 
     @property
     def _parts(self) -> "Parts":

@@ -52,6 +52,12 @@ class ItemSet:
         self._together: list[Any] = []  # what the sets of its group said together; several sets may share it
         self._placed: tuple[str | None, str | None] = (None, None)  # group and whole, as they are stored
 
+    def __repr__(self) -> str:
+        return f"<setsearch.ItemSet {self.name} of {self.items}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_together": []}  # what is kept in memory has a cursor
+
     def _repr_html_(self) -> str:
         titles, sides = self.titles(), ((self.accepted, "accepted"), (self.rejected, "rejected"))
         rows = [(item, titles.get(item), said) for items, said in sides for item in items]

@@ -9,7 +9,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from traceback import walk_tb
 from types import TracebackType
@@ -23,6 +23,7 @@ from setsearch.errors import (
     NoIndex,
     ReadOnlyDatabase,
     SetsearchError,
+    UsageError,
     fault_of,
     place_of,
 )
@@ -222,6 +223,7 @@ class Database:
         time_limit: float = TIME_LIMIT,
         read_only: bool = False,
     ) -> None:
+        self._opened = {"place": place, "timeout": timeout, "time_limit": time_limit, "read_only": read_only}
         self._connections = Connections(place, timeout, time_limit, read_only)
         self.path = self._connections.path
         self.read_only = read_only
@@ -233,6 +235,18 @@ class Database:
 
     def __str__(self) -> str:
         return str(self._connections)
+
+    def elsewhere(self) -> dict[str, Any]:
+        """The place of the database for another process. Raises UsageError for a lent connection."""
+        if self.is_lent:
+            raise UsageError(
+                "what has a connection is not pickled; open the index by the path of its file in each process"
+            )
+        return {} if self.path is None else {"place": self.path.absolute()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled, it is what opens it."""
+        return partial(Database, **self._opened | self.elsewhere()), ()
 
     def accept_removal(self) -> None:
         """Let the next write make a file that was removed; else it would be refused."""

@@ -7,6 +7,7 @@ import sys
 import threading
 import uuid
 from contextlib import closing
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -307,3 +308,24 @@ def test_an_index_is_pickled_as_what_opens_it(tmp_path, monkeypatch):
     assert other.items("documents").expand(["a"], 1)[0].item == "d"
     with closing(sqlite3.connect(":memory:")) as connection, pytest.raises(errors.UsageError, match="is not pickled"):
         pickle.dumps(setsearch.open(connection))
+
+
+def test_what_an_index_hands_out_is_pickled_with_it(tmp_path):
+    index = setsearch.open(tmp_path / "a.db", create=True)
+    index.add([("a", "lion cat"), ("b", "tiger cat"), ("c", "wheat"), ("d", "lion cat")])
+    index.add_numbers([("x", [1.0]), ("y", [1.5]), ("z", [9.0])], ["size"], "wines")
+    index.keep_set("crops", ["c"], items="documents", group="kinds")
+    cats = index.keep_set("cats", ["a"], ["c"], items="documents", group="kinds")
+    index.group("kinds", exclusive=True)
+    assert cats.expand() and repr(cats) == "<setsearch.ItemSet cats of documents>"
+    documents, wines = index.items("documents"), index.numbers("wines")
+    asked = [partial(documents.expand, ["a"]), partial(wines.expand, ["x"], 1), partial(cats.expand, 2)]
+    asked += [index.question(["b"], set="cats").expand, lambda: [*index.inbox()]]
+    assert [ask() for ask in pickle.loads(pickle.dumps(asked[:-1]))] == [ask() for ask in asked[:-1]]
+    assert [*pickle.loads(pickle.dumps(index.inbox()))] == asked[-1]()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        lent = setsearch.open(connection)
+        lent.add([("a", "lion cat"), ("b", "tiger cat")])
+        for own in (lent.items("documents"), lent.keep_set("s", ["a"], items="documents"), lent.inbox()):
+            with pytest.raises(errors.UsageError, match="is not pickled"):
+                pickle.dumps(own)
