@@ -20,6 +20,8 @@ CALLS = ("execute", "executemany", "fetchone", "fetchmany", "fetchall", "close")
 
 def driver_connection(place: Any) -> sqlite3.Connection | None:
     """The connection that a host lends, with Python's interface; None if `place` is none. Raises InvalidParameter."""
+    if hasattr(place, "ensure_connection"):  # of Django, which connects at the first query of a thread
+        place.ensure_connection()
     for name in WRAPPERS:
         if not isinstance(place, sqlite3.Connection):
             place = getattr(place, name, None) or place

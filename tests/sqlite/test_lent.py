@@ -290,6 +290,8 @@ def test_a_wrapper_that_has_a_connection_lends_it():
     wrapper.connection = None
     with pytest.raises(errors.InvalidParameter, match="give an open one of sqlite3"):
         setsearch.open(wrapper)
+    wrapper.ensure_connection = lambda: setattr(wrapper, "connection", connection)  # the first query of a thread
+    assert setsearch.open(wrapper).items("documents").item_count() == 2
 
 
 def _words(text):

@@ -10,9 +10,7 @@ class SetManager(models.Manager):
 
     def index(self):
         """The setsearch index of the table, beside it in its database. What was read once stays in memory."""
-        connection = connections[self.db]
-        connection.ensure_connection()
-        return setsearch.open(connection)
+        return setsearch.open(connections[self.db])
 
     def track(self):
         """Index the table, note its changes from now on, and derive; `python manage.py setsearch` does it.
