@@ -10,6 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,13 @@ class OwnConnection(sqlite3.Connection):
     state: tuple[int, int] | None = None
 
 
+def _require_seconds(seconds: Any, must: str, is_open: bool = False) -> None:
+    """Raise InvalidParameter for what is no number of seconds; `is_open`: 0 is none."""
+    is_number = isinstance(seconds, Real) and not isinstance(seconds, bool)
+    if not is_number or not 0 <= seconds <= LONGEST_TIMEOUT or (is_open and not seconds):
+        raise InvalidParameter(f"{must} {LONGEST_TIMEOUT:g} seconds, not {seconds!r:.60}")
+
+
 class Connections:
     """Connections to one SQLite database; each is used by one thread at a time.
 
@@ -82,12 +90,8 @@ class Connections:
         self._busy = False  # whether a lent connection is in a transaction of ours
         self._autocommit: Any = None  # the lent connection's setting while ours is in force
         self._text_factory: Any = str  # the lent connection's
-        if not 0 <= timeout <= LONGEST_TIMEOUT:
-            raise InvalidParameter(f"the timeout must lie from 0 to {LONGEST_TIMEOUT:g} seconds, not {timeout:g}")
-        if not 0 < time_limit <= LONGEST_TIMEOUT:
-            raise InvalidParameter(
-                f"the time limit must lie between 0 and {LONGEST_TIMEOUT:g} seconds, not {time_limit:g}"
-            )
+        _require_seconds(timeout, "the timeout must lie from 0 to")
+        _require_seconds(time_limit, "the time limit must lie between 0 and", is_open=True)
         if self._name.startswith(URI):
             raise InvalidParameter(f"{self._name} is a URI, which names no new file; give a path")
         if str(place) == ":memory:":

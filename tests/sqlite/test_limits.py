@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 from hosts import TEXTS, host
 from patience import patience
@@ -171,5 +172,10 @@ def test_the_command_line_has_the_limit(run, failed, tmp_path):
     assert run("index", "app.db", "--table", "articles", "--text", "body")[0] == 0
     failed(run("expand", "app.db", "1", "--items", "documents", "--where", ENDLESS, "--time-limit", "0.2"), 1, "longer")
     assert run("info", "app.db", "--time-limit", "5")[0] == 0
-    with pytest.raises(errors.InvalidParameter, match="time limit"):
-        setsearch.open(tmp_path / "app.db", time_limit=0)
+    for wrong in (0, -1, "5", None, True, float("nan")):
+        with pytest.raises(errors.InvalidParameter, match=f"time limit must .* not {wrong!r}"):
+            setsearch.open(tmp_path / "app.db", time_limit=wrong)
+        if wrong != 0:
+            with pytest.raises(errors.InvalidParameter, match=f"timeout must .* not {wrong!r}"):
+                setsearch.open(tmp_path / "app.db", timeout=wrong)
+    assert setsearch.open(tmp_path / "app.db", timeout=np.int64(0), time_limit=np.float32(1)).info()
