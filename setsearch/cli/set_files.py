@@ -11,6 +11,8 @@ from setsearch.errors import InvalidParameter, SourceError
 from setsearch.indexing.rows.cells import Row
 from setsearch.indexing.rows.opening import SKIPPING, STDIN, open_file
 from setsearch.indexing.rows.reader import RowReader
+from setsearch.indexing.sources import SourceReader
+from setsearch.storage.synced_source import Columns
 
 COLUMNS = {*OF_SET, *OF_MEMBER}
 
@@ -60,7 +62,7 @@ def read_set_rows(source: str, reader: RowReader) -> Iterator[Row]:
 
     Columns may be in any case, with blanks around them.
     """
-    for place, row in reader.read(source):
+    for place, row in SourceReader(Columns(), reader).rows_of(source):
         columns = {key: str(key).strip().lower() for key in row}
         if row and not {*SIDES}.issuperset(row) and all(isinstance(own, list) for own in row.values()):
             yield from ((f"{place}, {name!r:.60}", {"name": name, "accepted": own}) for name, own in row.items())

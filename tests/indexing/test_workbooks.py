@@ -155,3 +155,19 @@ def test_answers_and_titles_are_in_tables_of_any_kind(run, tmp_path, name):
     assert run("index", "t.db", "t.csv", "--items", "item", "--features", "user", "--titles", name)[0] == 0
     with setsearch.open(tmp_path / "t.db") as index:
         assert index.items("item").titles(["10.1000/x1"]) == {"10.1000/x1": "Small"}
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".ods"])
+def test_sets_are_read_from_workbooks(tmp_path, run, failed, ending):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add([("1", "lion cat"), ("tiger", "tiger cat"), ("rye", "rye grass")])
+    source = tmp_path / f"classes{ending}"
+    write(
+        source,
+        {"all": [["Set", "Item", "Mark"], ["cats", 1, None], ["cats", "tiger", ""], ["cats", "rye", "rejected"]]},
+    )
+    assert run("set", "import", "a.db", source.name, "--items", "documents")[0] == 0
+    rows = [{"name": "cats", "items": "documents", "accepted": ["1", "tiger"], "rejected": ["rye"]}]
+    assert json.loads(run("set", "export", "a.db")[1]) == rows
+    write(source, {"all": [["Set", "Item"], ["cats", "unicorn"]]})
+    failed(run("set", "import", "a.db", source.name, "--items", "documents"), 1, f"{source.name}, row 2", "'unicorn'")
