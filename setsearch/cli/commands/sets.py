@@ -204,7 +204,7 @@ def export(
 @_command("import")
 def import_command(
     db: Collection,
-    source: Annotated[str, argument("FILE", "CSV or workbook (set,item), or JSON, as `set export` has it; - for standard input.")],
+    source: Annotated[str, argument("FILE", "CSV, workbook (set,item), or JSON (`set export`); - for standard input.")],
     *,
     items: Items = None,
     replace: Annotated[bool, flag("--replace", "Replace other sets of the same names.")] = False,
