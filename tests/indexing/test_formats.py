@@ -13,8 +13,8 @@ import setsearch
 from setsearch.indexing.apart import Job, Reader, TooMuch
 from setsearch.indexing.files import FileReader
 from setsearch.indexing.formats import FORMATS
+from setsearch.indexing.formats.broken_words import join_broken_words
 from setsearch.indexing.formats.markup import MOST_BROKEN, Page, read_page
-from setsearch.indexing.formats.pdf import join_broken_words
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.text.latex import latex_document, latex_text
 
@@ -248,6 +248,15 @@ def test_words_that_a_line_of_a_pdf_breaks_are_whole(tmp_path):
     assert text.split() == "The lions are considered large cats.".split()
 
 
+def test_words_that_a_line_of_a_text_breaks_are_whole(tmp_path):
+    (tmp_path / "scanned.txt").write_bytes("The com-\r\nmission of the har\u00ac\nbour".encode())
+    ((text, title),) = read(tmp_path / "scanned.txt")[0].values()
+    assert text.split() == "The commission of the harbour".split()
+    assert title == "The commission"
+    (tmp_path / "code.py").write_text("left-\nright")
+    assert read(tmp_path / "code.py")[0] == {"code.py": ("left-\nright", "code.py")}
+
+
 @pytest.mark.parametrize(
     ("text", "joined"),
     [
@@ -262,6 +271,10 @@ def test_words_that_a_line_of_a_pdf_breaks_are_whole(tmp_path):
         ("1990-\n2000", "1990-\n2000"),
         ("a dash -\nhere", "a dash -\nhere"),
         ("schön-\nübel", "schönübel\n"),
+        ("har\u00ac\nbour, har-bour", "harbour\n, har-bour"),
+        ("har\u00ad\r\nbour", "harbour\n"),
+        ("a-\nb-\nc", "ab\n-\nc"),
+        ("_-\nx, -\ny", "_x\n, -\ny"),
     ],
 )
 def test_broken_words(text, joined):

@@ -4,6 +4,7 @@ import re
 from itertools import pairwise, takewhile
 
 from setsearch.indexing.encodings import LOOKED_AT
+from setsearch.indexing.formats.broken_words import join_broken_words
 from setsearch.indexing.formats.part import Decode, Part, Parts
 from setsearch.text.headline import headline, shorten
 
@@ -42,9 +43,9 @@ def plain_text(data: bytes, decode: Decode) -> Parts:
     """A text; its title is that of its front matter, its first heading, or its first line.
 
     Of front matter (YAML or TOML, as before the text of notes and pages) the values are text, the keys are not. A note
-    of Joplin begins with its title.
+    of Joplin begins with its title. Words that a line breaks are joined.
     """
-    text = decode(data)
+    text = join_broken_words(decode(data))
     below = _joplin.search(text.replace("\r\n", "\n")) if "\ntype_: " in text[-AT_END:] else None
     if below is not None:
         note, words = below.string[: below.start()], _joplin_words.findall(below[1])
