@@ -195,6 +195,7 @@ class FileReader:
                     self.tally.empty.append(id)
                 continue
             own = id if part.key is None else f"{id}#{part.key}"
+            self.tally.empty += [id] * (part.key is not None and not times)  # it may have been one text before
             times[own] += 1
             own = own if times[own] == 1 else f"{own} ({times[own]})"
             self.tally.workbooks += [self.rows.shown(path)] * is_workbook(data, ending)

@@ -209,7 +209,8 @@ class SourceReader:
                 first = dict.fromkeys(self.files.sheets(path)[0].columns)
         elif ending not in ROW_FILES:
             first, begin = first_row(path)
-            first = first if first and (is_table or are_rows(begin)) else None
+            is_asked = is_table and (wanted or not self._may_be_references)
+            first = first if first and (is_asked or are_rows(begin)) else None
         if first is None or wanted:
             return first is not None and (not {*wanted} - {*first} or are_reference_columns(first))
         id = None if self.columns.id == NUMBERED else self.columns.id

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from setsearch.indexing.encodings import LOOKED_AT, encoding_by_mark, is_text
-from setsearch.indexing.formats import mail, markup, office, pdf, references, roff, text
+from setsearch.indexing.formats import chats, mail, markup, office, pdf, references, roff, text
 from setsearch.indexing.formats.part import Decode, Part, Unread
 
 Form = Callable[[bytes, Decode], Iterator[Part | Unread]]
@@ -37,7 +37,7 @@ FORMATS: Mapping[str, Form] = {
 # What a hostile file may make slow or large: these are read in a process apart.
 RISKY = (
     *(markup.html, markup.xml, references.xml, markup.notebook, markup.latex),
-    *(mail.mail, mail.emlx, mail.mailbox, pdf.pdf),
+    *(mail.mail, mail.emlx, mail.mailbox, pdf.pdf, chats.exported),
     *office.FORMATS.values(),
 )
 REFERENCES = (
@@ -72,6 +72,7 @@ _LIKELY: tuple[tuple[Form, bytes], ...] = (
     (markup.xml, rb"<\?xml\s"),
     (markup.subtitles, rb"WEBVTT\b|\[Script Info\]|\{\d+\}\{\d+\}|\d+\s*\r?\n(?:\d+:)?\d\d:\d\d[.,]\d+ --> "),
     (markup.notebook, rb"(?s)\{\s*\"(?:cells|nbformat|metadata)\"\s*:(?=.*\"cell_type\"\s*:)"),
+    (chats.exported, chats.EXPORT),
     (markup.latex, rb"(?:%.*\n|\s)*\\documentclass\b"),
     (mail.mailbox, rb"From \S.*\d{1,2}:\d{2}.*\r?\n[!-9;-~]+:|From \S+\r?\n[!-9;-~]+: "),
     (mail.mail, rb"(?i)(?:Return-Path|Received|Delivered-To|MIME-Version|Message-ID): .*\r?\n"),
@@ -117,6 +118,8 @@ def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
     if sure is not None or by_ending not in SAY_LITTLE:
         return sure
     likely = next((form for form, pattern in _LIKELY if re.match(pattern, begin)), None)
+    if likely is None and chats.is_chat(begin.decode(errors="ignore")):
+        return chats.whatsapp
     return roff.manual if likely is None and by_ending is None and roff.is_manual(data) else likely
 
 

@@ -1,0 +1,100 @@
+"""Chats as programs export them: WhatsApp as a text; Telegram, Messenger, Instagram and Discord as JSON.
+
+A day of a chat is a document, named by the day as the file has it: one message says too little to be like others.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from setsearch.indexing.formats.part import Decode, Part, Parts, Unread
+from setsearch.text.headline import headline
+
+# How JSON with chats begins.
+EXPORT = (
+    rb'(?s)\{\s*(?:"about"\s*:\s*"Here is the data you requested'
+    rb'|(?=.*"messages"\s*:\s*\[\s*\{)(?=.*"(?:from_id|actor_id|sender_name|guild)"\s*:))'
+)
+_DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
+_TIME = r"\d{1,2}[:.]\d\d"
+_HALF = r"(?:\s?[AaPp]\.?\s?[Mm]\.?)?"
+# A day and a time before a message. Lines of logs have ISO days in brackets, or seconds without brackets.
+_in_brackets = rf"\[(?!\d{{4}}-\d\d-\d\d )({_DAY}),? {_TIME}(?:[:.]\d\d)?{_HALF}\] "
+_line = re.compile(rf"^[\u200e\u200f]?(?:{_in_brackets}|({_DAY}),? {_TIME}{_HALF} - )", re.MULTILINE)
+_said = re.compile(r"([^:\n]{1,80}): (.*)", re.DOTALL)  # a name and a message
+_untyped = re.compile(r"\u200e.*|<[^<>\n]*>|\S+ \([^()\n]*\)", re.DOTALL)  # <Media omitted>, IMG-1.jpg (file attached)
+_TIMES, _NAMES, _WORDS = ("date", "timestamp", "timestamp_ms"), ("from", "sender_name", "author"), ("text", "content")
+_ISO_DAY = len("2024-03-12")
+
+
+class _Message(NamedTuple):
+    """Who said what; both are empty for what nobody typed."""
+
+    day: str
+    name: str = ""
+    words: str = ""
+
+
+def is_chat(begin: str) -> bool:
+    """Whether a text begins as a chat of WhatsApp: with a day and a time, behind which some line has a name."""
+    return _line.match(begin) is not None and any(_said.match(begin, own.end()) for own in _line.finditer(begin))
+
+
+def whatsapp(data: bytes, decode: Decode) -> Parts:
+    """The days of a chat of WhatsApp."""
+    text = decode(data).lstrip("\ufeff").replace("\r\n", "\n")
+    lines = [*_line.finditer(text)]
+    ends = [*(own.start() for own in lines[1:]), len(text)]
+    pairs = zip(lines, ends, strict=True)
+    yield from _days("", [_typed(line[1] or line[2], text[line.end() : end].strip()) for line, end in pairs])
+
+
+def _typed(day: str, line: str) -> _Message:
+    """What a line says, behind its time."""
+    said = _said.match(line)
+    is_typed = said is not None and _untyped.fullmatch(said[2]) is None
+    return _Message(day, said[1].strip("\u200e~ "), said[2]) if said is not None and is_typed else _Message(day)
+
+
+def exported(data: bytes, decode: Decode) -> Parts:
+    """The days of the chats that an export in JSON has."""
+    whole = json.loads(decode(data))
+    for chat in _dict(whole.get("chats")).get("list") or [whole]:
+        name = _dict(chat.get("channel")).get("name") or chat.get("title") or chat.get("name") or ""
+        mend = _mended if "participants" in chat else str
+        messages = [_message(own, mend) for own in map(_dict, chat.get("messages", ()))]
+        yield from _days(mend(name), sorted(messages, key=lambda own: own.day))
+
+
+def _dict(own: Any) -> Mapping[str, Any]:
+    return own if isinstance(own, dict) else {}
+
+
+def _message(own: Mapping[str, Any], mend: Callable[[str], str]) -> _Message:
+    time, name, words = (next((own[key] for key in keys if own.get(key)), "") for keys in (_TIMES, _NAMES, _WORDS))
+    if isinstance(time, int):  # milliseconds
+        time = datetime.fromtimestamp(time / 1000, UTC).isoformat()
+    name = _dict(name).get("nickname") or _dict(name).get("name") or name
+    pieces = words if isinstance(words, list) else [words]  # links and bold words are pieces of their own
+    said = "".join(str(_dict(piece).get("text", piece)) for piece in pieces)
+    return _Message(str(time)[:_ISO_DAY], mend(str(name)), mend(said))
+
+
+def _mended(text: str) -> str:
+    """A text of Messenger, which writes each byte of UTF-8 as a character."""
+    try:
+        return text.encode("latin-1").decode()
+    except UnicodeError:
+        return text
+
+
+def _days(chat: str, messages: Sequence[_Message]) -> Iterator[Part | Unread]:
+    """The days of a chat as documents, whose lines have names; and how many messages have no words."""
+    yield Unread("message{s} of chats without words", sum(not own.words.strip() for own in messages))
+    for day, own in groupby(messages, key=lambda own: own.day):
+        text = "\n".join(f"{one.name}: {one.words}" for one in own if one.words.strip())
+        if text:
+            yield Part(text, headline(text), f"{chat} {day}".strip())

@@ -1,0 +1,113 @@
+"""Chats of WhatsApp, Telegram, Messenger and Discord: a day is a document, and no message is lost."""
+
+import json
+from itertools import groupby
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from laws import examples
+
+import setsearch
+from setsearch.indexing.formats import chats, form_of
+from setsearch.indexing.formats.part import Part, Unread
+from setsearch.indexing.formats.text import plain_text
+
+words = st.text(st.sampled_from("abc ü🍕\n:-"), min_size=1, max_size=12).map(str.strip).filter(bool)
+said = st.lists(st.tuples(st.integers(1, 3), st.sampled_from(["Ann", "Bob Müller"]), words), min_size=1, max_size=8)
+
+
+def days(messages, day):
+    """The documents that messages, in the order of their days, make."""
+    grouped = groupby(messages, key=lambda own: own[0])
+    return {day(number): "\n".join(f"{who}: {what}" for _, who, what in own) for number, own in grouped}
+
+
+def read(data, ending):
+    """The documents of a file by day, and how many messages have no words."""
+    form = form_of(data, ending)
+    assert form in (chats.whatsapp, chats.exported)
+    parts = [*form(data, bytes.decode)]
+    return {own.key: own.text for own in parts if isinstance(own, Part)}, sum(
+        own.number for own in parts if isinstance(own, Unread)
+    )
+
+
+@examples(100)
+@given(messages=said.map(sorted))
+def test_a_day_has_what_was_said(messages):
+    dashes = "".join(f"0{day}/03/2024, 9:15\u202fPM - {who}: {what}\n" for day, who, what in messages)
+    assert read(dashes.encode(), ".txt") == (days(messages, "0{}/03/2024".format), 0)
+    brackets = "".join(f"\u200e[{day}.03.24, 09:15:22] {who}: {what}\r\n" for day, who, what in messages)
+    assert read(brackets.encode(), ".txt") == (days(messages, "{}.03.24".format), 0)
+    times = [(f"2024-03-0{day}T09:15:00", who, what) for day, who, what in messages]
+    telegram = [{"date": time, "from": who, "from_id": "user1", "text": what} for time, who, what in times]
+    found = read(json.dumps({"name": "Pier", "messages": telegram}).encode(), ".json")
+    assert found == (days(messages, "Pier 2024-03-0{}".format), 0)
+    discord = [{"timestamp": time, "author": {"name": who}, "content": what} for time, who, what in times]
+    whole = {"guild": {}, "channel": {"name": "Pier"}, "messages": discord[::-1][::-1]}
+    assert read(json.dumps(whole).encode(), ".json") == found
+
+
+def test_what_nobody_typed_is_counted():
+    chat = (
+        "12/03/2024, 09:15 - Messages and calls are end-to-end encrypted.\n"
+        "12/03/2024, 09:16 - Ann: <Media omitted>\n12/03/2024, 09:17 - Ann: IMG-1.jpg (file attached)\n"
+        "12/03/2024, 09:18 - Ann: \u200eimage omitted\n12/03/2024, 09:19 - Bob: see (the) pier\n"
+    )
+    assert read(chat.encode(), ".txt") == ({"12/03/2024": "Bob: see (the) pier"}, 4)
+
+
+def test_pieces_of_a_message_are_one_text_and_an_account_has_several_chats():
+    pieces = ["see ", {"type": "link", "text": "https://pier.org"}, " now"]
+    message = {"date": "2024-03-01T01:00:00", "from": "Ann", "from_id": "user1", "text": pieces}
+    call = {"date": "2024-03-01T02:00:00", "actor": "Ann", "actor_id": "user1", "action": "phone_call", "text": ""}
+    deleted = {"date": "2024-03-01T03:00:00", "from": None, "from_id": "user2", "text": "bye"}
+    one = {"name": "Pier", "messages": [message, call]}
+    assert read(json.dumps(one).encode(), ".json") == ({"Pier 2024-03-01": "Ann: see https://pier.org now"}, 1)
+    about = "Here is the data you requested. Remember: ..."
+    account = {"about": about, "chats": {"list": [one, {"name": None, "messages": [deleted]}]}}
+    assert read(json.dumps(account).encode(), ".json")[0] == {
+        "Pier 2024-03-01": "Ann: see https://pier.org now",
+        "2024-03-01": ": bye",
+    }
+
+
+def test_messenger_writes_bytes_as_characters():
+    garbled, pizza = ("Müller".encode().decode("latin-1"), "🍕".encode().decode("latin-1"))
+    message = {"sender_name": garbled, "timestamp_ms": 1710234900000, "content": pizza}
+    whole = {"participants": [{"name": garbled}], "messages": [message], "title": garbled}
+    assert read(json.dumps(whole).encode(), ".json")[0] == {"Müller 2024-03-12": "Müller: 🍕"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[2024-03-12 09:15:22] app: started",
+        "12/03/2024 09:15:22 - app: started",
+        "12/03/2024, 09:15 - went to the pier",
+        "A note\n12/03/2024, 09:15 - Ann: lunch",
+    ],
+)
+def test_logs_and_diaries_are_texts(text):
+    assert form_of(text.encode(), ".txt") is plain_text
+
+
+def test_the_command(tmp_path, run):
+    (tmp_path / "in" / "b").mkdir(parents=True)
+    (tmp_path / "in" / "a.txt").write_text("a note")
+    message = {"id": 1, "date": "2024-03-12T01:00:00", "from": "Ann", "from_id": "user1", "text": "the pier"}
+    for name in ("a", "b/a"):
+        (tmp_path / "in" / f"{name}.json").write_text(json.dumps({"messages": [message]}))
+    assert run("index", "a.db", "in/a.txt")[0] == 0
+    (tmp_path / "in" / "a.txt").write_text("12/03/2024, 09:15 - Ann: lunch\n12/03/2024, 09:16 - Ann: <Media omitted>\n")
+    code, _, err = run("index", "a.db", "in")
+    assert code == 0 and "1 message of chats without words" in err and "setsearch delete a.db a.txt" in err
+    with setsearch.open(tmp_path / "a.db") as index:
+        documents = index.items("documents")
+        assert documents.features_of("a.txt#12/03/2024") == {"ann": 1, "lunch": 1}
+        assert documents.features_of("a.json#2024-03-12") == {"ann": 1, "the": 1, "pier": 1}
+        assert documents.find("b/a.json#2024-03-12")
+    assert run("index", "rows.db", "in/a.json", "--text", "text")[0] == 0  # columns are of rows
+    with setsearch.open(tmp_path / "rows.db") as index:
+        assert index.items("documents").features_of("1") == {"the": 1, "pier": 1}
