@@ -163,7 +163,8 @@ class Index:
                 refuse_synced(other_side)
                 return Writer(other_side).delete_features(names)
             if target is None:
-                raise NoIndex(f"{self._database} holds no such relation to delete from")
+                what = " x ".join(relation) if relation else "relation"
+                raise NoIndex(f"{self._database} holds no {what} to delete from; `setsearch info` shows what it has")
             if target.columns is not None:
                 from setsearch.storage.numbers import delete_numbers
 

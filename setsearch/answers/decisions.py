@@ -181,7 +181,9 @@ def _require_texts(texts: Iterable[tuple[str | None, str | None]]) -> None:
     """Raise InvalidParameter for a reason or a note that cannot be kept."""
     for text in chain.from_iterable(texts):
         if text is not None and ("\0" in text or len(text) > LONGEST_NOTE):
-            raise InvalidParameter(f"a reason or a note has up to {LONGEST_NOTE} characters, without NUL")
+            raise InvalidParameter(
+                f"a reason or a note has up to {LONGEST_NOTE:,} characters, without NUL, not {text!r:.40}"
+            )
 
 
 def _texts(row: Row | None, said: str, reason: str | None, note: str | None) -> tuple[str | None, str | None]:

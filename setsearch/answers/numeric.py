@@ -81,7 +81,9 @@ class NumericReading(BaseReading, Named):
                 allowed &= np.isin(matrix.ids, [*relation.items.find(among).values()])
             rows = np.flatnonzero(allowed)
             if not len(rows):
-                raise NothingToRank(f"all {len(matrix.ids)} {self.name} are seeds or excluded, none is left to rank")
+                raise NothingToRank(
+                    f"all {len(matrix.ids)} {self.name} are seeds or excluded; give fewer, or allow others"
+                )
             scores = parts.sum(axis=1)
             names = relation.items.describe(matrix.ids[rows].tolist())
             ranked = sorted((-float(scores[row]), names[int(matrix.ids[row])][0], int(row)) for row in rows)

@@ -294,7 +294,7 @@ def _member(own: ItemSet, item: str) -> str:
         with suppress(UnknownItem):
             item = own.reading.find(item, hint=False)
     if item not in members:
-        raise UnknownItem(f"the set {own.name!r} has no {item!r:.60}, which cannot be removed")
+        raise UnknownItem(f"the set {own.name!r} has no {item!r:.60} to remove; `setsearch set show` tells what it has")
     return item
 
 

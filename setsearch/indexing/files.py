@@ -212,7 +212,9 @@ class FileReader:
         if outcome.error is not None:
             raise SourceError(f"{path} cannot be read: {outcome.error}") from outcome.error
         if not outcome.parts:
-            raise SourceError(f"{path} has no sheet with names of columns and rows below them")
+            raise SourceError(
+                f"{path} has no sheet with names of columns and rows below them; add a first line of names"
+            )
         return outcome.parts
 
     def is_wanted(self, path: Path) -> bool:

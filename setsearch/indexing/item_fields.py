@@ -113,7 +113,8 @@ def field_features(
             own = known[name]
             kind = "dates" if isinstance(value, Days) else "numbers" if isinstance(value, float) else "names"
             if kind != own.kind:
-                raise InvalidItem(f"the field {name!r} has {own.kind}, and an item has {kind} there: {value!r:.60}")
+                what = f"the field {name!r} has {own.kind}, and an item has {kind} there: {value!r:.60}"
+                raise InvalidItem(f"{what}; give these another field")
             if isinstance(value, float):
                 features |= dict.fromkeys(own.ranges(value), 1)
             else:

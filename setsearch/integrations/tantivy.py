@@ -132,5 +132,5 @@ class TantivySets:
         if nameless:
             _log.warning("left out %d documents of the tantivy index without a stored %r", nameless, self.id)
         if state and not has_text:
-            raise InvalidParameter(f"the tantivy index stores no text in {', '.join(self.fields)}")
+            raise InvalidParameter(f"the tantivy index stores no text in {', '.join(self.fields)}; name others")
         return SourceChanges(changed, None if known is None else sorted(known.keys() - state.keys()), state)

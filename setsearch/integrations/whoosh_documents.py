@@ -125,12 +125,14 @@ class WhooshDocuments:
                 raise InvalidParameter(f"the Whoosh schema has no field {name!r}; it has {', '.join(schema.names())}")
         for name in stored:
             if not schema[name].stored:
-                raise InvalidParameter(f"the Whoosh field {name!r} is not stored, so it cannot be read")
+                raise InvalidParameter(f"the Whoosh field {name!r} is not stored, so it cannot be read; name another")
         for name in self.fields:
             if not schema[name].indexed:
-                raise InvalidParameter(f"the Whoosh field {name!r} is not indexed, so it has no terms")
+                raise InvalidParameter(f"the Whoosh field {name!r} is not indexed, so it has no terms; name another")
         if not self.fields:
-            raise InvalidParameter("fields names at least one field whose terms describe documents")
+            raise InvalidParameter(
+                f"fields names at least one field whose terms describe documents, not {self.fields!r}"
+            )
 
     def _analyze(self, text: str) -> list[str]:
         field = self.whoosh_index.schema[self.fields[0]]

@@ -72,7 +72,7 @@ def build(spark: SparkSession, source: Cells, place: str) -> Layout:
     """
     require_place(place)
     if source.names[0] == source.names[1]:
-        raise UsageError(f"items and features cannot both be named {source.names[0]!r}")
+        raise UsageError(f"items and features are both named {source.names[0]!r}; give them two names")
     skew = "spark.sql.adaptive.forceOptimizeSkewedJoin"  # a posting list may hold all items
     before = spark.conf.get(skew)
     spark.conf.set(skew, "true")

@@ -81,7 +81,7 @@ def to_sqlite(
         chosen = chosen if sample is None else chosen.sample(sample, seed)
         chosen = chosen.select(F.col("id").alias("item"), "name", "title").persist()
         if chosen.isEmpty():
-            raise SourceError("nothing is left to write: no item meets the condition")
+            raise SourceError(f"no item meets {where!r:.60} (sample {sample}); choose others")
     except PySparkException as error:
         raise SourceError(f"the items cannot be chosen: {first_line(error)}") from error
     spec = layout.analyzer

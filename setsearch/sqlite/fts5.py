@@ -44,7 +44,7 @@ def find_fts5(table: Table) -> tuple[str, str]:
         declaration = find_declaration(table._replace(name=name))
         if declaration is not None and (find_option(declaration, "content") or "").lower() == table.name.lower():
             return name, find_option(declaration, "content_rowid") or "rowid"
-    raise InvalidParameter(f"no FTS5 table has the content {table.name!r}, so full text cannot be matched")
+    raise InvalidParameter(f"no FTS5 table has the content {table.name!r}, which `match` searches; create one")
 
 
 def read_terms(

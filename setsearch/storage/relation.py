@@ -214,7 +214,7 @@ def find_again(cursor: sqlite3.Cursor, name: str) -> Relation:
     """The relation that ranked what has this name, in another transaction; raises UnknownReading."""
     relation = relations_by_reading(load_relations(cursor)).get(name)
     if relation is None:
-        raise UnknownReading(f"the index no longer has {name!r}")
+        raise UnknownReading(f"the index no longer has {name!r}; index it again")
     return relation
 
 
@@ -231,7 +231,9 @@ def find_relation(relations: Sequence[Relation], names: tuple[str, str] | None, 
     if names is None:
         relations = of_collection(relations, collection)
         if len(relations) > 1:
-            raise InvalidItem(f"the index holds several relations, {', '.join(r.label for r in relations)}; name one")
+            raise InvalidItem(
+                f"the index holds several relations, {', '.join(r.label for r in relations)}; name `items` of one"
+            )
         return relations[0] if relations else None
     if not (isinstance(names, tuple) and len(names) == 2 and all(map(is_storable, names))):
         raise InvalidParameter(f"a relation is two names such as ('film', 'user'), not {names!r}")

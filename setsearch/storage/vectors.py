@@ -87,11 +87,13 @@ def quantized(names: Sequence[str], vectors: Iterable[object]) -> Bytes:
         if row.ndim != 1 or not 0 < len(row) <= MOST_DIMENSIONS:
             raise InvalidItem(f"the vector of {name!r} has the shape {row.shape}; give 1 to {MOST_DIMENSIONS} numbers")
         if len(row) != len(rows[0]):
-            raise InvalidItem(f"the vector of {name!r} has {len(row)} numbers, that of {names[0]!r} {len(rows[0])}")
+            told = f"the vector of {name!r} has {len(row)} numbers, that of {names[0]!r} {len(rows[0])}"
+            raise InvalidItem(f"{told}; give all as many")
     matrix = np.array(rows, float).reshape(len(rows), -1)
     largest = np.abs(matrix).max(axis=1, initial=0.0)
     for place in np.flatnonzero(~(np.isfinite(largest) & (largest > 0))).tolist():
-        raise InvalidItem(f"the vector of {names[place]!r} has no direction: all numbers are 0, or one is not finite")
+        told = f"the vector of {names[place]!r} has no direction: all numbers are 0, or one is not finite"
+        raise InvalidItem(f"{told}; leave it out")
     rounded: Bytes = np.rint(matrix / largest[:, None] * LARGEST).astype(np.int8)
     return rounded
 

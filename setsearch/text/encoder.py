@@ -39,7 +39,9 @@ class Encoder:
                 self._function = _load(self.name)
             rows = np.asarray(self._function(list(texts)), np.float32)
         if rows.ndim != 2 or len(rows) != len(texts):
-            raise InvalidParameter(f"the encoder gave an array of the shape {rows.shape} for {len(texts)} texts")
+            raise InvalidParameter(
+                f"the encoder gave the shape {rows.shape} for {len(texts)} texts; it gives a row for each"
+            )
         return rows
 
 

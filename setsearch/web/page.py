@@ -156,7 +156,7 @@ def _examples_of(index: Index, name: str) -> Address:
 def _save(index: Index, state: Address, name: str) -> str:
     """Save a set, and return its version; it replaces one of the same name only if that one was opened."""
     if not name:
-        raise InvalidParameter("a set needs a name")
+        raise InvalidParameter("a set needs a name; type one")
     reading = index.reading(state.items)
     accepted, rejected = ([find_spelled(reading, name) for name in names] for names in (state.seeds, state.rejected))
     version = (state.version if state.set == name else None) or ""

@@ -55,7 +55,9 @@ class Address:
         def several(key: str) -> tuple[str, ...]:
             names = tuple(dict.fromkeys(name for name in query.getlist(key) if name.strip()))
             if len(names) > MOST_NAMES or any(len(name) > LONGEST_NAME for name in names):
-                raise UsageError(f"at most {MOST_NAMES} names of {LONGEST_NAME} characters fit on a page")
+                raise UsageError(
+                    f"at most {MOST_NAMES} names of {LONGEST_NAME} characters fit on a page; the API takes more"
+                )
             return names
 
         def one(key: str) -> str | None:

@@ -75,5 +75,5 @@ def start_review(index: Index, items: str, name: str, lines: str) -> None:
     reading = index.reading(items)
     known = [find_spelled(reading, line) for line in lines.splitlines() if line.strip()]
     if not known:
-        raise InvalidParameter("a review begins with at least one reference that belongs")
+        raise InvalidParameter("a review begins with at least one reference that belongs; type its title, DOI or id")
     Review(index, name, items).know(known)

@@ -32,7 +32,9 @@ def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[
                 if len(several) == 1 and all(_is_known(reading, part) for part in name.split()):
                     several = name.split()
                 if len(several) > MOST_NAMES:
-                    raise UsageError(f"at most {MOST_NAMES} names fit on a page") from error
+                    raise UsageError(
+                        f"at most {MOST_NAMES} names fit on a page, not {len(several):,}; the API takes more"
+                    ) from error
                 if len(several) > 1:  # a pasted list
                     found += _find(several)
                 else:

@@ -156,7 +156,7 @@ def test_groups_and_parts_go_out_and_come_in(index):
     with pytest.raises(errors.SourceError, match=r"^row 2: group of 'dogs' is 'b', and 'a' before"):
         rows = [{"set": "dogs", "item": own, "group": g} for own, g in (("lion", "a"), ("tiger", "b"))]
         index.import_sets(rows, "documents")
-    with pytest.raises(errors.SourceError, match="itself, or a part of it"):
+    with pytest.raises(errors.SourceError, match="itself, or a part of it; name another"):
         index.import_sets([{"set": "pets", "item": "tiger", "under": "cats"}], "documents", replace=True)
 
 

@@ -113,7 +113,12 @@ def test_the_command(index, run, failed, tmp_path):
     failed(run("set", "show", "a.db", "dogs"), 1, "no set 'dogs'; there is cats")
     for near in ("set delete a.db cat", "review a.db cat --export o.csv", "inbox a.db cat", "set accept a.db cat a"):
         failed(run(*near.split()), 1, "no set 'cat'; did you mean 'cats'?")
-    failed(run("set", "save", "a.db", "cats", "a", "--reject", "a", "--items", "documents"), 2, "'a'", "both")
+    failed(
+        run("set", "save", "a.db", "cats", "a", "--reject", "a", "--items", "documents"),
+        2,
+        "'a'",
+        "leave one of them out",
+    )
     failed(run("set", "remove", "a.db", "cats", "zzz"), 2, "'zzz'")
     failed(run("set", "save", "a.db", "cats", "zzz", "--items", "documents"), 1, "'zzz'")
     failed(run("expand", "a.db", "--set", "dogs"), 1, "'dogs'")

@@ -460,7 +460,7 @@ def test_ids_stay_as_they_are(run, tmp_path):
 def test_two_relations_in_one_database(failed, run, animals, tmp_path):
     (tmp_path / "r.csv").write_text("film,user\nAlien,u1\nAliens,u1\nBrazil,u3\n")
     assert run("index", "a.db", "r.csv", "--items", "film", "--features", "user")[0] == 0
-    failed(run("delete", "a.db", "Alien"), 1, "several relations")
+    failed(run("delete", "a.db", "Alien"), 1, "several relations", "name --items of one")
     failed(run("delete", "a.db", "Alien", "--items", "book"), 2, "documents, terms, film, user")
     failed(run("delete", "a.db", "Alien", "--items", "user"), 1, "no item 'Alien' to delete")
     failed(run("delete", "a.db", "cat", "--items", "terms"), 2, "terms go with the documents that have them")

@@ -191,7 +191,7 @@ def test_mistakes_are_told(tmp_path, caplog):
     empty = TantivySets(index, tmp_path / "b.db", id="path", fields="unstored")
     write(index, [], ["a"])
     write(index, [{"path": "a", "unstored": "y"}])
-    with pytest.raises(InvalidParameter, match="stores no text in unstored"):
+    with pytest.raises(InvalidParameter, match="stores no text in unstored; name others"):
         empty.update()
     empty.close()
 

@@ -266,7 +266,7 @@ def test_wrong_vectors_are_refused_and_nothing_is_written(built):
         (["i1"], [[float("nan")] * SIZE], errors.InvalidItem, "'i1' has no direction"),
         (["i1"], [good[1:]], errors.InvalidItem, "have 12 numbers, not 11"),
         (["i1", "i2"], [good, good[1:]], errors.InvalidItem, "'i2' has 11 numbers, that of 'i1' 12"),
-        (["i1", "i2"], [good], errors.InvalidItem, "2 ids and 1 vectors"),
+        (["i1", "i2"], [good], errors.InvalidItem, "2 ids and 1 vector;"),
         (["i1"], ["[1, 2"], errors.InvalidItem, "'i1' is no row of numbers"),
         (["i1"], [b"abc"], errors.InvalidItem, "'i1' is no row of numbers"),
         ([7], [good], errors.UnknownItem, "no '7' among"),

@@ -98,13 +98,18 @@ def test_mistakes_are_one_line_and_nothing_is_written(made):
     _, index = made
     before = index.items().expand(["p1"], 5)
     for ids, vectors, error, message in [
-        (["a", "b"], [GOOD], errors.InvalidItem, "2 ids and 1 vectors"),
+        (["a", "b"], [GOOD], errors.InvalidItem, "2 ids and 1 vector;"),
         (["a", "a"], [GOOD, GOOD], errors.DuplicateItem, "the id 'a' occurs twice"),
         (["p1", "p1"], [GOOD, GOOD], errors.DuplicateItem, "the id 'p1' occurs twice"),
         (["a"], [[float("nan")] * SIZE], errors.InvalidItem, "'a' has no direction"),
-        (["a"], [[0.0] * SIZE], errors.InvalidItem, "'a' has no direction"),
+        (
+            ["a"],
+            [[0.0] * SIZE],
+            errors.InvalidItem,
+            "'a' has no direction: all numbers are 0, or one is not finite; leave",
+        ),
         (["a"], [GOOD[1:]], errors.InvalidItem, "have 8 numbers, not 7"),
-        (["a", "b"], [GOOD, GOOD[1:]], errors.InvalidItem, "'b' has 7 numbers, that of 'a' 8"),
+        (["a", "b"], [GOOD, GOOD[1:]], errors.InvalidItem, "'b' has 7 numbers, that of 'a' 8; give all as many"),
         (["a"], ["cat"], errors.InvalidItem, "'a' is no row of numbers"),
         ([["a"]], [GOOD], errors.InvalidItem, "ids are text"),
         ([None], [GOOD], errors.InvalidItem, "ids are text"),

@@ -179,7 +179,9 @@ class StoredSets(NamedTuple):
             if of_whole is None:
                 raise UnknownSet(f"no set {under!r}, of which {name!r} would be a part; save that first")
             if under == name or name in self.groups().wholes(under):
-                raise InvalidParameter(f"{name!r} cannot lie within {under!r}, which is itself, or a part of it")
+                raise InvalidParameter(
+                    f"{name!r} cannot lie within {under!r}, which is itself, or a part of it; name another"
+                )
             _require_same(name, items, under, of_whole)
         others = 'select name, items from setsearch_set where "group" = ? and items <> ? order by name'
         for other, of_other in self.cursor.execute(others, (group, items)).fetchall():

@@ -44,7 +44,7 @@ def save(
     placed = {key: value for key, value in {"group": group, "under": under}.items() if value is not None}
     both = {*(members or ())} & {*(reject or ())}
     if both:
-        raise UsageError(f"{min(both)!r} cannot be both accepted and rejected")
+        raise UsageError(f"{min(both)!r} is accepted and rejected; leave one of them out")
     if not members and (not placed or reject):
         raise UsageError("no items: give ITEM..., or --group or --under for a set that is saved")
     with db.open() as index:

@@ -72,7 +72,9 @@ def vectors(
                 with tell("reading") as follow, nothing_skipped():
                     names, rows = zip(*follow(_read_rows(db, source, place)), strict=True)
             except ValueError as error:
-                raise SourceError(f"{source or place.table} has no vectors") from error
+                raise SourceError(
+                    f"{source or place.table} has no vectors; give one that has a row for each item"
+                ) from error
             count = index.add_vectors(names, rows, items, replace=replace)
         tell_vectors(index, count, str(db))
 
