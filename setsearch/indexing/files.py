@@ -195,7 +195,6 @@ class FileReader:
                     self.tally.empty.append(id)
                 continue
             own = id if part.key is None else f"{id}#{part.key}"
-            self.tally.empty += [id] * (part.key is not None and not times)  # it may have been one text before
             times[own] += 1
             own = own if times[own] == 1 else f"{own} ({times[own]})"
             self.tally.workbooks += [self.rows.shown(path)] * is_workbook(data, ending)
@@ -203,6 +202,8 @@ class FileReader:
         if not number:
             self.leave_out(Path(path), NOTHING if data.strip() else "empty")
             self.tally.empty.append(id)
+        elif id not in {*times, *self.tally.empty[-1:]}:
+            self.tally.empty.append(id)  # its records have names of their own; it may have been one text before
 
     def sheets(self, path: Path) -> list[Sheet]:
         """The sheets of a workbook that have rows. Raises SourceError."""

@@ -11,8 +11,8 @@ class Tally:
     """What was left out, and what a user may expect otherwise; all that read one set of sources have the same.
 
     `left_out` names files by the reason, `unread` counts what gave no text. `empty` are the ids of files without a
-    document, or with several, which may have been one before. `references` wait until all are there: one may be in
-    several files. `cut` names files that end within a record.
+    document of this id, which may have had one before. `references` wait until all are there: one may be in several
+    files. `cut` names files that end within a record.
     """
 
     left_out: dict[str, list[str]] = field(default_factory=dict)

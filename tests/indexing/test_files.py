@@ -649,6 +649,21 @@ def test_a_file_that_is_empty_now_is_told(tmp_path, run):
     assert "follows no table; after changes of files, index them again" in run("update", "a.db")[2]
 
 
+def test_a_file_that_is_its_records_now_is_told(tmp_path, run):
+    """As an export is, which an earlier version took for one text."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.xml").write_text("<?xml version='1.0'?><notes><note>lions</note></notes>")
+    assert "keeps" not in run("index", "a.db", "in")[2]
+    (tmp_path / "in" / "a.xml").write_text(
+        "<en-export><note><title>One</title></note><note><title>Two</title></note></en-export>"
+    )
+    told = "the index keeps the earlier text of 1 file (a.xml); `setsearch delete a.db a.xml` deletes it"
+    assert told in run("index", "a.db", "in")[2]
+    assert run("delete", "a.db", "a.xml")[0] == 0
+    code, _, err = run("index", "a.db", "in")
+    assert (code, err) == (0, "indexed 2; a.db now holds 2 documents, 2 terms\n")
+
+
 @pytest.mark.parametrize("value", ["''" * 40, "\\" * 61, '\\"' * 40 + "x"])
 def test_titles_with_many_quotes_take_no_time(tmp_path, run, value):
     """Where a value could be read in many ways, a regular expression might try all of them."""
