@@ -52,6 +52,7 @@ _SIGNATURES = {
     "setsearch_unpack": "PSSSSISP",
     "setsearch_columns": "PSSSSPP",
     "setsearch_pieces": "PSPS PPPP",
+    "setsearch_words": "PSP PPP PP",
     "setsearch_alike": "PSSP RR PPPP",
 }
 NEAR = Struct("PPPqd")  # `neighbors_t` of core.c

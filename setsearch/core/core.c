@@ -2229,6 +2229,24 @@ ENTRY int64_t setsearch_pieces(const uint8_t *data, int64_t size, const uint8_t 
     return next - numbers;
 }
 
+/* The words of pieces, those of piece i from starts[i] to starts[i + 1] of `words`: how many. `lengths`: the pieces of each
+   text, and then the words. `n_read` gets the sum of what is `read` of each piece. Without `found` words are counted alone. */
+ENTRY int64_t setsearch_words(const int32_t *pieces, int64_t n_texts, int64_t *lengths, const int64_t *starts,
+                              const int32_t *words, const int64_t *read, int32_t *restrict found, int64_t *n_read) {
+    int64_t count = 0;
+    for (int64_t t = 0; t < n_texts; t++) {
+        const int64_t before = count;
+        for (const int32_t *const last = pieces + lengths[t]; pieces < last; pieces++) {
+            const int64_t start = starts[*pieces], end = starts[*pieces + 1];
+            if (found) *n_read += read[*pieces];
+            if (found) for (int64_t p = start; p < end; p++) found[count + p - start] = words[p];
+            count += end - start;
+        }
+        if (found) lengths[t] = count - before;
+    }
+    return count;
+}
+
 /* How alike rows of `size` small numbers are to one more, `(n,)`: (product / length - shift) * factor * unit; and the mean
    and deviation of this. Products stay below 2^31. */
 ENTRY int64_t setsearch_alike(const int8_t *rows, int64_t n, int64_t size, const int16_t *other, double shift, double unit,

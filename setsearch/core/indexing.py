@@ -4,11 +4,23 @@ import ctypes as c
 import os
 from collections.abc import Sequence
 from itertools import chain, pairwise
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from setsearch.arrays import Array, Entries, Ids, Ints, pack, ranks_of, repeat, run_lengths, run_starts
+from setsearch.arrays import (
+    Array,
+    Entries,
+    Ids,
+    Ints,
+    offsets,
+    pack,
+    positions,
+    ranks_of,
+    repeat,
+    run_lengths,
+    run_starts,
+)
 from setsearch.core import binding
 from setsearch.core.binding import address
 
@@ -119,6 +131,33 @@ def turn(lists: Ids, ids: Ids, counts: Ids) -> tuple[Ids, Ids, Ids] | None:
     arrays = *map(address, given), n_ids, address(places), *map(address, turned)
     binding.check(binding.library().setsearch_turn(len(ids), *arrays))
     return turned
+
+
+class PieceWords(NamedTuple):
+    """The words of piece i are `words[starts[i] : starts[i + 1]]`, in which `read[i]` characters are."""
+
+    words: Ids
+    starts: Ints
+    read: Ints
+
+
+def words_of(pieces: Ids, lengths: Ints, known: PieceWords) -> tuple[Ids, Ints, int]:
+    """The words of all pieces of texts, how many each text has, and the characters in words.
+
+    `lengths`: the pieces of each text.
+    """
+    words, starts, read = known
+    if binding.library() is None:
+        first = starts[pieces]
+        counts = starts[1:][pieces] - first
+        return words[positions(first, counts)], np.diff(offsets(counts)[offsets(lengths)]), int(read[pieces].sum())
+    types = [own.dtype for own in (pieces, lengths, *known)]
+    binding.require(types == [np.int32, np.int64, np.int32, np.int64, np.int64], "pieces that the core cannot read")
+    lengths, n_read = lengths.copy(), np.zeros(1, np.int64)
+    given = address(pieces), len(lengths), *map(address, (lengths, starts, words, read))
+    found = np.empty(binding.library().setsearch_words(*given, None, None), np.int32)
+    binding.library().setsearch_words(*given, address(found), address(n_read))
+    return found, lengths, int(n_read[0])
 
 
 class Pieces:

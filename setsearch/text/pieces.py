@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from setsearch.arrays import Ids, Ints, offsets, positions
+from setsearch.arrays import Ids, Ints
 from setsearch.core import binding, indexing
 from setsearch.text.letters import fold
 
@@ -90,14 +90,10 @@ class PieceNumbers:
             self._starts.append(len(self._numbers))
             self._read.append(read)
         self.characters += characters
-        if not len(pieces):
-            return np.zeros(0, np.int32), np.zeros(len(texts), np.int64)
-        starts = np.frombuffer(self._starts, np.int64)
-        first = starts[pieces]
-        counts = starts[1:][pieces] - first
-        self.read += int(np.frombuffer(self._read, np.int64)[pieces].sum())
-        found: Ids = np.array(self._numbers, np.int32)[positions(first, counts)]
-        return found, np.diff(offsets(counts)[offsets(lengths)])
+        known = indexing.PieceWords(*map(np.asarray, (self._numbers, self._starts, self._read)))
+        found, counts, read = indexing.words_of(pieces, lengths, known)
+        self.read += read
+        return found, counts
 
 
 class _Dictionary(dict[str, int]):
@@ -110,7 +106,7 @@ class _Dictionary(dict[str, int]):
         table = {code: chr(code).lower() if chr(code).isalnum() or chr(code) in kept else " " for code in range(128)}
         self._table = table if rules else {}
 
-    def find(self, texts: Sequence[str]) -> tuple[Ints, Ints, int]:
+    def find(self, texts: Sequence[str]) -> tuple[Ids, Ints, int]:
         """The numbers of the pieces of all texts, how many each text has, and the characters that are no white space.
 
         `new` are the pieces that had no number.
@@ -119,7 +115,7 @@ class _Dictionary(dict[str, int]):
         cut = [(text.translate(self._table) if text.isascii() else text).split() for text in texts]
         numbers = [self[piece] for pieces in cut for piece in pieces]
         characters = sum(len(text) - sum(map(text.count, " \n\t\r")) for text in texts)
-        return np.array(numbers, np.int64), np.array(list(map(len, cut)), np.int64), characters
+        return np.array(numbers, np.int32), np.array(list(map(len, cut)), np.int64), characters
 
     def __missing__(self, piece: str) -> int:
         self[piece] = number = len(self)
