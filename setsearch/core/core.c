@@ -1954,13 +1954,14 @@ ENTRY int64_t setsearch_nearest(const int64_t *words, int64_t count, int64_t n, 
 /* Sort numbers, and what comes with each, if that is not NULL: by one byte after another, from the lowest on. So equal ones
    stay in order. Bytes that are 0 in all are left out. The other two arrays are scratch memory. */
 ENTRY int64_t setsearch_sort(int64_t n, uint64_t *numbers, int32_t *with, uint64_t *scratch, int32_t *scratch_with) {
-    uint64_t all = 0, *from = numbers, *to = scratch;
+    int64_t all_places[8][257] = {{0}}; /* of each byte */
+    uint64_t *from = numbers, *to = scratch;
     int32_t *from_with = with, *to_with = scratch_with;
-    for (int64_t i = 0; i < n; i++) all |= numbers[i];
+    for (int64_t i = 0; i < n; i++)
+        for (int byte = 0; byte < 8; byte++) all_places[byte][(numbers[i] >> 8 * byte & 0xFF) + 1]++;
     for (int shift = 0; shift < 64; shift += 8) {
-        int64_t places[257] = {0};
-        if (!(all >> shift & 0xFF)) continue;
-        for (int64_t i = 0; i < n; i++) places[(from[i] >> shift & 0xFF) + 1]++;
+        int64_t *const places = all_places[shift / 8];
+        if (places[1] == n) continue;
         for (int byte = 0; byte < 256; byte++) places[byte + 1] += places[byte];
         for (int64_t i = 0; i < n; i++) {
             const int64_t place = places[from[i] >> shift & 0xFF]++;

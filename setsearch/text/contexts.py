@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from setsearch.arrays import (
     HASH,
+    STEP,
     Entries,
     Ids,
     Ints,
@@ -170,14 +171,19 @@ def context_fields(pairs: ContextPairs) -> Iterator[tuple[str, ContextField]]:
 
 def _neighbors(tokens: Ids, begins: Ints, items: Ids, pattern: Pattern) -> tuple[Ints, Ids]:
     """The packed words of one pattern around the items, given what is FARTHEST before each of these."""
-    key = np.zeros(len(begins), np.int64)
-    valid = np.ones(len(begins), bool)
-    for offset in pattern:
-        word = take(tokens[FARTHEST + offset :], begins)
-        valid &= word != RARE
-        key <<= BITS
-        key |= word
-    return key[valid], items[valid]
+    keys, own, count = np.empty(len(begins), np.int64), np.empty(len(begins), np.int32), 0
+    for at in range(0, len(begins), STEP):  # few at once stay in the cache
+        key, valid = np.zeros(len(begins[at : at + STEP]), np.int64), np.True_
+        for offset in pattern:
+            word = take(tokens[FARTHEST + offset :], begins[at : at + STEP])
+            valid = valid & (word != RARE)
+            key <<= BITS
+            key |= word
+        places = np.flatnonzero(valid)
+        end = count + len(places)
+        keys[count:end], own[count:end] = take(key, places), take(items[at : at + STEP], places)
+        count = end
+    return keys[:count], own[:count]
 
 
 def _list_members(stream: TokenStream, item_of: Ids) -> tuple[Ints, Ids]:
@@ -235,7 +241,9 @@ def _count(pairs: ContextPairs, pattern: Pattern) -> ContextField:
         sort(keys, items)
         cells, original = rank_keys(keys, items, least_df, BITS)
     else:
-        cells = pack(keys, items, BITS)
+        cells = keys
+        cells <<= BITS
+        cells |= items
     del keys, items
     sort(cells)
     entries, kept = count_cells(cells, least_df, BITS)

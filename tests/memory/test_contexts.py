@@ -637,16 +637,35 @@ def test_pairs_of_a_pattern_are_gone_when_they_were_used(monkeypatch):
         """As many pairs of each pattern."""
 
         def of(self, _):
-            keys = np.arange(40) // 2
-            self.kept = weakref.ref(keys)
-            return keys, np.arange(40, dtype=np.int32)
+            keys, items = np.arange(40) // 2, np.arange(40, dtype=np.int32)
+            self.keys, self.items = weakref.ref(keys), weakref.ref(items)
+            return keys, items
 
     pairs = Pairs()
     monkeypatch.setenv("SETSEARCH_THREADS", "0")
-    monkeypatch.setattr(contexts, "sort", lambda cells: (gone.append(pairs.kept() is None), cells.sort()))
+
+    def sort(cells):
+        gone.append(pairs.items() is None and pairs.keys() is cells)  # sorted where they are
+        cells.sort()
+
+    monkeypatch.setattr(contexts, "sort", sort)
     counted = [*contexts.context_fields(pairs)]
     assert [len(field.keys) for _, field in counted] == [80, 100, 20, 20]
     assert gone == [True] * 11
+
+
+@pytest.mark.parametrize("pattern", [pattern for field in ("win2", "skip") for pattern in contexts.FIELDS[field]])
+def test_neighbors_found_in_steps_are_those_at_once(pattern, monkeypatch):
+    chance = np.random.default_rng(0)
+    tokens, places = chance.integers(0, 5, 60).astype(np.int32), np.flatnonzero(chance.random(56) < 0.5)
+    items = chance.integers(0, 9, len(places)).astype(np.int32)
+    around = [[int(tokens[place + contexts.FARTHEST + offset]) for offset in pattern] for place in places]
+    expected = [(words, item) for words, item in zip(around, items.tolist(), strict=True) if all(words)]
+    monkeypatch.setattr(contexts, "STEP", 7)
+    keys, owners = contexts._neighbors(tokens, places, items, pattern)
+    shifts = range(contexts.BITS * (len(pattern) - 1), -1, -contexts.BITS)
+    words = [[key >> shift & (1 << contexts.BITS) - 1 for shift in shifts] for key in keys.tolist()]
+    assert [*zip(words, owners.tolist(), strict=True)] == expected and len(expected) > 9
 
 
 @pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.int64])
