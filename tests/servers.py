@@ -71,7 +71,7 @@ class Server:
         code = self._ended()
         assert code == 0, (code, self.lines)
         said = "".join(self.lines)
-        assert "Traceback" not in said
+        assert "Traceback" not in said, said
         return said
 
     def kill(self):

@@ -50,6 +50,8 @@ def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[
         alike = reading.find_names(own["name"], HINTS) if place < MOST_HINTS else []
         shown = {found.item: found.item if own["several"] else found.title or found.item for found in alike}
         own["near"] = [(label, address.accept(item)) for item, label in shown.items()]
+        may_be_text = reading.kind == "documents" and not own["several"]  # a few words, or a text without blanks
+        own["like"] = address.replace(like=(*address.like, own["name"])) if may_be_text else None
     return address, unknown
 
 

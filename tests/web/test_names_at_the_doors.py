@@ -3,7 +3,10 @@
 import io
 import json
 import random
+import re
 import sqlite3
+from html import unescape
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -78,3 +81,18 @@ def test_over_http_and_on_the_page(serve, path):
         assert server.json("/api/item", items=items, item=typed)["item"] == name
         status, _, page = server.ask("/", items=items, seed=typed)
         assert status == 200 and expected[0] in page and "did you mean" not in page
+
+
+def test_what_is_no_name_is_offered_as_a_text(serve, path):
+    with setsearch.open(path) as index:
+        index.add([("ja", "港湾会社との契約は昨日署名された。"), ("ja2", "港湾会社は昨日")])
+    server = serve(path)
+    for typed, found in (("港湾会社の契約", "ja"), ("hash joined", "d1")):
+        page = server.ask("/", items="documents", seed=typed)[2]
+        (link,) = re.findall(r'href="([^"]*)" data-go>Take it as a text<', page)
+        asked = dict(parse_qsl(unescape(link).partition("?")[2]))
+        assert asked == {"items": "documents", "like": typed}
+        status, _, page = server.ask("/", **asked)
+        assert status == 200 and f'data-item="{found}"' in page and "Take it as a text" not in page
+    status, _, page = server.ask("/", items="terms", seed="港湾会社の契約")
+    assert status == 200 and "Take it as a text" not in page
