@@ -28,7 +28,7 @@ from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, Setsea
 from setsearch.memory.catalog import defaults_of, list_readings
 from setsearch.memory.readings import FieldsBy, Fresh, Readings, parse_fresh
 from setsearch.memory.shared import memory_of
-from setsearch.options import ROUNDS, Progress, progress_of, require_several
+from setsearch.options import ROUNDS, Id, Ids, Progress, progress_of, require_several
 from setsearch.search.request import id_list
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.limits import limited
@@ -142,7 +142,7 @@ class Index:
             return self.add_numbers(items, items.roles.numbers, items.roles.relation[0])
         return self._write(items, items.roles.relation, replace=update)
 
-    def delete(self, ids: Iterable[str], relation: tuple[str, str] | None = None) -> int:
+    def delete(self, ids: Ids, relation: tuple[str, str] | None = None) -> int:
         """Delete items by id; returns how many. Raises UnknownItem; then nothing is deleted.
 
         A relation named from its other side, as ("user", "film") of ("film", "user"), loses features, from all items.
@@ -236,9 +236,7 @@ class Index:
         with self._database.write() as cursor:
             return write_numbers(open_numbers(cursor, self._collection, name, columns), items)
 
-    def add_vectors(
-        self, ids: Iterable[str], vectors: Iterable[Any], items: str | None = None, *, replace: bool = False
-    ) -> int:
+    def add_vectors(self, ids: Ids, vectors: Iterable[Any], items: str | None = None, *, replace: bool = False) -> int:
         """Add vectors of items, by which questions find what is like the seeds in meaning; returns how many.
 
         `vectors` are the rows of a matrix, or rows of numbers, or of float32 as bytes, all of one length; only their
@@ -313,7 +311,7 @@ class Index:
         return load_set(name, self._whole_name(items), self._database, self.reading)
 
     def question(
-        self, seeds: Names = (), *, set: str | None = None, items: str | None = None, exclude: Names = ()
+        self, seeds: Ids = (), *, set: str | None = None, items: str | None = None, exclude: Ids = ()
     ) -> Question:
         """Examples of `items`, to `expand` or `explain`; with `set` those of a saved set among them.
 
@@ -330,8 +328,8 @@ class Index:
     def keep_set(
         self,
         name: str,
-        accepted: Names,
-        rejected: Names = (),
+        accepted: Ids,
+        rejected: Ids = (),
         items: str | None = None,
         version: str | None = None,
         *,
@@ -475,7 +473,7 @@ class Index:
         return read_inbox(self._database, self.sets(), self.reading, names)
 
     def sets_of(
-        self, item: str | None = None, *, text: str | None = None, items: str | None = None, k: int | None = 10
+        self, item: Id | None = None, *, text: str | None = None, items: str | None = None, k: int | None = 10
     ) -> "Claims":
         """The k saved sets that an item, or a text, fits best, and whether it belongs to each; None for all sets.
 

@@ -13,7 +13,8 @@ from setsearch.errors import InvalidParameter, UnknownOption
 
 T = TypeVar("T")
 Progress = Callable[[Iterable[Any]], Iterable[Any]]  # such as tqdm
-Ids = Iterable[str | int | Any]  # texts, whole numbers, or objects with a primary key `pk`
+Id = str | int | Any  # a text, a whole number, or an object with a primary key `pk`
+Ids = Iterable[Id]
 FLAGS = {"": False} | {text: text in ("1", "true", "yes", "on") for text in "0 1 false true no yes off on".split()}
 MEANT = {  # what people ask for under other names
     "weights": "seeds are weighed by a mapping such as {'lion': 2}, fields by `by`",

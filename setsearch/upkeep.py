@@ -12,7 +12,7 @@ from setsearch.indexing import vectors as indexing
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import Changes, needs_sync, sync
 from setsearch.memory.readings import Fresh, Readings, is_fresh
-from setsearch.options import Progress
+from setsearch.options import Ids, Progress
 from setsearch.search.latent_items import latent_vectors
 from setsearch.sqlite.database import Database
 from setsearch.storage.ids import collection_of, name_in, plain_name
@@ -125,7 +125,7 @@ def _encode(parts: Parts, name: str, progress: Progress) -> None:
             indexing.encode_words(parts.database, name, parts.encoders(source.name), words.words, progress)
 
 
-def add_vectors(parts: Parts, items: str | None, pairs: tuple[Iterable[str], Iterable[Any]], replace: bool) -> int:
+def add_vectors(parts: Parts, items: str | None, pairs: tuple[Ids, Iterable[Any]], replace: bool) -> int:
     """As `Index.add_vectors`."""
     database, readings = parts.database, parts.readings
     with database.write() as cursor:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from setsearch.answers.results import Asked, Hit, Reason, display_name, is_informative, kept_name, shortened
 from setsearch.answers.tables import html_table
 from setsearch.errors import SetsearchError, UsageError
-from setsearch.options import ExpandOptions, ModelOptions
+from setsearch.options import ExpandOptions, Ids, ModelOptions
 
 if TYPE_CHECKING:
     from setsearch.answers.picture import Point
@@ -168,7 +168,7 @@ class BaseReading:
         """What is so of seeds that are words, one line each."""
         return []
 
-    def headlines(self, names: Iterable[str]) -> dict[str, str]:
+    def headlines(self, names: Ids) -> dict[str, str]:
         """The headlines of those documents whose text is known."""
         return {}
 

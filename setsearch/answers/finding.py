@@ -9,7 +9,7 @@ from setsearch.arrays import Entries, Ints
 from setsearch.errors import InvalidParameter
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
-from setsearch.options import ModelOptions
+from setsearch.options import Id, Ids, ModelOptions
 from setsearch.storage.ids import id_text
 from setsearch.storage.names import Vocabulary
 
@@ -57,7 +57,7 @@ class Described(Protocol):
         """As `Reading.fields`."""
 
 
-def find_all(reading: Described, names: Iterable[str], hint: bool = True) -> list[str]:
+def find_all(reading: Described, names: Ids, hint: bool = True) -> list[str]:
     """As `Reading.find_all`."""
     given, found = [*map(id_text, names)], dict[str, str]()
 
@@ -80,7 +80,7 @@ def find_all(reading: Described, names: Iterable[str], hint: bool = True) -> lis
 
 
 @contextmanager
-def item_entries(reading: Described, item: str) -> Iterator[tuple[Fields, Field, Entries]]:
+def item_entries(reading: Described, item: Id) -> Iterator[tuple[Fields, Field, Entries]]:
     """The features of an item, in one transaction: the fields, the one that has them, and its entries.
 
     A phrase has its documents in the contexts. Raises UnknownItem, AmbiguousItem.

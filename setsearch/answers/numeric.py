@@ -24,8 +24,9 @@ from setsearch.errors import (
 from setsearch.memory.where import Where
 from setsearch.models.defaults import NUMBERS
 from setsearch.models.gaussian import Gaussian
-from setsearch.options import MODEL, ExpandOptions, ModelOptions, check, refuse
+from setsearch.options import MODEL, ExpandOptions, Id, Ids, ModelOptions, check, refuse
 from setsearch.search.request import id_list, parse_request, require_distinct
+from setsearch.storage.ids import id_text
 from setsearch.storage.numbers import column_names, read_numbers
 from setsearch.storage.relation import Relation
 
@@ -58,7 +59,7 @@ class NumericReading(BaseReading, Named):
         self._open = open
         self._matrix: _Matrix | None = None
 
-    def expand(self, seeds: Iterable[str], k: int | None = 10, **options: Unpack[ExpandOptions]) -> Hits:
+    def expand(self, seeds: Ids, k: int | None = 10, **options: Unpack[ExpandOptions]) -> Hits:
         """The k items that belong most with the seeds, by models/gaussian.py, in nats; ties in the order of ids.
 
         `among` are the only items to return. Raises UnknownItem, NoSeeds, NothingToRank, InvalidParameter.
@@ -100,7 +101,7 @@ class NumericReading(BaseReading, Named):
         return found
 
     def expand_each(
-        self, seed_sets: Iterable[Iterable[str]], k: int | None = 10, **options: Unpack[ExpandOptions]
+        self, seed_sets: Iterable[Ids], k: int | None = 10, **options: Unpack[ExpandOptions]
     ) -> list[Hits | SetsearchError]:
         """As `expand_many`; a set that has no answer has an error in its place."""
         answers = list[Hits | SetsearchError]()
@@ -111,24 +112,24 @@ class NumericReading(BaseReading, Named):
                 answers.append(error)
         return answers
 
-    def scores(self, seeds: Iterable[str], **options: Unpack[ExpandOptions]) -> AbstractContextManager[NoReturn]:
+    def scores(self, seeds: Ids, **options: Unpack[ExpandOptions]) -> AbstractContextManager[NoReturn]:
         """As `Reading.scores`, which numbers do not have: raises UsageError."""
         raise UsageError(f"{self.name} have numbers, and no scores of all items; expand them")
 
-    def explain(self, seeds: Iterable[str], item: str, **options: Unpack[ExpandOptions]) -> Explanation:
+    def explain(self, seeds: Ids, item: Id, **options: Unpack[ExpandOptions]) -> Explanation:
         """What each dimension adds to the score of one item. Raises as `expand` does."""
         refuse("explain", options)
         options.update({"exclude": (), "among": [self.find(item)], "keep_seeds": True, "explain": True})
         (hit,) = self.expand(seeds, 1, **options)
         return Explanation(hit.item, hit.score, 0.0, 0.0, hit.features, hit.title)
 
-    def find(self, name: str, hint: bool = True) -> str:
+    def find(self, name: Id, hint: bool = True) -> str:
         """The name of an item as the index has it; raises UnknownItem (with similar names), AmbiguousItem."""
         with self._open() as relation:
             id = relation.items.resolve(name, hint)
             return relation.items.describe([id])[id][0]
 
-    def find_all(self, names: Iterable[str], hint: bool = True) -> list[str]:
+    def find_all(self, names: Ids, hint: bool = True) -> list[str]:
         """The names of items as the index has them, one for each; raises as `find` does."""
         return [self.find(name, hint) for name in names]
 
@@ -137,13 +138,13 @@ class NumericReading(BaseReading, Named):
         with self._open() as relation:
             yield relation.items, None
 
-    def titles(self, names: Iterable[str]) -> dict[str, str | None]:
+    def titles(self, names: Ids) -> dict[str, str | None]:
         """The titles of those names that exist."""
         with self._open() as relation:
-            ids = relation.items.find(list(names)).values()
+            ids = relation.items.find([*map(id_text, names)]).values()
             return dict(relation.items.describe(list(ids)).values())
 
-    def features_of(self, item: str) -> dict[str, float]:
+    def features_of(self, item: Id) -> dict[str, float]:
         """The numbers of an item, by column; raises UnknownItem."""
         with self._open() as relation:
             matrix = self._load(relation)
@@ -155,9 +156,7 @@ class NumericReading(BaseReading, Named):
         with self._open() as relation:
             return relation.items.size
 
-    def _score(
-        self, relation: Relation, matrix: _Matrix, seeds: Iterable[str], model: Gaussian
-    ) -> tuple[list[int], Floats]:
+    def _score(self, relation: Relation, matrix: _Matrix, seeds: Ids, model: Gaussian) -> tuple[list[int], Floats]:
         """The ids of the seeds, and what each dimension adds to each item."""
         ids = list(dict.fromkeys(relation.items.resolve(name) for name in id_list(seeds, "seeds")))
         if not ids:

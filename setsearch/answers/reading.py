@@ -21,7 +21,7 @@ from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy, Fresh, parse_fresh
 from setsearch.models import Lift
 from setsearch.models.defaults import Defaults
-from setsearch.options import ExpandOptions, ModelOptions, refuse
+from setsearch.options import ExpandOptions, Id, Ids, ModelOptions, refuse
 from setsearch.search.cutoff import SeedFit, fits
 from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected, once_each
 from setsearch.search.groups import FEWEST, find_groups, make_groups
@@ -39,7 +39,7 @@ from setsearch.search.request import (
 )
 from setsearch.search.together import together
 from setsearch.search.weights import SeedWeights
-from setsearch.storage.ids import plain_name
+from setsearch.storage.ids import id_text, plain_name
 
 T = TypeVar("T")
 
@@ -116,7 +116,7 @@ class Reading(BaseReading, Named):
 
     def rank(
         self,
-        candidates: Iterable[str],
+        candidates: Ids,
         seeds: SeedNames,
         *,
         missing: str = "error",
@@ -155,7 +155,7 @@ class Reading(BaseReading, Named):
             among = fields.allowed(request.among, request.filter)
             yield fields, scores if among is None else only(scores, among)
 
-    def explain(self, seeds: SeedNames, item: str, **options: Unpack[ExpandOptions]) -> Explanation:
+    def explain(self, seeds: SeedNames, item: Id, **options: Unpack[ExpandOptions]) -> Explanation:
         """The parts that sum to the score that `expand` gives one item, its features by weight; seeds have one, too.
 
         If the examples fall into groups, the score is that of the `group` in whose list the item comes first. Raises as
@@ -247,16 +247,16 @@ class Reading(BaseReading, Named):
             entries = fields.first.read_postings([] if id is None else [id])
             return fields.named_counts(fields.items, entries.ids, entries.counts)
 
-    def features_of(self, item: str) -> dict[str, int]:
+    def features_of(self, item: Id) -> dict[str, int]:
         """The features of an item and their counts, in the order of names; raises UnknownItem."""
         with item_entries(self, item) as (fields, field, entries):
             return fields.named_counts(field.features, entries.ids, entries.counts)
 
-    def find(self, name: str, hint: bool = True) -> str:
+    def find(self, name: Id, hint: bool = True) -> str:
         """The name of an item as the index has it; raises UnknownItem (with similar names), AmbiguousItem."""
         return self.find_all([name], hint)[0]
 
-    def find_all(self, names: Iterable[str], hint: bool = True) -> list[str]:
+    def find_all(self, names: Ids, hint: bool = True) -> list[str]:
         """Names as the index has them, of ids, titles (also without a parenthesis at their end), words or phrases."""
         return find_all(self, names, hint)
 
@@ -269,15 +269,15 @@ class Reading(BaseReading, Named):
             with self.fields(by="both") as fields:  # the last field has documents
                 yield fields.items, fields.all[-1].totals
 
-    def headlines(self, names: Iterable[str]) -> dict[str, str]:
+    def headlines(self, names: Ids) -> dict[str, str]:
         """The headlines of those documents whose text is known."""
-        names = [*names]
-        if not names or self.kind != "documents":
+        known: list[str] = [*map(id_text, names)]
+        if not known or self.kind != "documents":
             return {}
         with self.stored() as fields:
-            return find_headlines(fields, names)
+            return find_headlines(fields, known)
 
-    def titles(self, names: Iterable[str]) -> dict[str, str | None]:
+    def titles(self, names: Ids) -> dict[str, str | None]:
         """The titles of those names that exist."""
         with self.stored() as fields:
             return dict(fields.describe([fields.resolve(name) for name in names if fields.knows(name)]).values())
@@ -322,7 +322,7 @@ class Reading(BaseReading, Named):
         return once_each(fields, examples, model.rule) if isinstance(model, Lift) else examples
 
     def _examples(
-        self, fields_by: FieldsBy, seeds: Seeds, request: ExpandRequest, item: str | None = None
+        self, fields_by: FieldsBy, seeds: Seeds, request: ExpandRequest, item: Id | None = None
     ) -> tuple[Fields, Examples, list[int]]:
         """The fields that answer, about an item too, and in them all examples and the rejected items."""
         fields = self._choice.choose(fields_by, request.model, seeds, request.exclude, item)

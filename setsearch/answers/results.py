@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 from setsearch.answers.tables import html_table
+from setsearch.options import Ids
 
 T = TypeVar("T", bound=tuple[Any, ...])
 
@@ -116,7 +117,7 @@ class Asked(NamedTuple):
     """The question of some hits: a reading, its seeds, and the options that scores depend on."""
 
     reading: Any
-    seeds: Iterable[str]
+    seeds: Ids
     options: Mapping[str, Any]
 
 

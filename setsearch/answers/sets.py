@@ -17,9 +17,10 @@ from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
 from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem
 from setsearch.memory.fields import Fields
+from setsearch.options import Id, Ids
 from setsearch.search.request import Seeds, parse_seeds
 from setsearch.sqlite.database import Database
-from setsearch.storage.ids import is_storable
+from setsearch.storage.ids import id_text, is_storable
 
 if TYPE_CHECKING:
     from setsearch.answers.saved.growing import Grown
@@ -91,17 +92,17 @@ class ItemSet:
 
         return grown_members(self._database, [self.name])
 
-    def accept(self, *items: str) -> None:
+    def accept(self, *items: Id) -> None:
         """Accept items, also rejected ones. Raises UnknownItem; then nothing has changed."""
         self._move(items, self.accepted)
 
-    def reject(self, *items: str) -> None:
+    def reject(self, *items: Id) -> None:
         """Reject items, also accepted ones. Raises UnknownItem; then nothing has changed."""
         self._move(items, self.rejected)
 
-    def forget(self, *items: str) -> None:
+    def forget(self, *items: Id) -> None:
         """Remove items from the set."""
-        for item in items:
+        for item in map(id_text, items):
             self._changes[item] = None
             for marked in (self.accepted, self.rejected):
                 if item in marked:
@@ -126,7 +127,7 @@ class ItemSet:
             raise NoSeeds(f"{self.name}: none of its accepted items is in the index; accept one first")
         return Question(self.reading, self, *present).expand(k, **options)
 
-    def explain(self, item: str, **options: Any) -> Explanation:
+    def explain(self, item: Id, **options: Any) -> Explanation:
         """The parts of the score that `expand` gives one item; what a rival takes. Raises as `Reading.explain`."""
         return Question.of(self.reading, (), (), self).explain(item, **{**self.reading.in_one_list, **options})
 
@@ -188,7 +189,7 @@ class ItemSet:
     def _marks(self) -> dict[str, int]:
         return dict.fromkeys(self.accepted, 1) | dict.fromkeys(self.rejected, 0)
 
-    def _move(self, items: tuple[str, ...], target: list[str]) -> None:
+    def _move(self, items: tuple[Id, ...], target: list[str]) -> None:
         names = dict.fromkeys(self.reading.find_all(items))
         self.forget(*names)
         target += names
@@ -243,7 +244,7 @@ def those_gone(reading: AnyReading, members: Sequence[str]) -> list[str]:
     return gone
 
 
-def fill_set(empty: ItemSet, accepted: Iterable[str], rejected: Iterable[str]) -> None:
+def fill_set(empty: ItemSet, accepted: Ids, rejected: Ids) -> None:
     """Give a set its members; raises InvalidParameter if one is on both sides, UnknownItem."""
     empty.accept(*accepted)
     before = [*empty.accepted]
@@ -377,7 +378,7 @@ class Question(NamedTuple):
         hits: Hits = reading.expand(self.seeds, k, exclude=self.exclude, **options)
         return hits
 
-    def explain(self, item: str, **options: Any) -> Explanation:
+    def explain(self, item: Id, **options: Any) -> Explanation:
         """As `Reading.explain`."""
         if beside := self._beside(options):
             return beside.explain(item, options)

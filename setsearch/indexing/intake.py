@@ -12,6 +12,7 @@ from setsearch.indexing.item_fields import Value, checked_fields
 from setsearch.indexing.references.identity import Group
 from setsearch.indexing.references.items import Filing
 from setsearch.indexing.writer import Writer
+from setsearch.options import Id
 from setsearch.sqlite.database import Bound
 from setsearch.storage.analyzers import CONTEXTS, Analyzers, TextSettings
 from setsearch.storage.documents import Values, encode_columns, read_columns
@@ -38,7 +39,7 @@ class Item(NamedTuple):
     `fields`: what the item has in others than the first, {"tags": ["sqlite"], "year": 2004, "day": "2004-12-31"}.
     """
 
-    id: str
+    id: Id
     features: str | Sequence[str] | Mapping[str, int]
     title: str | Kept | None = None
     columns: Values | Kept | None = None
@@ -47,10 +48,10 @@ class Item(NamedTuple):
 
 Writable = (
     Item
-    | tuple[str, Features]
-    | tuple[str, Features, str | None]
-    | tuple[str, Features, str | None, Values | None]
-    | tuple[str, Features, str | None, Values | None, Mapping[str, Value] | None]
+    | tuple[Id, Features]
+    | tuple[Id, Features, str | None]
+    | tuple[Id, Features, str | None, Values | None]
+    | tuple[Id, Features, str | None, Values | None, Mapping[str, Value] | None]
     | Group
 )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem, number_of
 from setsearch.indexing.writer import Writer
-from setsearch.options import Progress
+from setsearch.options import Ids, Progress
 from setsearch.sqlite.database import Database
 from setsearch.storage.documents import Texts, read_texts
 from setsearch.storage.ids import check_names, id_text
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 def add_vectors(
     kind: Vocabulary,
-    pairs: tuple[Iterable[str], Iterable[Any]],
+    pairs: tuple[Ids, Iterable[Any]],
     words: Vocabulary | None,
     replace: bool,
 ) -> int:
@@ -61,7 +61,7 @@ def add_vectors(
     return len(ids)
 
 
-def add_items(relation: Relation, pairs: tuple[Iterable[str], Iterable[Any]], replace: bool) -> int:
+def add_items(relation: Relation, pairs: tuple[Ids, Iterable[Any]], replace: bool) -> int:
     """Store vectors of items that nothing else describes, and the items that are new; returns how many.
 
     With `replace` all others go. The caller commits. Raises DuplicateItem, InvalidItem.
@@ -79,7 +79,7 @@ def add_items(relation: Relation, pairs: tuple[Iterable[str], Iterable[Any]], re
     return len(ids)
 
 
-def _paired(pairs: tuple[Iterable[str], Iterable[Any]]) -> tuple[list[Any], list[Any]]:
+def _paired(pairs: tuple[Ids, Iterable[Any]]) -> tuple[list[Any], list[Any]]:
     """Ids and vectors; raises InvalidItem if they are not as many, DuplicateItem."""
     ids, rows = [id_text(id) for id in pairs[0]], list(pairs[1])
     if len(ids) != len(rows):

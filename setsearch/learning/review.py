@@ -4,7 +4,7 @@ Its state is a saved set in the database. Nothing is lost when a page closes or 
 may decide at once.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from setsearch.index import Index
 from setsearch.indexing.references.items import stored_reference
 from setsearch.indexing.references.reference import Reference
 from setsearch.learning.stopping import CONFIDENCE, RECALL, Outlook, outlook
-from setsearch.options import ExpandOptions
+from setsearch.options import ExpandOptions, Id, Ids
 from setsearch.storage.ids import plain_name
 
 MOST_AUTHORS = 6  # that are shown
@@ -85,7 +85,7 @@ class Review:
         return self._decisions.read()
 
     def decide(
-        self, item: str, said: str, *, reason: str | None = None, note: str | None = None, replaces: str | None = None
+        self, item: Id, said: str, *, reason: str | None = None, note: str | None = None, replaces: str | None = None
     ) -> Decision | None:
         """Say "yes", "no" or "later" to an item, with a reason for an exclusion, and a note.
 
@@ -99,8 +99,8 @@ class Review:
 
     def know(
         self,
-        accepted: Iterable[str] = (),
-        rejected: Iterable[str] = (),
+        accepted: Ids = (),
+        rejected: Ids = (),
         texts: Mapping[str, tuple[str, str]] | None = None,
     ) -> list[Decision]:
         """Items whose answer was known before; equal answers stay. Returns the other answers, which are replaced.

@@ -15,6 +15,7 @@ from setsearch.memory.vectors import Vectors
 from setsearch.memory.where import Where
 from setsearch.memory.word_contexts import WordUses
 from setsearch.models import Model
+from setsearch.options import Id
 from setsearch.scoring.best import Base
 from setsearch.scoring.smoothing import Neighbors
 from setsearch.storage.documents import Values, find_by_columns, has_columns, read_columns
@@ -104,16 +105,16 @@ class Fields(NamedTuple):
         """Whether texts get vectors, so that they need not share a word with the collection."""
         return self.vectors is not None and self.vectors().encodes
 
-    def knows(self, name: str) -> bool:
+    def knows(self, name: Id) -> bool:
         """Whether an item has this name."""
         return self.find(name) is not None
 
-    def find(self, name: str) -> int | None:
+    def find(self, name: Id) -> int | None:
         """The id of an item by its name, or by the name as the analyzer writes it."""
         name = id_text(name)
         return self.find_all([name]).get(name) if isinstance(name, str) else None
 
-    def resolve(self, name: str, hint: bool = True) -> int:
+    def resolve(self, name: Id, hint: bool = True) -> int:
         """The id of an item: by name, by the name as the analyzer writes it, or by a unique title."""
         id = self.find(name)
         if id is not None:

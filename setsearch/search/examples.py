@@ -12,7 +12,7 @@ from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import BY, FieldsBy
 from setsearch.models.values import ValueRule
-from setsearch.options import Ids, ModelOptions
+from setsearch.options import Id, Ids, ModelOptions
 from setsearch.search.near_duplicates import without_copies
 from setsearch.search.request import Seeds, id_list, require_distinct
 
@@ -42,7 +42,7 @@ class FieldChoice:
         options: ModelOptions,
         seeds: Iterable[str],
         excluded: Iterable[str] = (),
-        item: str | None = None,
+        item: Id | None = None,
     ) -> Fields:
         """The fields to use, unless `by` decides: contexts if one of the seeds, and the `item`, have them.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from setsearch.arrays import Ints
 from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidParameter, UnknownItem
+from setsearch.options import Id
 from setsearch.sqlite.database import Bound
 from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.ids import id_text, is_storable
@@ -115,7 +116,7 @@ class Vocabulary(Bound):
         """The id of a name, or None."""
         return self.find([name]).get(name) if is_storable(name) else None
 
-    def resolve(self, name: str, hint: bool = True, total: Total = no_total) -> int:
+    def resolve(self, name: Id, hint: bool = True, total: Total = no_total) -> int:
         """The id of a name, or of a title that is unique; in any case, and without a parenthesis at its end.
 
         Raises UnknownItem, AmbiguousItem, InvalidParameter; with `hint`, which takes a scan, it offers similar names.

@@ -274,7 +274,11 @@ def test_whole_numbers_and_rows_are_ids(tmp_path):
         assert documents.rank([2, 4], [1]) == documents.rank(["2", "4"], ["1"])
         assert documents.explain([1], 2) == documents.explain(["1"], "2")
         assert documents.find(4) == "4"
-        assert index.keep_set("s", [1], [rows[3]], "documents").rejected == ["3"]
+        kept = index.keep_set("s", [1], [rows[3]], "documents")
+        assert kept.rejected == ["3"]
+        kept.forget(3)
+        assert kept.rejected == [] and documents.titles([1]) == documents.titles(["1"])
+        assert documents.headlines([1]) == documents.headlines(["1"]) != {}
         assert index.add_vectors([1, 2, 3, 4], np.eye(4), "documents") == 4
         assert index.delete([rows[4]]) == 1
         for wrong in (True, 1.5, None, b"1"):

@@ -20,6 +20,7 @@ from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, SetsearchError, UnknownSet
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
+from setsearch.options import Id
 from setsearch.search.request import positive_integer
 from setsearch.sqlite.database import Database
 
@@ -52,7 +53,7 @@ class Claims(list[Claim]):
         return html_table(Claim._fields, self, "; ".join(self.notes))
 
 
-def sets_of(database: Database, reading: Reading, item: str | None, text: str | None, k: int | None) -> Claims:
+def sets_of(database: Database, reading: Reading, item: Id | None, text: str | None, k: int | None) -> Claims:
     """As `Index.sets_of`, of one reading."""
     if (item is None) == (text is None):
         raise InvalidParameter("give an item or a text, one of the two")
@@ -72,7 +73,7 @@ def sets_of(database: Database, reading: Reading, item: str | None, text: str | 
 class _Asking:
     """One item or text, asked of all sets of a reading in one transaction."""
 
-    def __init__(self, reading: Reading, fields_by: FieldsBy, item: str | None, text: str | None) -> None:
+    def __init__(self, reading: Reading, fields_by: FieldsBy, item: Id | None, text: str | None) -> None:
         self._reading, self._fields_by = reading, fields_by
         candidates = reading.candidates(fields_by)
         self._fields = candidates[-1]

@@ -35,7 +35,7 @@ from setsearch.core.question import Asking, now
 from setsearch.errors import NoSeeds, QueryError, SetsearchError, UnknownItem, UsageError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
-from setsearch.options import refuse
+from setsearch.options import Id, refuse
 from setsearch.search.cutoff import LEADERS, floor_of, n_leading, tells, threshold
 from setsearch.search.passes import EXAMPLES, Weighing
 from setsearch.search.request import ExpandRequest, Seeds, parse_request
@@ -448,7 +448,7 @@ class SetBeside(NamedTuple):
 
         return self._ask(k, options, answer)
 
-    def explain(self, item: str, options: Options) -> Explanation:
+    def explain(self, item: Id, options: Options) -> Explanation:
         """As `Reading.explain`."""
 
         def answer(own: Beside, request: ExpandRequest) -> Explanation:
