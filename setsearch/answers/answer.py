@@ -6,7 +6,7 @@ It draws itself by picture.py, which knows what a `Hit` is (results.py): so they
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, SupportsIndex, Unpack, cast, overload
 
 from setsearch.answers.results import Asked, Hit, Reason, display_name, is_informative, kept_name, shortened
 from setsearch.answers.tables import html_table
@@ -49,6 +49,17 @@ class Hits(list[Hit]):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "asked": None}  # a question has a database, which cannot be sent elsewhere
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> Hit: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "Hits": ...
+
+    def __getitem__(self, place: SupportsIndex | slice) -> "Hit | Hits":
+        """A hit; or some, which are hits of the same answer."""
+        own = super().__getitem__(place)
+        return self.with_hits(own) if isinstance(own, list) else own
 
     def to_pandas(self) -> Any:
         """The hits, with the columns that were kept, as a frame of pandas. Raises UsageError without pandas."""

@@ -88,6 +88,11 @@ class Hit(NamedTuple):
         return f"Hit({', '.join(given)})"
 
     @property
+    def pk(self) -> str:
+        """Its id, by which it is an example of the next question, as a row of a host is."""
+        return self.item
+
+    @property
     def rest(self) -> float:
         """What its features leave of the score, in nats, if it was explained: base and constant; 0 but for rounding."""
         return rest_of(self.score, self.features)

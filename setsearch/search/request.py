@@ -91,6 +91,8 @@ def id_list(ids: Ids, parameter: str) -> list[str]:
         return text_list(ids, parameter)
     if isinstance(ids, tuple) and not ids:
         return []
+    if hasattr(ids, "columns"):  # a frame has the names of its columns where a list has items
+        raise InvalidParameter(f"{parameter} is a list of texts, not a frame; give one of its columns")
     return text_list([id if type(id) is str else id_text(id) for id in ids], parameter)
 
 
@@ -106,7 +108,8 @@ def text_list(names: Iterable[str], parameter: str) -> list[str]:
         raise InvalidParameter(f"{parameter} is a list of texts, not {names!r:.60}") from error
     for text in texts:
         if not isinstance(text, str):
-            raise InvalidParameter(f"{parameter} is a list of texts; {text!r:.60} is not one")
+            shown = " ".join(f"{text!r:.60}".split())  # arrays have several lines
+            raise InvalidParameter(f"{parameter} is a list of texts; {shown} is not one")
     return texts
 
 

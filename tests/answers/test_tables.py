@@ -102,3 +102,32 @@ def test_sets_readings_and_indexes(index, tmp_path):
     assert cells(index)[1] == ["documents", "4", "terms", "8"]
     with setsearch.open(tmp_path / "none.db", create=True) as empty:
         assert "none.db" in empty._repr_html_() or cells(empty) == [["items", "number", "described by", "number"]]
+
+
+def test_hits_are_examples_and_parts_of_them_are_hits(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add([("a", "lion cat"), ("b", "tiger cat"), ("c", "wheat"), ("d", "lion cat")])
+        documents = index.items("documents")
+        hits = documents.expand(["a"])
+        some = hits[:2]
+        assert isinstance(some, setsearch.Hits) and [*some] == [hits[0], hits[1]] and hits[-1] == [*hits][-1]
+        assert (some.revision, some.asked, hits[5:]) == (hits.revision, hits.asked, setsearch.Hits())
+        names = [hit.item for hit in some]
+        assert documents.expand(some) == documents.expand(names)
+        asked = documents.expand(["c"], exclude=names[:1], among=[hit.item for hit in hits])
+        assert documents.expand(["c"], exclude=hits[:1], among=hits) == asked
+        assert documents.explain(some, hits[2]) == documents.explain(names, hits[2].item)
+        assert index.keep_set("cats", some, items="documents").accepted == names
+
+
+def test_a_frame_is_no_list_of_examples(tmp_path):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add([("a", "lion cat"), ("b", "tiger cat"), ("id", "wheat")])
+        documents = index.items("documents")
+        for frame in (pandas.DataFrame({"id": ["a"]}), polars.DataFrame({"id": ["a"]})):
+            with pytest.raises(setsearch.errors.InvalidParameter, match="seeds is a list of texts, not a frame"):
+                documents.expand(frame)
+            assert documents.expand(frame["id"]) == documents.expand(["a"])
+        with pytest.raises(setsearch.errors.InvalidParameter, match=r"seeds is a list of texts; .* is not one$"):
+            documents.expand([polars.Series(["a"])])
