@@ -105,7 +105,7 @@ def without_field(
         rest.append(item._replace(fields=fields))
         for value in [own] if isinstance(own, str) else own or ():
             if not value.startswith(dropped or "\0"):
-                sets[value].append(item.id)
+                sets[value].append(str(item.id))
     return Collection(relation, rest, sets)
 
 
