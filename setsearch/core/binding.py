@@ -18,7 +18,7 @@ import numpy as np
 from setsearch.arrays import Array, Floats, Ids, Ints, ListArrays, ListValues
 from setsearch.errors import LostArrays
 
-VERSION, UNKNOWN, UNSURE = 16, -2, -3  # as in core.c
+VERSION, UNKNOWN, UNSURE = 17, -2, -3  # as in core.c
 BLOCK = 1 << 15  # sums
 LEAST_ROOM = 1 << 14  # candidates
 LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
@@ -44,7 +44,7 @@ _SIGNATURES = {
     "setsearch_passages": "PPS PPPP SSS PPPP",
     "setsearch_values": "PSS PPSSPPSS PPPPP S PPPP",
     "setsearch_squares": "SPPPP SSS PPPP SP",
-    "setsearch_nearest": "PSS PS PPS SR PPP PP",
+    "setsearch_nearest": "PSS PS PPP PS SR PPP PP PP",
     "setsearch_sort": "SPPPP",
     "setsearch_rank": "SPPSS PPP",
     "setsearch_count": "SPSS PPPPP",
@@ -229,22 +229,40 @@ def passages(
         yield (begin, stop, [*islice(zip(places, places, strict=True), count)]) if count >= 0 else None
 
 
-def nearest(words: Ints, parts: Sequence[Part], lengths: Ints, kept: Array | None, unit: float, rows: Rows) -> None:
+def nearest(
+    words: Ints,
+    parts: Sequence[Part],
+    having: Sequence[ListValues],
+    kept: Array | None,
+    unit: float,
+    rows: Rows,
+) -> None:
     """Fill the rows of some words: ids and similarities of the nearest, `(n_words, k)` each.
 
-    `parts` have the lists of all these words, `lengths` `(n_parts, n)` how many each has. They are also put into the
-    rows of the others that are `kept`, a mask; if all are, each is compared with those behind it alone. Raises
-    LostArrays.
+    `parts`: ids and values of the lists of all features, where each starts and ends; `having`: for each, the features
+    of all these words. They are also put into the rows of the others that are `kept`, a mask; if all are, each is
+    compared with those behind it alone, and the starts of lists go on behind it. Raises LostArrays.
     """
-    structures_of, structures, n_lists = part_structures(parts)
-    (n, k), lengths = rows[0].shape, np.ascontiguousarray(lengths, np.int64)
+    n, k = rows[0].shape
+    alive, structures, _ = part_structures([(*part, part[2]) for part in parts])  # weights are those of words
     require(all(own.flags.c_contiguous and own.dtype == np.int64 for own in rows), "rows that the core cannot write")
     require(kept is None or (kept.dtype == bool and len(kept) == n), "a mask that the core cannot read")
+    starts = [part[2] for part in parts]
+    require(all(own.flags.c_contiguous and own.dtype == np.int64 for own in starts), "starts that cannot go on")
+    lengths = np.stack([own.lengths for own in having])
+    require(lengths.shape == (len(alive), len(words)), "words without a number of features")
+    require(lengths.sum(axis=1).tolist() == [len(own.ids) for own in having], "features without a word")
+    features = [np.ascontiguousarray(own.ids, np.int32) for own in having]
+    weights = [np.ascontiguousarray(own.values, np.float64) for own in having]
+    require([*map(len, features)] == [*map(len, weights)], "a feature without a weight")
+    pointers = ((_POINTER * len(alive))(*map(address, own)) for own in (features, weights))
     mask, once = (None, False) if kept is None else (address(kept), bool(kept.all()))
-    lists = structures, len(structures_of), address(lengths), mask, once
-    scratch = _scratch("places", n_lists, np.int64), _scratch("sums", BLOCK), _scratch("scores", n)
-    arrays = (*map(address, (*scratch, *rows)),)
-    check(library().setsearch_nearest(address(words), len(words), n, *lists, k, unit, *arrays))
+    given = structures, len(alive), *pointers, address(lengths), mask, once
+    most = int(lengths.sum(axis=0).max(initial=0))
+    places = _scratch("places", 2 * most, np.int64)
+    own = (PartStructure * len(alive))(), address(places), address(places[most:])
+    arrays = *own, address(_scratch("sums", BLOCK)), address(_scratch("scores", n)), *map(address, rows)
+    check(library().setsearch_nearest(address(words), len(words), n, *given, k, unit, *arrays))
 
 
 def squares(

@@ -30,7 +30,7 @@
 
 enum {
     FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, LEAST_PART = 3, SOME = 256, FEW = 50, /* search/groups.py */
-    VERSION = 16,   /* of the entries; binding.py asks for it */
+    VERSION = 17,   /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
@@ -1878,20 +1878,30 @@ static double put_into_row(int64_t id, int64_t similarity, int64_t k, int64_t *i
     return least_of_row(k, similarities);
 }
 
-/* Set the place where each list goes on to its start or, with `once`, behind a word. Whether all lists are inside their
-   arrays; of their ids nothing is looked at that is not added. */
-static int begin_rows(int64_t word, int64_t once, const part_t *parts, int64_t n_parts, int64_t *places) {
-    for (const part_t *part = parts; part < parts + n_parts; part++) {
-        for (int64_t j = 0; j < part->n_lists; j++, places++) {
-            int64_t end = part->ends[j];
-            *places = part->starts[j];
-            if (once && j + AHEAD < part->n_lists) fetch(part, part->starts[j + AHEAD] / 2 + part->ends[j + AHEAD] / 2);
-            if (*places < 0 || end < *places || end > part->size) return 0;
-            while (once && *places < end) {
-                const int64_t middle = *places + (end - *places) / 2;
-                if (part->ids[middle] <= word) *places = middle + 1;
-                else end = middle;
-            }
+/* Find the lists of the features of a word: `own` gets their ends, and `places` where each goes on. With `once` they go on
+   behind the word, and so do their starts, since the next words are larger. Whether all lists are inside their arrays; of
+   their ids nothing is looked at that is not added. */
+static int begin_rows(int64_t word, int64_t once, const part_t *parts, int64_t n_parts, const uint32_t *const *features,
+                      part_t *own, int64_t *places, int64_t *ends) {
+    for (int64_t p = 0; p < n_parts; places += own[p].n_lists, ends += own[p].n_lists, p++) {
+        const part_t *const part = parts + p;
+        const uint32_t *const chosen = features[p];
+        const int64_t count = own[p].n_lists;
+        int64_t *const starts = (int64_t *)part->starts; /* the caller's, to be written with `once` */
+        own[p].ends = ends;
+        for (int64_t j = 0; j < count; j++) {
+            if (chosen[j] >= part->n_lists) return 0;
+            __builtin_prefetch(starts + chosen[j]);
+            __builtin_prefetch(part->ends + chosen[j]);
+        }
+        for (int64_t j = 0; j < count; j++) {
+            places[j] = starts[chosen[j]], ends[j] = part->ends[chosen[j]];
+            if (places[j] < 0 || ends[j] < places[j] || ends[j] > part->size) return 0;
+            fetch(part, places[j]);
+        }
+        for (int64_t j = 0; once && j < count; j++) {
+            while (places[j] < ends[j] && part->ids[places[j]] <= word) places[j]++;
+            starts[chosen[j]] = places[j];
         }
     }
     return 1;
@@ -1906,30 +1916,30 @@ static int are_done(const part_t *parts, int64_t n_parts, const int64_t *places)
 }
 
 /* The k nearest of `n` words to each of `count` words (memory/neighbors.py), into their rows of `ids` and `similarities`, in
-   whole units; zeros follow where fewer are similar. `parts` have the lists of all these words, and `lengths`, a row for
-   each part, how many of them each word has. Each word is also put into the rows of others that are in `kept`, if that is
-   not NULL; with `once`, of those behind it, which it is compared with alone: so of all words, ascending, each pair is
-   looked at once. Scratch memory: `places`, one number a list; `sums`, BLOCK; `least`, n. */
-ENTRY int64_t setsearch_nearest(const int64_t *words, int64_t count, int64_t n, part_t *parts, int64_t n_parts,
-                                const int64_t *lengths, const uint8_t *kept, int64_t once, int64_t k, double unit,
-                                int64_t *places, double *sums, double *least, int64_t *ids, int64_t *similarities) {
+   whole units; zeros follow where fewer are similar. `parts` have the lists of all features; `features` and `weights`, for
+   each part, those of all these words, and `lengths`, a row for each part, how many of them each word has. Each word is also
+   put into the rows of others that are in `kept`, if that is not NULL; with `once`, of those behind it, which it is compared
+   with alone: so of all words, ascending, each pair is looked at once, and the starts of lists go on. Scratch memory: `own`,
+   a part each; `places` and `ends`, one number for each feature of a word; `sums`, BLOCK; `least`, n. */
+ENTRY int64_t setsearch_nearest(const int64_t *words, int64_t count, int64_t n, const part_t *parts, int64_t n_parts,
+                                const uint32_t **features, const double **weights, const int64_t *lengths,
+                                const uint8_t *kept, int64_t once, int64_t k, double unit, part_t *own, int64_t *places,
+                                int64_t *ends, double *sums, double *least, int64_t *ids, int64_t *similarities) {
     for (int64_t i = 0; i < n; i++) least[i] = kept && kept[i] ? least_of_row(k, similarities + k * i) : INFINITY;
     for (int64_t i = 0; i < count; i++) {
         if (words[i] < 0 || words[i] >= n) return DAMAGED;
-        for (int64_t p = 0; p < n_parts; p++) {
-            if (lengths[p * count + i] < 0 || lengths[p * count + i] > parts[p].n_lists) return DAMAGED;
-            parts[p].n_lists -= lengths[p * count + i];
-        }
+        for (int64_t p = 0; p < n_parts; p++) if (lengths[p * count + i] < 0) return DAMAGED;
     }
+    memcpy(own, parts, (size_t)n_parts * sizeof *own);
     for (int64_t i = 0; i < count; i++) {
         const int64_t word = words[i];
-        for (int64_t p = 0; p < n_parts; p++) parts[p].n_lists = lengths[p * count + i];
+        for (int64_t p = 0; p < n_parts; p++) own[p].n_lists = lengths[p * count + i], own[p].weights = weights[p];
         least[word] = least_of_row(k, similarities + k * word);
-        if (!begin_rows(word, once, parts, n_parts, places)) return DAMAGED;
+        if (!begin_rows(word, once, parts, n_parts, features, own, places, ends)) return DAMAGED;
         for (int64_t from = once ? word + 1 : 0; from < n; from += BLOCK) {
             const int64_t size = n - from < BLOCK ? n - from : BLOCK;
             memset(sums, 0, (size_t)size * sizeof *sums);
-            if (add_parts(sums, from, size, parts, n_parts, places)) return DAMAGED;
+            if (add_parts(sums, from, size, own, n_parts, places)) return DAMAGED;
             if (word - from >= 0 && word - from < size) sums[word - from] = 0;
             for (int64_t b = 0; b < size; b++) {
                 const double score = sums[b] * unit;
@@ -1941,12 +1951,8 @@ ENTRY int64_t setsearch_nearest(const int64_t *words, int64_t count, int64_t n, 
                     least[other] = put_into_row(word, similarity, k, ids + k * other, similarities + k * other);
             }
         }
-        if (!are_done(parts, n_parts, places)) return DAMAGED;
-        for (int64_t p = 0; p < n_parts; p++) {
-            parts[p].starts += parts[p].n_lists;
-            parts[p].ends += parts[p].n_lists;
-            parts[p].weights += parts[p].n_lists;
-        }
+        if (!are_done(own, n_parts, places)) return DAMAGED;
+        for (int64_t p = 0; p < n_parts; p++) features[p] += own[p].n_lists, weights[p] += own[p].n_lists;
     }
     return 0;
 }

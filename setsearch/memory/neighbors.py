@@ -22,15 +22,15 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import HASH, VALUE_LATTICE, Array, Floats, Ints, distinct, offsets, sum_runs, take
+from setsearch.arrays import HASH, VALUE_LATTICE, Array, Ids, Ints, ListValues, distinct, offsets, sum_runs, take
 from setsearch.core import binding
 from setsearch.core.binding import Rows
 from setsearch.core.threads import side_by_side
 from setsearch.errors import LostArrays
 from setsearch.memory.field import Field
 from setsearch.models.values import CountSource, RuleStatistics, ValueRule, norms_of
-from setsearch.scoring.best import accumulate, is_core, lists_of
-from setsearch.scoring.postings import ValuedLists, WeightedLists
+from setsearch.scoring.best import accumulate, is_core
+from setsearch.scoring.postings import PostingArrays, ValuedLists, ValuedPart, WeightedLists
 from setsearch.storage.generations import Generation
 
 NEAREST = 10  # that are kept of a word
@@ -47,14 +47,6 @@ Mask = npt.NDArray[np.bool_]
 LARGEST_SHARE = 1 / 4  # of the words whose marks changed, up to which the others keep theirs
 
 
-class _Row(NamedTuple):
-    """The features of some words, one word's behind the other's, their values, and how many each word has."""
-
-    features: Ints
-    values: Floats
-    lengths: Ints
-
-
 class _Part(NamedTuple):
     """A field: its statistics, the words of each feature, and what identifies each."""
 
@@ -63,17 +55,15 @@ class _Part(NamedTuple):
     by_feature: ValuedLists
     identities: Ints
 
-    def row(self, words: Ints) -> _Row:
+    def having(self, words: Ints) -> ListValues:
         """What some words (ascending) have."""
-        found = self.field.value(self.statistics, forward=True).of(self.field.lists(True), words)
-        return _Row(found.ids.astype(np.int64), found.values.astype(np.float64), found.lengths)
+        return self.field.value(self.statistics, forward=True).of(self.field.lists(True), words)
 
-    def weighted(self, features: Ints, values: Floats, lengths: Ints) -> tuple[WeightedLists, Ints]:
-        """The lists of the features that some words have, with the values as weights; how many each word has."""
+    def fill(self, features: Ids) -> None:
+        """Give the lists of some features their values, as far as they have none."""
         missing = self.by_feature.without(distinct(features))
         if len(missing):
             self.by_feature.fill(missing, self.field.value(self.statistics, forward=False))
-        return WeightedLists(self.by_feature.get(features), values), lengths
 
 
 class Earlier(NamedTuple):
@@ -133,7 +123,7 @@ def nearest_words(
     if n_words >= FEWEST:
         parts, missing = _parts(fields, n_words), np.arange(n_words)
         if earlier is not None:
-            marks = np.concatenate([_marks(parts, [part.row(own) for part in parts]) for own in _steps(missing)])
+            marks = np.concatenate([_marks(parts, [part.having(own) for part in parts]) for own in _steps(missing)])
             missing = _carried(earlier, words, marks, parts, rows)
 
         once = len(missing) == n_words and is_core()  # numpy would put few words into many rows slowly
@@ -169,10 +159,10 @@ def _parts(fields: Sequence[tuple[Field, float, Ints]], n_words: int) -> list[_P
     return parts
 
 
-def _marks(parts: Sequence[_Part], found: Sequence[_Row]) -> Ints:
+def _marks(parts: Sequence[_Part], found: Sequence[ListValues]) -> Ints:
     """A number for each of some words, of which these are the features: another one if the value of any changes."""
     marks = np.zeros(len(found[0].lengths), np.int64)
-    for part, (features, values, lengths) in zip(parts, found, strict=True):
+    for part, (features, values, lengths, _) in zip(parts, found, strict=True):
         filled = np.flatnonzero(lengths)
         if len(filled):
             terms = take(part.identities, features) * (values * VALUE_LATTICE).astype(np.int64)
@@ -216,32 +206,37 @@ def _carried(earlier: Earlier, words: Sequence[str], marks: Ints, parts: Sequenc
 def _fill_all(words: Ints, parts: Sequence[_Part], kept: Mask | None, rows: Rows) -> Iterator[tuple[Ints, Ints]]:
     """Fill the rows of some words as `_fill` does, in steps: yields the words of each, and their marks."""
 
-    def prepare(own: Ints) -> tuple[list[tuple[WeightedLists, Ints]], Ints]:
-        found = [part.row(own) for part in parts]
-        return [part.weighted(*row) for part, row in zip(parts, found, strict=True)], _marks(parts, found)
+    def prepare(own: Ints) -> tuple[list[ListValues], Ints]:
+        found = [part.having(own) for part in parts]
+        for part, row in zip(parts, found, strict=True):
+            part.fill(row.ids)
+        return found, _marks(parts, found)
 
-    steps = _steps(words)
-    for step, (lists, marks) in zip(steps, side_by_side(prepare, steps), strict=True):
-        _fill(step, lists, kept, rows)
+    steps, lists = _steps(words), [part.by_feature.part for part in parts]
+    for step, (found, marks) in zip(steps, side_by_side(prepare, steps), strict=True):
+        _fill(step, lists, found, kept, rows)
         yield step, marks
 
 
-def _fill(words: Ints, parts: Sequence[tuple[WeightedLists, Ints]], kept: Mask | None, rows: Rows) -> None:
+def _fill(
+    words: Ints,
+    parts: Sequence[ValuedPart],
+    having: Sequence[ListValues],
+    kept: Mask | None,
+    rows: Rows,
+) -> None:
     """Put the most similar words of some words into their rows, and these words into the rows of those to be kept.
 
-    If all are to be kept, the core compares each with the words behind it alone.
+    `having`: what these words have of each of the `parts`, which are the words of features. If all are to be kept, the core
+    compares each with the words behind it alone, and the starts of lists go on behind it.
     """
     if is_core():
-        lengths = np.stack([own for _, own in parts])
-        binding.nearest(words, lists_of([lists for lists, _ in parts]), lengths, kept, UNIT, rows)
+        binding.nearest(words, parts, having, kept, UNIT, rows)
         return
-    ends = [offsets(lengths).tolist() for _, lengths in parts]
-    n_words = len(rows[0])
+    ends = [offsets(own.lengths).tolist() for own in having]
     for place, word in enumerate(words.tolist()):
-        scores = np.zeros(n_words)
-        accumulate(
-            scores, *(_of_word(lists, own[place : place + 2]) for (lists, _), own in zip(parts, ends, strict=True))
-        )
+        scores, spans = np.zeros(len(rows[0])), [slice(*own[place : place + 2]) for own in ends]
+        accumulate(scores, *map(_of_word, parts, having, spans))
         scores[word] = 0.0
         similarities = np.rint(np.minimum(scores, 1.0) * UNIT).astype(np.int64)
         near = np.flatnonzero(similarities)
@@ -258,9 +253,10 @@ def _put(rows: Rows, word: int, ids: Ints, similarities: Ints) -> None:
     rows[0][word, : len(order)], rows[1][word, : len(order)] = ids[order], similarities[order]
 
 
-def _of_word(lists: WeightedLists, span: Sequence[int]) -> WeightedLists:
-    own, (postings, weights) = slice(*span), lists
-    return WeightedLists(postings._replace(starts=postings.starts[own], ends=postings.ends[own]), weights[own])
+def _of_word(part: ValuedPart, having: ListValues, span: slice) -> WeightedLists:
+    (ids, values, starts, ends), features = part, having.ids[span]
+    postings = PostingArrays(ids, starts[features], ends[features], values)
+    return WeightedLists(postings, having.values[span].astype(np.float64))
 
 
 def identities(numbers: Iterable[Ints]) -> Ints:

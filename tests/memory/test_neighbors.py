@@ -14,12 +14,12 @@ from test_contexts import CONTEXTS, FIELDS, fields_of, random_texts, random_titl
 
 import setsearch
 from setsearch import errors
+from setsearch.arrays import ListValues
 from setsearch.core import binding
 from setsearch.memory import neighbors
 from setsearch.memory.neighbors import NEAREST, UNIT
 from setsearch.models.defaults import TERMS
 from setsearch.scoring import best
-from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.storage import generations
 from setsearch.storage.generations import find_generation, json_array
 from setsearch.storage.relation import load_relations
@@ -190,13 +190,14 @@ def test_any_kernel_finds_the_same(tmp_path):
 def test_any_kernel_fills_the_same_rows(n):
     """Also of more words than the core scores together, with ties, and with fewer neighbors than there is room for."""
     rng = np.random.default_rng(n)
-    parts, kept, words = [], rng.random(n) < 0.5, np.array([0, n // 2, n - 1])
+    parts, having, kept, words = [], [], rng.random(n) < 0.5, np.array([0, n // 2, n - 1])
     for _ in range(2):
         sizes = rng.integers(0, min(n, 60), 40)
         ids = np.concatenate([np.sort(rng.choice(n, size, replace=False)) for size in sizes])
         ends = np.cumsum(sizes)
-        postings = PostingArrays(ids.astype(np.int32), ends - sizes, ends, rng.integers(1, 4, len(ids)) / 16)
-        parts.append((WeightedLists(postings, rng.integers(1, 4, 40) / 16), np.array([25, 0, 15])))
+        parts.append((ids.astype(np.int32), rng.integers(1, 4, len(ids)) / 16, ends - sizes, ends))
+        features = rng.permutation(40).astype(np.int32)
+        having.append(ListValues(features, rng.integers(1, 4, 40) / 16, np.array([25, 0, 15]), 1.0))
     kept[words] = False
 
     def rows(kept):
@@ -206,7 +207,7 @@ def test_any_kernel_fills_the_same_rows(n):
             known = np.sort(rng.choice(n, (n, min(n, NEAREST) - 1)), axis=1)
             similarities = np.broadcast_to(UNIT >> np.arange(7, 7 + known.shape[1]), known.shape)
             found[:, kept, : known.shape[1]] = np.stack([known, similarities])[:, kept]
-        neighbors._fill(words, parts, kept, tuple(found))
+        neighbors._fill(words, parts, having, kept, tuple(found))
         return found.tolist()
 
     for mask in (None, kept):
@@ -223,16 +224,17 @@ def test_the_core_compares_each_pair_once(n):
     values = [rng.integers(1, 4, len(own)) / 64 for own in features]
     ends = np.cumsum([len(own) for own in features])
     ids = np.concatenate(features).astype(np.int32)
-    postings = PostingArrays(ids, np.append(0, ends[:-1]), ends, np.concatenate(values))
     own = [np.array([f for f, ids in enumerate(features) if word in ids], np.int64) for word in range(n)]
     weights = [values[f][np.searchsorted(features[f], word)] for word in range(n) for f in own[word].tolist()]
-    lists = np.concatenate(own)
-    chosen = postings._replace(starts=postings.starts[lists], ends=postings.ends[lists])
-    part = WeightedLists(chosen, np.array(weights)), np.array([len(lists) for lists in own])
+    of_words = [ListValues(np.concatenate(own).astype(np.int32), np.array(weights), np.array([*map(len, own)]), 1.0)]
 
     def rows():
         found, are_all = np.zeros((2, n, NEAREST), np.int64), best.is_core()
-        neighbors._fill(np.arange(n), [part], np.ones(n, bool) if are_all else None, tuple(found))
+        part = ids, np.concatenate(values), np.append(0, ends[:-1]), ends
+        kept = np.ones(n, bool) if are_all else None
+        neighbors._fill(np.arange(n), [part], of_words, kept, tuple(found))
+        if are_all:
+            assert part[2].tolist() == ends.tolist()
         return found.tolist()
 
     answers = with_kernels(rows)

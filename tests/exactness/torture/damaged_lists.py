@@ -19,6 +19,7 @@ import damage
 import numpy as np
 
 import setsearch
+from setsearch.arrays import ListValues
 from setsearch.core import binding, question
 from setsearch.core.question import FieldLists, Numbers, OpenField, Question, Table
 from setsearch.errors import LostArrays, SetsearchError
@@ -241,6 +242,8 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
         array[rng.integers(len(array))] = np.array(int(number)).astype(array.dtype)
     rows, kept = (np.zeros((n, 10), np.int64), np.zeros((n, 10), np.int64)), rng.random(n) < 0.5
     words = np.array([0, int(rng.choice([n - 1, n, -1, *NUMBERS]))])
+    features = rng.choice([*range(n_features), *range(n_features), n_features, -1], n_features).astype(np.int32)
+    having = [ListValues(features, rng.random(n_features), np.array([n_features - 1, 1]), 1.0)]
     for ask_core in (
         lambda: binding.add(np.zeros(n), [lists, lists]),
         lambda: binding.best(np.zeros(n), [lists], excluded, among, k),
@@ -254,7 +257,7 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
         lambda: binding.smooth(np.arange(float(n)), near, seeds),
         lambda: binding.fold(np.arange(n), (items[0], None, *items[2:4]), 0.9, 2, 5),
         lambda: binding.ranks(np.ones(n), np.arange(3.0), source[1][:2].astype(np.int64)),
-        lambda: binding.nearest(words, [lists], np.array([[n_features - 1, 1]]), kept | (k % 2 > 0), 65536.0, rows),
+        lambda: binding.nearest(words, [lists[:4]], having, kept | (k % 2 > 0), 65536.0, rows),
         lambda: binding.values(np.arange(n_features), tuple(source), False, statistics, np.log1p(np.arange(4))),
     ):
         try:
