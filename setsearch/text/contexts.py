@@ -40,6 +40,7 @@ from setsearch.arrays import (
 from setsearch.core.indexing import count_cells, rank_keys, sort
 from setsearch.core.threads import give_back, side_by_side
 from setsearch.text.analyzer import Analyzer
+from setsearch.text.pieces import simple_characters
 from setsearch.text.token_stream import (
     ARTICLES,
     BREAK,
@@ -283,10 +284,12 @@ def words_of_titles(words: Words, documents: Iterable[tuple[str, str | None]]) -
 
     What is in parentheses, as in "Mercury (planet)", is no part of a title.
     """
-    for name, title in documents:
+    is_simple = simple_characters().issuperset
+    for name, given in documents:
         stem = name.rpartition("/")[2].partition(".")[0]
-        named = title or ("" if stem.isdecimal() else stem)  # a number names no subject
-        yield " ".join(without_marks(words.tokens(named.partition(" (")[0]))) if named else ""
+        named = given or ("" if stem.isdecimal() else stem)  # a number names no subject
+        title = named.partition(" (")[0]
+        yield title.lower() if is_simple(title) else " ".join(without_marks(words.tokens(title)))
 
 
 def parts_of_keys(keys: Ints, numbers: Ints) -> list[Ints]:
