@@ -227,8 +227,8 @@ def _fill(
 ) -> None:
     """Put the most similar words of some words into their rows, and these words into the rows of those to be kept.
 
-    `having`: what these words have of each of the `parts`, which are the words of features. If all are to be kept, the core
-    compares each with the words behind it alone, and the starts of lists go on behind it.
+    `having`: what these words have of each of the `parts`, which are the words of features. If all are to be kept, the
+    core compares each with the words behind it alone, and the starts of lists go on behind it.
     """
     if is_core():
         binding.nearest(words, parts, having, kept, UNIT, rows)
