@@ -113,7 +113,10 @@ class Index:
         return self._write(items, relation, replace=True)
 
     def replace(self, items: "Iterable[Writable]", relation: tuple[str, str] | None = None) -> int:
-        """Replace everything in the relation by these items. Otherwise as `add`."""
+        """Replace everything in the relation by these items; those that are as they were count as unchanged.
+
+        Otherwise as `add`.
+        """
         return self._write(items, relation, replace=False, empty=True)
 
     def add_frame(
@@ -603,16 +606,19 @@ class Index:
     def _write(
         self, items: "Iterable[Writable]", names: tuple[str, str] | None, replace: bool, empty: bool = False
     ) -> int:
+        from setsearch.indexing.check import open_to_replace
         from setsearch.indexing.writer import Writer
 
         require_several(items, "items", "items")
         with self._database.write() as cursor:
             intake = self._intake().within(cursor)
-            relation = intake.open(names, empty)
+            relation = open_to_replace(intake, names) if empty else intake.open(names)
             if empty:
                 drop_source(relation)
             refuse_synced(relation)
-            writer = Writer(relation, replace)
+            writer = Writer(relation, replace or empty, whole=empty)
             written = intake.write(writer, items)
-            self.unread_share, self.lost = writer.unread_share, writer.lost
+            if empty:
+                writer.delete_others()
+            self.unread_share, self.lost = writer.unread_share, 0 if empty else writer.lost
             return written

@@ -6,13 +6,14 @@ what is damaged from the synced table, from what was derived of the same content
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
 import numpy as np
 
 from setsearch.arrays import Entries, Ints, distinct, pack, repeat
-from setsearch.errors import CorruptIndex, LostArrays, SetsearchError, number_of
+from setsearch.errors import CorruptIndex, LostArrays, SetsearchError, UsageError, number_of
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.item_fields import levels_differ, numbers_of
 from setsearch.indexing.sync import check_source, read_again
@@ -95,6 +96,18 @@ def repair(intake: Intake, file: Path | None) -> Iterator[str]:
         seal.write()
         seal.accept_members()
         yield "kinds, relations, sources and sets changed from outside: accepted as they are now, look at them"
+
+
+def open_to_replace(intake: Intake, names: tuple[str, str] | None) -> Relation:
+    """The relation whose items will all be others: emptied only if its items cannot be compared with these.
+
+    They cannot if it is damaged, or gets other settings; and references keep their names as long as they are there.
+    """
+    relation = intake.find(names)
+    if relation is not None and not relation.items.records.are_there() and not any(_check_any(relation, None)):
+        with suppress(UsageError):
+            return intake.open(names)
+    return intake.open(names, empty=True)
 
 
 def _has_texts(relation: Relation) -> bool:

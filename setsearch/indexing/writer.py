@@ -121,6 +121,11 @@ class Writer:
         self._finish()
         return len(ids)
 
+    def delete_others(self) -> int:
+        """Delete the items that this write did not have; returns how many."""
+        others = sorted(set(self.relation.items.ids()) - self.seen)
+        return self.delete([name for name, _ in self.relation.items.stored(others).values()]) if others else 0
+
     def _replace(self, items: Ints, old: Entries, new: Entries) -> None:
         """Give items, ascending, other lists."""
         self.relation.forward.write(items, new)

@@ -494,3 +494,12 @@ def test_sets_change_within_a_transaction_of_the_host(tmp_path):
         app.execute("rollback")
         assert index.inbox() == before == one_by_one(index)
         assert index.sets_of("cats11", items="documents") == claims
+
+
+def test_a_collection_that_comes_again_has_only_what_changed(index):
+    before = texts(range(10))
+    revision = index.revision()
+    assert index.replace(before) == 40 and index.revision() == revision
+    index.replace([*before[1:], ("cats10", text("cats", 10))])
+    assert [(row.set, row.item) for row in index.inbox()] == [("cats", "cats10")]
+    assert "cats0" not in index.items("documents").titles(["cats0", "cats10"])

@@ -2,13 +2,30 @@
 
 import sqlite3
 
-import hypothesis.strategies as st
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
+from laws import examples
 
 import setsearch
 from setsearch import errors
 from setsearch.indexing import writer
+
+NAMES = st.sampled_from("abcdefgh")
+COLLECTIONS = st.dictionaries(NAMES, st.tuples(st.lists(NAMES, max_size=4), st.none() | NAMES), max_size=8)
+
+
+def written(collection):
+    return [(id, features, title) for id, (features, title) in collection.items()]
+
+
+def content(index):
+    """All answers that the few items can give, and what is stored of them."""
+    films = index.items("film")
+    names = sorted(films.titles("abcdefgh"))
+    asked = [films.expand([name], 9, keep_seeds=True) for name in names if films.features_of(name)]
+    hits = [[(hit.item, hit.score, hit.title) for hit in answer] for answer in asked]
+    return names, [films.features_of(name) for name in names], films.titles(names), hits
 
 
 @pytest.mark.parametrize("old", [{}, {"x": 1}, {"x": 2, "y": 1}])
@@ -57,3 +74,34 @@ def test_what_cannot_be_deleted_alone_names_the_way_out(database):
         index.add([("Alien", ["u1"], None, None, {"tag": ["space"]})], ("film", "user"))
         with pytest.raises(errors.InvalidParameter, match="is of a field; `update`"):
             index.delete(["tag:space"], ("user", "film"))
+
+
+@examples(100)
+@given(st.lists(COLLECTIONS, min_size=2, max_size=4))
+def test_what_replaces_is_as_a_new_index_of_it(collections):
+    with setsearch.open(sqlite3.connect(":memory:")) as index, setsearch.open(sqlite3.connect(":memory:")) as new:
+        for collection in collections:
+            index.replace(written(collection), ("film", "user"))
+        new.add(written(collections[-1]), ("film", "user"))
+        assert content(index) == content(new) and index.check() == []
+
+
+def test_what_replaces_needs_nothing_of_a_damaged_index(tmp_path):
+    items = [("a", "the lion and the tiger"), ("b", "the tiger and the cat")]
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(items)
+    with sqlite3.connect(tmp_path / "a.db") as connection:
+        connection.execute("update setsearch_forward set data = x'00'")
+    connection.close()
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.replace(items) == 2 and index.check() == []
+
+
+def test_what_replaces_may_have_other_settings(tmp_path):
+    items = [("a", "the lion and the tiger"), ("b", "the tiger and the cat")]
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add(items)
+    with setsearch.open(tmp_path / "a.db", contexts="on") as index:
+        with pytest.raises(setsearch.errors.UsageError, match="`replace`"):
+            index.update(items)
+        assert index.replace(items) == 2 and index.update(items) == 2
