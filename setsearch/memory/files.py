@@ -9,6 +9,7 @@ from setsearch.errors import LostArrays, SetsearchError
 from setsearch.memory.content import mapped_noise, state_of
 from setsearch.memory.layout import Named, take_array
 from setsearch.memory.shared import Memory
+from setsearch.sqlite.connections import LOG
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.mapped import Mapped, beside, delete_arrays, identity_of, map_arrays, write_arrays
 from setsearch.storage.generations import CONTEXTS, LISTS
@@ -83,14 +84,19 @@ class ArrayFiles:
                 for kind in (LISTS, CONTEXTS):
                     delete_arrays(beside(self._database.file, f"{kind}-{relation.id}"))
 
-    def sizes(self, relations: Iterable[Relation]) -> dict[str, int]:
-        """The bytes of the database, and of the files beside it, which may be deleted; empty without a file."""
+    def sizes(self, relations: Sequence[Relation]) -> dict[str, int]:
+        """The bytes of the database and its log, those of it that are `free`, and of the files of arrays beside it.
+
+        Empty without a file.
+        """
         file = self._database.file
         if file is None:
             return {}
         beside_it = [beside(file, f"{kind}-{relation.id}") for relation in relations for kind in (LISTS, CONTEXTS)]
-        sizes = [path.stat().st_size if path.exists() else 0 for path in (file, *beside_it)]
-        return {"database": sizes[0], "arrays": sum(sizes[1:])}
+        log = file.with_name(file.name + LOG)
+        sizes = [path.stat().st_size if path.exists() else 0 for path in (file, log, *beside_it)]
+        pages, page = (relations[0].cursor.execute(f"pragma {n}").fetchone() for n in ("freelist_count", "page_size"))
+        return {"database": sum(sizes[:2]), "free": int(pages[0]) * int(page[0]), "arrays": sum(sizes[2:])}
 
     def totals(self, relation: Relation, transposed: bool) -> Ints:
         """The sum of counts of each item: as it was when the lists were derived, else from the tables."""

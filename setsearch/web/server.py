@@ -4,6 +4,7 @@ Each request must begin in time, and few connections may wait with half a reques
 """
 
 import asyncio
+import errno
 import json
 import multiprocessing
 import signal
@@ -95,7 +96,9 @@ def bind(host: str, port: int, shared: bool = False) -> socket.socket:
     except OSError as error:
         bound.close()
         reason = f"cannot listen at {host}, port {port} ({error.strerror})"
-        raise UsageError(f"{reason}; --port 0 takes a free one") from error
+        is_port = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        way_out = "--port 0 takes a free one" if is_port else "--host is an address of this machine"
+        raise UsageError(f"{reason}; {way_out}") from error
     return bound
 
 

@@ -3,8 +3,10 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -34,7 +36,32 @@ def test_info_tells_what_is_on_disk(run, tmp_path):
     run("expand", "a.db", "lion", "--items", "terms")
     told = json.loads(run("info", "a.db")[1])["bytes"]
     arrays = sum(path.stat().st_size for path in tmp_path.glob("a.db-arrays-*"))
-    assert told == {"database": (tmp_path / "a.db").stat().st_size, "arrays": arrays} and arrays > 0
+    assert told == {"database": (tmp_path / "a.db").stat().st_size, "free": 0, "arrays": arrays} and arrays > 0
+
+
+@pytest.mark.usefixtures("animals")
+def test_an_address_of_another_machine_is_told(failed, run):
+    given = "serve", "a.db", "--host", "192.0.2.1", "--token", "secret"
+    failed(run(*given), 2, "cannot listen at 192.0.2.1", "--host is an address of this machine")
+
+
+@pytest.mark.usefixtures("animals")
+def test_info_tells_what_is_free_and_counts_the_log(run, tmp_path):
+    with setsearch.open(tmp_path / "a.db", collection="more") as index:
+        index.add((str(n), f"word{n} again") for n in range(3000))
+    run("drop", "a.db", "--collection", "more", "--yes")
+    free = json.loads(run("info", "a.db")[1])["bytes"]["free"]
+    with setsearch.open(tmp_path / "a.db") as index, closing(sqlite3.connect(tmp_path / "a.db")) as reader:
+        assert index.revision() == 1 and free > 0
+        reader.execute("begin")
+        reader.execute("select count(*) from setsearch_name").fetchone()
+        index.update([("new", "a lion")])
+        log = (tmp_path / "a.db-wal").stat().st_size
+        assert index.info()["bytes"]["database"] == (tmp_path / "a.db").stat().st_size + log and log > 0
+    with closing(sqlite3.connect(tmp_path / "a.db")) as own:
+        own.execute("vacuum")
+    assert json.loads(run("info", "a.db")[1])["bytes"]["free"] == 0
+    assert run("check", "a.db")[0] == 0
 
 
 def test_who_has_no_core_is_told(run, animals, monkeypatch):

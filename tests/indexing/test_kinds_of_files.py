@@ -306,6 +306,7 @@ def test_nothing_waits_for_a_pipe(tmp_path, monkeypatch, failed, run):
     monkeypatch.chdir(tmp_path)
     for name in ("in/pipe", "in/pipe.csv", "in/pipe.json"):
         failed(run("index", "a.db", name), 1, f"{name} is a pipe, not a file; give - and `< {name}`")
+    failed(run("index", "a.db", "in/socket"), 1, "in/socket is a socket; give a file")
     for name in ("/dev/zero", "/dev/null"):
         failed(run("index", "a.db", name), 1, f"{name} is a device, which may have no end; give a file")
     failed(run("index", "a.db", "in/a.txt", "--items", "a", "--features", "b", "--titles", "in/pipe"), 1, "is a pipe")

@@ -203,7 +203,7 @@ def drop(
         if not yes and not (sys.stdin.isatty() and typer.confirm(f"Drop {what} from {db}?", err=True)):
             raise UsageError(f"nothing was dropped; --yes drops {what}")
         index.drop()
-    say(f"dropped {what} from {db}")
+    say(f"dropped {what} from {db}; SQLite's VACUUM gives back the room")
 
 
 def delete(
@@ -261,8 +261,8 @@ def info(
         print(f"vectors of {name}: " + ", ".join(f"{key} {value}" for key, value in own.items() if value is not None))
     print(f"default items: {content['defaults']['items']}")
     if content["bytes"]:
-        database, arrays = (size / 1e6 for size in content["bytes"].values())
-        print(f"on disk: {database:,.1f} MB, and {arrays:,.1f} MB beside it that are derived")
+        database, free, arrays = (size / 1e6 for size in content["bytes"].values())
+        print(f"on disk: {database:,.1f} MB, {free:,.1f} of them free, and {arrays:,.1f} MB beside it that are derived")
     print(f"compiled core: {'yes' if content['core'] else f'no; {NOT_BUILT}'}")
 
 

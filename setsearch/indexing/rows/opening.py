@@ -90,9 +90,10 @@ def open_file(path: Path, amount: Amount | None = None) -> Iterator[IO[bytes]]:
             told = f"{address} is an address, which is not read"
             raise SourceError(f"{told}; give - as the file, and `curl {shlex.quote(address)} |` before the command")
         raise SourceError(f"{path} does not exist")
-    if path.is_char_device():
-        raise SourceError(f"{path} is a device, which may have no end; give a file")
-    if not path.is_file() and not path.is_dir():
+    if path.is_socket() or path.is_char_device() or path.is_block_device():
+        what = "socket" if path.is_socket() else "device, which may have no end"
+        raise SourceError(f"{path} is a {what}; give a file")
+    if path.is_fifo():
         raise SourceError(f"{path} is a pipe, not a file; give - and `< {path}`")
     try:
         with path.open("rb") as plain, nullcontext() if amount is None else amount.of(plain):
