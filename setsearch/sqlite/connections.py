@@ -35,6 +35,10 @@ LONGEST_TIMEOUT = 1e6  # seconds
 TIME_LIMIT = 10.0  # seconds
 NO_FILE = (-1, -1)  # numbers that no file has
 PAGE_CACHE_KIB = 32_768  # of each of our own connections
+ROOM = {
+    sqlite3.SQLITE_IOERR: "; the disk may be full",
+    sqlite3.SQLITE_FULL: "; nothing was changed: make room, and do it again",
+}
 LOG, SHARED, JOURNAL = "-wal", "-shm", "-journal"  # the endings of what is beside a file in use
 _FULL = sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMOPEN
 _SHUT = sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY
@@ -345,6 +349,9 @@ class Connections:
                 way_out = "let it be deleted if the -wal is empty, or be made writable"
                 return DatabaseError(f"{self} cannot be written, because {shut[0]} is another user's; {way_out}")
             return DatabaseError(f"{self} cannot be written, though you may; the disk may be full")
+        if path is not None and may_write(path):
+            told = f"{self} cannot be written, because its folder {path.resolve().parent} cannot"
+            return ReadOnlyDatabase(f"{told}; let files be made there, or copy it to a place where you may write")
         return ReadOnlyDatabase(f"{self} is read-only; copy it to a place where you may write")
 
     def translate(self, error: Exception) -> SetsearchError:
@@ -366,7 +373,7 @@ class Connections:
             )
         is_ended = "no such savepoint" in str(error)
         problem = "the application ended the transaction while setsearch was in it" if is_ended else f"{self}: {error}"
-        return DatabaseError(problem + "; the disk may be full" * (code == sqlite3.SQLITE_IOERR))
+        return DatabaseError(problem + ROOM.get(code, ""))
 
 
 def may_write(path: Path) -> bool:

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -204,7 +205,11 @@ def test_a_read_only_folder_is_asked(read_only):
         with setsearch.open(read_only) as index:
             index.add([("new", "lion")])
 
-    assert as_nobody(write).startswith("ReadOnlyDatabase")
+    assert as_nobody(write) == "ReadOnlyDatabase: a.db is read-only; copy it to a place where you may write"
+    Path(read_only).chmod(0o666)
+    told = f"ReadOnlyDatabase: a.db cannot be written, because its folder {Path.cwd()} cannot; let files be made there"
+    if os.geteuid() == 0:  # else the owner writes, and nobody else can be asked
+        assert as_nobody(write).startswith(told)
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files to others")
@@ -249,6 +254,16 @@ def test_a_full_disk_is_asked(tmp_path):
     assert answer == str(expected)
     assert "the disk may be full" in refusal
     assert not list(tmp_path.glob("a.db-*")) or ask(tmp_path / "a.db") == expected
+
+
+def test_a_write_to_a_full_disk_names_the_way_out(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection, setsearch.open(connection) as index:
+        index.add(ITEMS)
+        (pages,) = connection.execute("pragma page_count").fetchone()
+        connection.execute(f"pragma max_page_count = {pages}")
+        with pytest.raises(errors.DatabaseError, match="is full; nothing was changed: make room, and do it again"):
+            index.add((f"new{n}", f"lion{n} of the savanna {n}") for n in range(5000))
+        assert index.items("documents").item_count() == len([*ITEMS]) and index.check() == []
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
