@@ -85,6 +85,7 @@ class Connections:
         self.timeout = timeout
         self.time_limit = time_limit
         self._is_read_only = read_only
+        self.creates = False  # whether the first write makes the file
         self.nested = False  # whether our transaction on a lent connection is inside one of the host's
         self._file = NO_FILE  # the first file at the path: only this one is written to
         self._idle: list[OwnConnection] = []
@@ -309,6 +310,8 @@ class Connections:
         if self.path is not None and not self.path.is_file():
             if self.path.is_dir():
                 raise MissingDatabase(f"{self} is a folder, not a database; name a file such as notes.db")
+            if self.creates and not self.has_opened:
+                raise MissingDatabase(f"{self} is not there yet; the first write, such as `add`, creates it")
             raise MissingDatabase(
                 f"{self} is not a file; `setsearch index {self} SOURCE` or "
                 "setsearch.open(path, create=True) creates a database"

@@ -230,6 +230,7 @@ class Database:
         self.checked: Checked | None = None  # what passed the check
         self._turns = None if self.path is None else turns_of(str(self.path.absolute()))
         self._has_log = False  # whether the journal mode was looked at
+        self._connections.creates = create
         if not create:
             self._connections.require_file()
 

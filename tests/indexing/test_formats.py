@@ -440,6 +440,17 @@ def test_a_footnote_of_word_is_no_part_of_a_word(tmp_path):
     assert text.startswith("Lions!\n") and "zebras" in text.splitlines()[-1]
 
 
+def test_comments_of_word_are_read(tmp_path):
+    pytest.importorskip("markitdown")
+    runs = "<w:p><w:r><w:t>ask the zoo</w:t></w:r><w:r><w:t>keeper</w:t></w:r></w:p>"
+    comments = f"<w:comments xmlns:w='{OPEN_XML}/wordprocessingml/2006/main'><w:comment w:id='0'>{runs}"
+    with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
+        for name, content in (DOCX | {"word/comments.xml": f"{comments}</w:comment></w:comments>"}).items():
+            archive.writestr(name, content)
+    ((_, text, title),) = FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True)
+    assert text.splitlines()[-1] == "ask the zookeeper" and "keeper" not in title
+
+
 def test_notes_and_cells_of_open_document(tmp_path):
     """A note stands behind its paragraph, not within a word; a cell needs no type; what was deleted is no text."""
     odfdo = pytest.importorskip("odfdo")

@@ -534,14 +534,14 @@ def test_a_file_that_vanished_is_not_written_to(tmp_path):
         with pytest.raises(errors.MissingDatabase):
             index.update(ITEMS)
         assert not path.exists()
-        with pytest.raises(errors.MissingDatabase):
+        with pytest.raises(errors.MissingDatabase, match="not a file"):
             index.items("terms")
     with pytest.raises(errors.InvalidParameter, match="memory"):
         setsearch.open(":memory:", create=True)
     for timeout in (-1, float("nan"), float("inf")):
         with pytest.raises(errors.InvalidParameter, match="timeout"):
             setsearch.open(path, create=True, timeout=timeout)
-    with setsearch.open(path, create=True) as index, pytest.raises(errors.MissingDatabase):
+    with setsearch.open(path, create=True) as index, pytest.raises(errors.MissingDatabase, match="first write"):
         index.info()
     assert not path.exists()
 

@@ -5,15 +5,18 @@ import re
 import zipfile
 from collections.abc import Callable
 from functools import partial
+from html import unescape
 
 from setsearch.indexing.formats.part import Decode, Part, Parts
 from setsearch.indexing.libraries import load_library
 from setsearch.text.headline import headline
 
 OFFICE, OPEN_DOCUMENT = (".docx", ".pptx", ".xlsx", ".xls", ".epub"), (".odt", ".ods", ".odp")
+COMMENTS = "word/comments.xml"
 ZIP, RTF = b"PK\x03\x04", b"{\\rtf"  # how archives and texts of RTF begin
 _footnote = re.compile(r"\\footnote\b")  # what hides a footnote
 _picture = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[\[\d+\]\]\(#(?:foot|end)note-[^)]*\)")  # or the number of a note
+_run = re.compile(r"<w:t(?:\s[^<>]*)?>([^<]*)")  # of Word
 _link = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
 # Of Markdown, within words too; and what escapes a sign that is none.
 _marks = re.compile(r"\\([^a-zA-Z0-9\s])|\*+|</?u>")
@@ -35,7 +38,18 @@ def office(data: bytes, decode: Decode, ending: str) -> Parts:
     text = re.sub(_labels[ending], "", text, flags=re.MULTILINE) if ending in _labels else text
     text = _marks.sub(r"\1", text) if ending != ".pptx" else text  # whose text is no Markdown
     text = _blank_cells.sub(" ", text) if ending.startswith(".xls") else text
-    yield Part(text, found.title or headline(text))
+    yield Part("\n".join(filter(None, [text, *_comments(data, decode)])), found.title or headline(text))
+
+
+def _comments(data: bytes, decode: Decode) -> list[str]:
+    """What readers of a document of Word have written beside it."""
+    if not data.startswith(ZIP):
+        return []
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        if COMMENTS not in archive.namelist():
+            return []
+        paragraphs = decode(archive.read(COMMENTS)).split("</w:p>")
+    return ["".join(map(unescape, _run.findall(own))) for own in paragraphs]  # a word may be in several runs
 
 
 def open_document(data: bytes, decode: Decode) -> Parts:
