@@ -375,6 +375,7 @@ class Index:
         items: str | None = None,
         *,
         replace: bool = False,
+        add: bool = False,
         errors: str = "strict",
         warn: Callable[[str], None] = lambda message: None,
     ) -> list[ItemSet]:
@@ -385,14 +386,18 @@ class Index:
 
         `items`: what they are of, where rows do not tell. A row is a mapping, or a pair: its place, for messages, and a
         mapping. With errors = "skip" rows that cannot be are left out, and `warn` is told. Sets that exist already are
-        refused, unless they are equal or of the `version` that a row has; `replace` replaces them. Raises SourceError,
-        ChangedSet.
+        refused, unless they are equal or of the `version` that a row has; `replace` replaces them, `add` adds to them.
+        Raises SourceError, ChangedSet, InvalidParameter.
         """
-        from setsearch.answers.saved.exchange import Keeper
+        from setsearch.answers.saved.exchange import ADD, REPLACE, Keeper
+
+        if replace and add:
+            raise InvalidParameter("sets that exist are replaced or added to; choose one of `replace` and `add`")
+        existing = REPLACE if replace else ADD if add else ""
 
         require_several(rows, "rows", "mappings")
         placed = (row if isinstance(row, tuple) else (f"row {number}", row) for number, row in enumerate(rows, 1))
-        return Keeper(self._database, self.reading, errors, warn).keep(placed, items, replace)
+        return Keeper(self._database, self.reading, errors, warn).keep(placed, items, existing)
 
     def sets(self) -> dict[str, str]:
         """The names of the saved sets, each with its items."""

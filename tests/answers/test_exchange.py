@@ -207,3 +207,39 @@ def test_columns_in_any_case_and_names_with_blanks_around_them(tmp_path, run):
         assert index.set("cats").accepted == [" odd ", "lion"], "a name with its blanks comes first"
         assert index.set("cats").rejected == ["wheat"]
         assert index.group("kinds").sets == ("big cats", "cats", "grain")
+
+
+def test_sets_are_added_to(index):
+    index.import_sets([{"name": "cats", "accepted": ["lion"], "rejected": ["wheat"], "group": "kinds"}], "documents")
+    index.keep_set("pets", ["tiger"], items="documents", under="cats")
+    rows = [{"set": "cats", "item": "tiger"}, {"set": "cats", "item": "lion"}, {"set": "pets", "item": "lion"}]
+    saved = index.import_sets([*rows, {"set": "grain", "item": "rye"}], "documents", add=True)
+    assert {own.name: own.accepted for own in saved} == {
+        "cats": ["lion", "tiger"],
+        "pets": ["lion", "tiger"],
+        "grain": ["rye"],
+    }
+    before = index.export_sets()
+    assert before[0] | {"rejected": ["wheat"], "group": "kinds"} == before[0] and before[2]["under"] == "cats"
+    wrong = [{"set": "grain", "item": "wheat"}, {"set": "cats", "item": "wheat"}]
+    with pytest.raises(errors.SourceError, match="row 2: 'wheat' is accepted in 'cats' here, and rejected in the ind"):
+        index.import_sets(wrong, "documents", add=True)
+    assert index.export_sets() == before
+    told = []
+    index.import_sets(wrong, "documents", add=True, errors="skip", warn=told.append)
+    assert len(told) == 1 and index.set("grain").accepted == ["rye", "wheat"]
+    assert index.set("cats").rejected == ["wheat"]
+    with pytest.raises(errors.SourceError, match="row 1: the set 'cats' is of documents, not of terms"):
+        index.import_sets([{"set": "cats", "item": "large"}], "terms", add=True)
+    with pytest.raises(errors.InvalidParameter, match="choose one"):
+        index.import_sets(rows, "documents", add=True, replace=True)
+
+
+def test_the_command_adds(tmp_path, run, failed):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add(DOCUMENTS)
+        index.keep_set("cats", ["lion"], items="documents")
+    (tmp_path / "other.csv").write_text("set,item\ncats,tiger\n")
+    failed(run("set", "import", "a.db", "other.csv", "--items", "documents"), 1, "already")
+    assert run("set", "import", "a.db", "other.csv", "--items", "documents", "--add")[0] == 0
+    assert json.loads(run("set", "export", "a.db")[1])[0]["accepted"] == ["lion", "tiger"]

@@ -16,6 +16,7 @@ PLACE = ("group", "under")  # of a set that is in a group, or within another one
 TOLD = (*PLACE, "exclusive")  # "yes": the sets of its group exclude one another
 OF_SET = ("name", "items", *TOLD, *SIDES)  # columns of a row with a set
 OF_MEMBER = ("set", "items", "item", "mark")  # of a row with a member, TOLD beside these
+REPLACE, ADD = "replace", "add"  # what rows do to sets that exist
 Row = tuple[str, Mapping[str, Any]]  # place, and cells
 Tell = Callable[[str], None]  # of a problem, with its place: an error, or a warning
 
@@ -75,10 +76,11 @@ class Keeper:
         self._left: set[str] = set()  # columns that say nothing of a set
         self._places: dict[tuple[str, str], str] = {}  # of sets and their members
 
-    def keep(self, rows: Iterable[Row], items: str | None, replace: bool) -> list[ItemSet]:
+    def keep(self, rows: Iterable[Row], items: str | None, existing: str = "") -> list[ItemSet]:
         """Save the sets, which are of `items` where a row does not tell it; raises SourceError, ChangedSet.
 
-        A row with a `version` replaces only the set of this version.
+        A row with a `version` replaces only the set of this version. What happens to `existing` ones otherwise: REPLACE
+        or ADD; or others are refused.
         """
         drafts: dict[str, Draft] = {}
         for place, row in rows:
@@ -93,7 +95,11 @@ class Keeper:
             stored = StoredSets(cursor)
             for one in sets:
                 version = drafts[one.name].version
-                one.store(stored, replace=True, version=None if replace and version is None else version or "")
+                if existing == ADD and stored.items_of(one.name) is not None:
+                    self._add_to(stored, one, drafts[one.name])
+                else:
+                    replaces = existing == REPLACE and version is None
+                    one.store(stored, replace=True, version=None if replaces else version or "")
             for one in sets:  # a whole may come behind its parts
                 self._place(stored, one, drafts[one.name])
             for group in dict.fromkeys(one.group for one in sets if drafts[one.name].placed.get("exclusive")):
@@ -104,6 +110,24 @@ class Keeper:
         for one in sets:
             one.settle()
         return sets
+
+    def _add_to(self, stored: StoredSets, one: ItemSet, draft: Draft) -> None:
+        """Let the stored set have the members of this one, too; it stays where it is. Raises as `keep`."""
+        if stored.items_of(one.name) != one.items:
+            kind = stored.items_of(one.name)
+            raise SourceError(f"{draft.place}: the set {one.name!r} is of {kind}, not of {one.items}; rename it")
+        said, new = stored.marks(one.name), dict[str, int | None]()
+        for side, items in ((1, one.accepted), (0, one.rejected)):
+            for item in items:
+                if said.get(item, side) != side:
+                    told = f"{item!r} is {SIDES[1 - side]} in {one.name!r} here, and {SIDES[side]} in the index"
+                    self._tell(self._places[one.name, item], told)
+                elif item not in said:
+                    new[item] = said[item] = side
+        one.accepted, one.rejected = ([item for item in sorted(said) if said[item] == side] for side in (1, 0))
+        one._changes = new
+        one.store(stored, replace=False, version=draft.version)
+        one.group, one.under = stored.place_of(one.name)
 
     def _place(self, stored: StoredSets, one: ItemSet, draft: Draft) -> None:
         """Store the group and the whole of a set, if its rows tell them. Raises SourceError."""

@@ -208,6 +208,7 @@ def import_command(
     *,
     items: Items = None,
     replace: Annotated[bool, flag("--replace", "Replace other sets of the same names.")] = False,
+    add: Annotated[bool, flag("--add", "Add to sets of the same names.")] = False,
     errors: Annotated[str, option("HOW", "Unknown items, unreadable rows: strict, skip.", ADVANCED)] = "strict",
 ) -> None:
     """Save the sets of a file: all of them, or none.
@@ -222,7 +223,7 @@ def import_command(
 
     with db.open() as index:
         rows = read_set_rows(source, RowReader(errors, say))
-        saved = index.import_sets(rows, items, replace=replace, errors=errors, warn=say)
+        saved = index.import_sets(rows, items, replace=replace, add=add, errors=errors, warn=say)
     accepted, rejected = (sum(len(getattr(own, side)) for own in saved) for side in ("accepted", "rejected"))
     sets = "1 set" if len(saved) == 1 else f"{len(saved):,} sets"
     say(f"saved {sets}: {accepted:,} accepted, {rejected:,} rejected")
