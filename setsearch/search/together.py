@@ -16,7 +16,8 @@ from setsearch.errors import DatabaseError, SetsearchError
 
 T = TypeVar("T")
 
-AT_ONCE = 256  # questions that are asked at once
+AT_FIRST = 32  # questions that are asked at once, then twice as many: threads need not wait for more of them
+AT_ONCE = 128  # the most: of so few hits are made after the core is done
 FEW = 3  # that take less time than the start of a thread
 MOST_BYTES = 1 << 26  # of sums of all items that these want
 
@@ -45,10 +46,10 @@ class _Going(Generic[T]):
 def together(askings: Iterable[Asking[T]]) -> Iterator[T | SetsearchError]:
     """The outcome of each question, in order; an error in the place of one that has none. Raises DatabaseError."""
     every, going, again = map(_Going, askings), deque[_Going[T]](), list[_Going[T]]()
-    before = list[tuple[Sequence[_Going[T]], Callable[[], Any]]]()
+    before, most = list[tuple[Sequence[_Going[T]], Callable[[], Any]]](), AT_FIRST
     with workers() as give:
         while True:
-            new = _next(every, again)
+            new = _next(every, again, min(most, AT_ONCE))
             going.extend(new)
             work = [(part, partial(question.ask_all, [_asked(own) for own in part])) for part in _parts([*again, *new])]
             given = [(part, give(ask) if len(part) > FEW else ask) for part, ask in work]
@@ -57,13 +58,13 @@ def together(askings: Iterable[Asking[T]]) -> Iterator[T | SetsearchError]:
                 yield going.popleft().outcome
             if not (given or again or new):
                 return
-            before = given
+            before, most = given, 2 * most
 
 
-def _next(every: Iterator[_Going[T]], again: Sequence[_Going[T]]) -> list[_Going[T]]:
-    """The questions that are asked at once with those that ask again."""
+def _next(every: Iterator[_Going[T]], again: Sequence[_Going[T]], most: int) -> list[_Going[T]]:
+    """The questions that are asked at once with those that ask again, so many together at most."""
     new, size = list[_Going[T]](), sum(map(_bytes, again))
-    while len(again) + len(new) < AT_ONCE and size < MOST_BYTES and (own := next(every, None)) is not None:
+    while len(again) + len(new) < most and size < MOST_BYTES and (own := next(every, None)) is not None:
         new.append(own)
         size += _bytes(own)
     return new

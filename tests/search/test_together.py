@@ -43,7 +43,8 @@ def test_the_core_is_asked_for_many_at_once(reading, monkeypatch, threads):
     assert reading.expand_many(iter(sets), 5) == each
     large = [(count, is_main) for count, is_main in asked if count > 1]
     assert sum(count for count, _ in large) == 250
-    assert len(large) == (6 if threads else 3)
+    assert large[0][0] == together.AT_FIRST // max(threads, 1), "threads do not wait for more"
+    assert len(large) == (8 if threads else 4), "32, 64, 100 and the rest"
     assert {is_main for _, is_main in large} == {not threads}
 
 
@@ -62,6 +63,7 @@ def test_sums_of_all_items_are_few_at_once(reading, monkeypatch):
 @pytest.mark.skipif("core" not in KERNELS, reason="no core")
 def test_groups_of_many_sets_are_asked_at_once(tmp_path, monkeypatch):
     asked, at_once = [], question.ask_all
+    monkeypatch.setattr(together, "AT_FIRST", together.AT_ONCE)
     sets = [kind(one, one + 1 + n, each=2) for one in range(8) for n in range(6)]
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
         index.add((item, " ".join(words)) for item, words in kinds().items())
