@@ -43,7 +43,7 @@ class Row(NamedTuple):
     place: int  # of its group
 
 
-def wanted_of(fields: Fields, request: ExpandRequest, defaults: Defaults) -> Wanted:
+def wanted_of(fields: Fields, examples: Examples, request: ExpandRequest, defaults: Defaults) -> Wanted:
     """What a request wants of its question: the best items, unless more is to be added, or other items are left out."""
     given, has_more = request.options, defaults.wants_likes(request.model) or bool(request.exclude)
     chooses = request.among is not None or request.filter or given.get("keep_seeds")
@@ -51,7 +51,7 @@ def wanted_of(fields: Fields, request: ExpandRequest, defaults: Defaults) -> Wan
     is_added_to = fields.nearest is not None or Weighing(fields, defaults, request.model).uses_vectors
     has_more = has_more or (is_added_to and bool(weighs or given.get("cut")))
     asks = given.get("cut") and not given.get("about")
-    depth = 0 if has_more or chooses else max(_depth(fields, request, _shown(request), _waits(request)), LEADERS)
+    depth = 0 if has_more or chooses else _depth(fields, examples, request, _shown(request), _waits(request))
     return Wanted(depth, weighs, few(defaults) if asks else (0.0, 0.0))
 
 
@@ -65,9 +65,11 @@ def _waits(request: ExpandRequest) -> bool:
     return request.options.get("cut") == "mark" and not request.options.get("about")
 
 
-def _depth(fields: Fields, request: ExpandRequest, shown: int, waits: bool) -> int:
-    """How many of the best items are looked for; the line needs more of them."""
-    return max(shown, _leading(fields, request)) if request.options.get("cut") and not waits else max(shown, LEADERS)
+def _depth(fields: Fields, examples: Examples, request: ExpandRequest, shown: int, waits: bool) -> int:
+    """How many of the best items are looked for; the line needs more of them, that of one example some if it waits."""
+    if waits and examples.count == 1:  # the scores of a few hits would not draw it sharply enough
+        return max(shown, 2 * request.k + FOLDED)
+    return max(shown, LEADERS, _leading(fields, request) if request.options.get("cut") and not waits else 0)
 
 
 def _leading(fields: Fields, request: ExpandRequest) -> int:
@@ -100,7 +102,8 @@ class _List:
         """The best ones that may be hits, at most so many. Raises NothingToRank."""
         fields, request, excluded, among, *_, in_turn, waits = self._asked
         cut = request.options.get("cut") if self._place < in_turn else None
-        ids, scores = self._weights.best(excluded, _depth(fields, request, wanted, waits), fields, among)
+        depth = _depth(fields, self._weights.examples, request, wanted, waits)
+        ids, scores = self._weights.best(excluded, depth, fields, among)
         if not len(ids):
             raise NothingToRank(nothing_left(fields.items, among))
         scores, marks = scores + self._weights.constant, list[bool | None]()

@@ -363,7 +363,7 @@ class Reading(BaseReading, Named):
         `taken`: as Wanted has it. `sums`: whether the scores of all items are of interest.
         """
         fields, examples, rejected = self._examples(fields_by, names, request)
-        wanted = wanted_of(fields, request, self.defaults)._replace(taken=taken)
+        wanted = wanted_of(fields, examples, request, self.defaults)._replace(taken=taken)
         wanted = wanted._replace(k=0) if sums else wanted
         weights = yield from self._weigh(fields, examples, rejected, request, wanted)
         left_out, cannot_tell = _left_out(examples, rejected, request), self._choice.cannot_tell(fields, request.model)
@@ -375,7 +375,7 @@ class Reading(BaseReading, Named):
 
     def _expand(self, fields_by: FieldsBy, names: Seeds, request: ExpandRequest) -> Asking[Hits]:
         fields, own, rejected = self._examples(fields_by, names, request)
-        wanted = wanted_of(fields, request, self.defaults)
+        wanted = wanted_of(fields, own, request, self.defaults)
         groups = yield from self._groups(fields, own, rejected, request, wanted)
         cannot_tell = self._choice.cannot_tell(fields, request.model)
         excluded = _left_out(own, rejected, request)
