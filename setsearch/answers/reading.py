@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from types import MappingProxyType
 from typing import TypeVar, Unpack
 
@@ -390,11 +391,8 @@ class Reading(BaseReading, Named):
     ) -> Asking[list[SeedWeights]]:
         """What scores items for each group of the examples, all of them if there are no groups."""
         count = request.options.get("groups")
-
-        def ask(own: Examples) -> Asking[SeedWeights]:
-            """What scores items for some of the examples."""
-            return self._weigh(fields, own, rejected, request, Wanted(few=wanted.few))
-
+        weigh = partial(self._weigh, fields, rejected=rejected, request=request)
+        ask = partial(weigh, wanted=Wanted(few=wanted.few))
         if count is not None and count > 1:
             examples = self._once_each(fields, request.model, examples)
             groups = make_groups(fields, examples, self.defaults.make(request.model), count)
@@ -403,7 +401,9 @@ class Reading(BaseReading, Named):
         if count is None and self.defaults.divided and weights.examples.count >= FEWEST:
             left_out = [*rejected, *examples.seeds]
             hears = request.options.get("cut") != "keep" and (wanted is ALL or request.k >= PLACES[0])
-            return (yield from find_groups(fields, weights, left_out, ask, hears))
+            deeper = wanted.k and wanted.k + examples.count  # the other examples may be among its best items
+            ask_beside = partial(weigh, wanted=wanted._replace(k=deeper, few=(0.0, 0.0))) if hears else None
+            return (yield from find_groups(fields, weights, left_out, ask, ask_beside))
         return [weights]
 
 

@@ -58,23 +58,24 @@ LEAST_ITEMS = 100  # of a collection in which ranks tell something
 
 
 def find_groups(
-    fields: Fields, weights: SeedWeights, excluded: Sequence[int], ask: Ask, hears: bool = False
+    fields: Fields, weights: SeedWeights, excluded: Sequence[int], ask: Ask, ask_beside: Ask | None = None
 ) -> Asking[list[SeedWeights]]:
     """The weights of the groups among the examples of `weights`, in the order of their first ids; or these alone.
 
-    Examples that are divided are items, and equal. `excluded`: the items that are no hits, seeds among them. `hears`:
-    whether examples in one list are followed by a group of them that is not heard, which is `beside` the list.
+    Examples that are divided are items, and equal. `excluded`: the items that are no hits, seeds among them.
+    `ask_beside`: asks for a group that is not heard, which is `beside` the list of all examples; None: there is none.
     """
     examples = weights.examples
     are_items = examples.count == len(examples.ids) and examples.weights is None
     is_enough = FEWEST <= examples.count <= ALL_OF and fields.items.size >= LEAST_ITEMS
-    surely_one = weights.together and not (hears and weights.unheard)
+    surely_one = weights.together and not (ask_beside and weights.unheard)
     if surely_one or not (is_enough and are_items and isinstance(weights.model, Lift)):
         return [weights]
     examples = _in_order(examples)
     if weights.together:
         assert weights.unheard is not None
-        return [weights, replace((yield from ask(examples.part(weights.unheard))), beside=True)]
+        assert ask_beside is not None
+        return [weights, replace((yield from ask_beside(examples.part(weights.unheard))), beside=True)]
     leaders = sorted(weights.best(excluded, LEADERS, fields)[0].tolist())
     own = np.searchsorted(every := np.array(sorted([*examples.ids, *leaders])), examples.ids)
     alike = likeness(fields, replace(examples, ids=every.tolist()), weights.model)
@@ -84,7 +85,7 @@ def find_groups(
     parts, asked = [examples.part(np.flatnonzero(mask)) for mask in (one, ~one)], list[SeedWeights]()
     are_sets = _within(among, one[None])[0] > LEAST_ALIKE
     are_sets = are_sets and both.min(axis=0).sum() < ONE_SIDED * both.max(axis=0).sum()
-    unheard = _unheard(both.sum(axis=1), np.array([part.count for part in parts])) if hears else None
+    unheard = _unheard(both.sum(axis=1), np.array([part.count for part in parts])) if ask_beside else None
     is_one = not are_sets and unheard is None
     if is_one or (not weights.share_much and _share_little(fields, weights, excluded)):
         return [weights]
@@ -95,9 +96,9 @@ def find_groups(
             for part in asked:
                 groups += yield from find_groups(fields, part, excluded, ask)
             return groups
-    if unheard is None:
+    if unheard is None or ask_beside is None:
         return [weights]
-    return [weights, replace(asked[unheard] if asked else (yield from ask(parts[unheard])), beside=True)]
+    return [weights, replace(asked[unheard] if asked else (yield from ask_beside(parts[unheard])), beside=True)]
 
 
 def _unheard(heard: Floats, counts: Ints) -> int | None:

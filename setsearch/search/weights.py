@@ -316,10 +316,11 @@ class SeedWeights:
     def best(self, excluded: Sequence[int], k: int, names: Names, among: Ints | None = None) -> Best:
         """As `scoring.best.best`; scores are without the constant."""
         known = self.known
-        if among is None and known is not None and known.excluded == sorted({*excluded}):
-            found = known.best if known.k >= k else known.deeper(k)
+        if among is None and known is not None and (left_out := {*excluded}).issuperset(known.excluded):
+            others = left_out.difference(known.excluded)  # which may be among the best
+            found = known.best if known.k >= k + len(others) else known.deeper(k + len(others))
             if found is not None:
-                ids, sums = sort_best(*found, k, names)
+                ids, sums = sort_best(*(_without(found, others) if others else found), k, names)
                 return ids, sums / self.scale
         has_sums = self.summed is not None or self.smoothing is not None or self.waiting is not None
         summed, lists = (self.sums(), ()) if has_sums else (self.base.items, self.lists)
@@ -387,6 +388,12 @@ class SeedWeights:
             constant=constant,
             summed=None,
         )
+
+
+def _without(found: Best, others: set[int]) -> Best:
+    """Some items but for a few others."""
+    kept = np.array([id not in others for id in found[0].tolist()], bool)
+    return found[0][kept], found[1][kept]
 
 
 def seed_weights(

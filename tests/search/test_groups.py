@@ -16,7 +16,7 @@ from oracle import soft_values
 
 import setsearch
 from setsearch import errors
-from setsearch.core import binding
+from setsearch.core import binding, question
 from setsearch.core.question import now
 from setsearch.search import groups
 from setsearch.search.cutoff import middle_seed
@@ -175,6 +175,21 @@ def test_a_group_that_is_not_heard_has_a_few_hits_of_its_own_question(built, ker
         assert {*hits.to_pandas()["group"]} == {"", ", ".join(hits.beside)}
         assert not reading.expand(seeds, 24, **options, groups=1).beside
         assert not reading.expand(seeds, None, **{**options, "cut": "keep"}).beside
+
+
+@pytest.mark.skipif(binding.library() is None, reason="without a core numpy sums all")
+def test_a_group_beside_the_list_is_asked_for_its_best_items_alone(built, monkeypatch):
+    _, reading = built
+    asked, at_once, have_sums = [], question.ask_all, []
+    monkeypatch.setattr(
+        question, "ask_all", lambda own: asked.extend(one.sums is not None for one in own) or at_once(own)
+    )
+    for seeds in UNHEARD * 2:  # the first time lists get values
+        asked.clear()
+        assert reading.expand(seeds, 24).beside
+        have_sums.append([*asked])
+    assert [False, False] in have_sums, have_sums
+    assert [False, True] not in have_sums
 
 
 @pytest.mark.parametrize("options", [{}, {"exclude": ["d7"]}])
