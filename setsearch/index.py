@@ -625,5 +625,7 @@ class Index:
             written = intake.write(writer, items)
             if empty:
                 writer.delete_others()
+                if 2 * len(writer.changed_items()) > relation.items.size:
+                    relation.forget_derived()  # it is of other items
             self.unread_share, self.lost = writer.unread_share, 0 if empty else writer.lost
             return written

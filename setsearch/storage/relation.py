@@ -153,12 +153,17 @@ class Relation(Bound):
         self.forward.clear()
         self.frequencies.clear()
         # Arrays without a generation go when the next one is made.
-        for table in ("text", "columns", "numbers", "field_number", "generation"):
+        for table in ("text", "columns", "numbers", "field_number"):
             self.cursor.execute(f"delete from setsearch_{table} where relation = ?", (self.id,))
+        self.forget_derived()
         for vocabulary in (self.items, self.features):
             vocabulary.clear()
         self.fields = ()  # their weights stay, by name
         self.is_replaced = True
+
+    def forget_derived(self) -> None:
+        """Nothing counts as derived: the next question of words derives anew, whatever age it would take."""
+        self.cursor.execute("delete from setsearch_generation where relation = ?", (self.id,))
 
     def save(self, changed: Ints | None = None, moved: Ints = NO_ITEMS) -> None:
         """Start a new revision, in which some items changed; None: all of them. `moved`: as History.append."""
