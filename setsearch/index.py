@@ -626,6 +626,6 @@ class Index:
             if empty:
                 writer.delete_others()
                 if 2 * len(writer.changed_items()) > relation.items.size:
-                    relation.forget_derived()  # it is of other items
+                    relation.start_anew()
             self.unread_share, self.lost = writer.unread_share, 0 if empty else writer.lost
             return written

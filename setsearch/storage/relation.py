@@ -153,17 +153,18 @@ class Relation(Bound):
         self.forward.clear()
         self.frequencies.clear()
         # Arrays without a generation go when the next one is made.
-        for table in ("text", "columns", "numbers", "field_number"):
+        for table in ("text", "columns", "numbers", "field_number", "generation"):
             self.cursor.execute(f"delete from setsearch_{table} where relation = ?", (self.id,))
-        self.forget_derived()
         for vocabulary in (self.items, self.features):
             vocabulary.clear()
         self.fields = ()  # their weights stay, by name
         self.is_replaced = True
 
-    def forget_derived(self) -> None:
-        """Nothing counts as derived: the next question of words derives anew, whatever age it would take."""
+    def start_anew(self) -> None:
+        """Start a revision in which all items are others: what was derived before counts for none of them."""
         self.cursor.execute("delete from setsearch_generation where relation = ?", (self.id,))
+        self.is_replaced = True
+        self.save()
 
     def save(self, changed: Ints | None = None, moved: Ints = NO_ITEMS) -> None:
         """Start a new revision, in which some items changed; None: all of them. `moved`: as History.append."""
