@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import (
+    Array,
     Entries,
     Ids,
     Ints,
@@ -70,6 +71,7 @@ class Lists:
         self.lengths, self.totals = lengths, totals
         self._changes: Changes | None = None
         self._stale = np.zeros(len(lengths), bool)
+        self._has_own_places = True  # else they are those of the lists before, and copied when they are needed
 
     @classmethod
     def of(cls, entries: Entries, n_lists: int, n_ids: int) -> "Lists":
@@ -87,6 +89,12 @@ class Lists:
     def arrays(self) -> tuple[Buffer, Ints, Ints]:
         """The buffer, and where each list starts and ends, read together: settling may move all lists."""
         assert self._arrays is not None
+        if not self._has_own_places:
+            with LOCK:
+                if not self._has_own_places:
+                    buffer, starts, ends = self._arrays
+                    self._arrays = buffer, _resized(starts, len(self)), _resized(ends, len(self))
+                    self._has_own_places = True
         return self._arrays
 
     @property
@@ -188,10 +196,9 @@ class Lists:
                 self._stale[stale] = False
 
     def _copy(self, n_lists: int, n_ids: int) -> "Lists":
-        buffer, *places = self.arrays
-        starts, ends, lengths, totals = (_resized(own, n_lists) for own in (*places, self.lengths, self.totals))
-        copy = Lists(buffer, (starts, ends), lengths, totals, n_ids)
-        copy._stale = _resized(self._stale, n_lists).astype(bool)
+        lengths, totals, stale = (_resized(own, n_lists) for own in (self.lengths, self.totals, self._stale))
+        copy = Lists(self.arrays[0], self.arrays[1:], lengths, totals, n_ids)
+        copy._stale, copy._has_own_places = stale, False
         return copy
 
     def _put(self, lists: Ints, entries: Entries) -> None:
@@ -303,11 +310,11 @@ def _copy_runs(source: Buffer, target: Buffer, runs: tuple[Ints, Ints, Ints]) ->
         target.counts[place : place + end - start] = source.counts[start:end]
 
 
-def _resized(array: Ints, size: int) -> Ints:
+def _resized(array: Array, size: int) -> Array:
     """A copy with another length; new elements are 0."""
-    resized = np.zeros(size, np.int64)
+    resized = np.empty(size, array.dtype)
     kept = min(size, len(array))
-    resized[:kept] = array[:kept]
+    resized[:kept], resized[kept:] = array[:kept], 0
     return resized
 
 

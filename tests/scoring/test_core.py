@@ -16,7 +16,7 @@ from setsearch.arrays import Entries, to_lattice
 from setsearch.core import binding, indexing, question
 from setsearch.core.threads import side_by_side
 from setsearch.errors import InvalidParameter, LostArrays
-from setsearch.lists import transposed
+from setsearch.lists import Lists, transposed
 from setsearch.scoring import best as kernels
 from setsearch.scoring.best import best, candidates, use_kernel
 from setsearch.scoring.postings import PostingArrays, WeightedLists
@@ -380,3 +380,15 @@ def test_the_core_answers_the_command_line_the_page_and_the_api(tmp_path, asked,
         assert "7" in ask()
         assert asked["core"] > before
     assert asked["others"] == 0
+
+
+def test_lists_that_change_leave_the_places_of_those_before():
+    """They share them until they need their own."""
+    entries = Entries(*(np.array(own) for own in ([0, 0, 1, 2], [1, 3, 0, 2], [1, 1, 2, 1])))
+    before = Lists.of(entries, 3, 4)
+    new = Entries(*(np.array(own) for own in ([1, 3], [3, 3], [5, 1])))
+    old = before.take(np.arange(3)).select(np.array([False, True, False, False]))
+    after = before.changed(np.array([3]), old, new, (4, 4))
+    assert after.take(np.arange(4)).lists.tolist() == [0, 1, 1, 2, 3]
+    assert before.take(np.arange(3)).ids.tolist() == [1, 3, 0, 2]
+    assert len(before.arrays[1]) == 3 and len(after.arrays[1]) == 4
