@@ -18,7 +18,7 @@ import numpy as np
 from setsearch.arrays import Array, Floats, Ids, Ints, ListArrays, ListValues
 from setsearch.errors import LostArrays
 
-VERSION, UNKNOWN, UNSURE = 17, -2, -3  # as in core.c
+VERSION, UNKNOWN, UNSURE = 18, -2, -3  # as in core.c
 BLOCK = 1 << 15  # sums
 LEAST_ROOM = 1 << 14  # candidates
 LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
@@ -44,6 +44,9 @@ _SIGNATURES = {
     "setsearch_passages": "PPS PPPP SSS PPPP",
     "setsearch_values": "PSS PPSSPPSS PPPPP S PPPP",
     "setsearch_squares": "SPPPP SSS PPPP SP",
+    "setsearch_norms": "PPSP",
+    "setsearch_items": "PPS PPP",
+    "setsearch_close": "PS PPPPSSS PPRS PPP",
     "setsearch_nearest": "PSS PS PPP PS SR PPP PP PP",
     "setsearch_sort": "SPPPP",
     "setsearch_rank": "SPPSS PPP",
@@ -279,6 +282,27 @@ def squares(
     rule = None if thresholds is None else address(thresholds), address(factors), address(logs), len(logs)
     answer = library().setsearch_squares(len(starts), *entries, *rule, address(found))
     return None if answer == UNKNOWN or check(answer) else found
+
+
+def close(
+    lists: Ints, source: ListArrays, totals: Ints, thresholds: Floats, near: float, room: int
+) -> tuple[Ints, Ints, Floats] | None:
+    """The entries of some features whose share is near the threshold: items, features, shares; None if they are many.
+
+    `source`: ids and counts of all features, where each starts and ends. `near` is relative. Raises LostArrays.
+    """
+    ids, counts, starts, ends = source
+    lists = np.ascontiguousarray(lists, np.int64)
+    starts, ends = starts[lists], ends[lists]
+    found = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
+    entries = *map(address, (starts, ends, ids, counts)), counts.itemsize, len(ids), len(totals), address(totals)
+    n = library().setsearch_close(
+        address(lists), len(lists), *entries, address(thresholds), near, room, *map(address, found)
+    )
+    if n == UNSURE:
+        return None
+    count = check(n)
+    return found[0][:count].copy(), found[1][:count].copy(), found[2][:count].copy()
 
 
 def part_structures(parts: Sequence[Part]) -> tuple[list[Any], Any, int]:

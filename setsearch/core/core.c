@@ -30,11 +30,12 @@
 
 enum {
     FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, LEAST_PART = 3, SOME = 256, FEW = 50, /* search/groups.py */
-    VERSION = 17,   /* of the entries; binding.py asks for it */
+    VERSION = 18,   /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
     COPIES = -4,    /* seeds that are nearly the same, which count once */
+    MISSING = -5,   /* items need values, which are told */
     HEAD = 4,       /* numbers before those of a question's answer */
     BLOCK = 1 << 15, /* items that are scored together: their sums stay in the processor's cache */
     COUNTED = 1 << 12, /* items that are counted together */
@@ -583,6 +584,57 @@ static int64_t near_best_of_all(const float *sums, const double *base, int64_t n
     return count;
 }
 
+/* How the stored entries of items become values (models/values.py), by a rule with weights and lengths. */
+typedef struct {
+    int64_t n_items, n_features, size, count_bytes;
+    const int64_t *starts, *ends;
+    const uint32_t *ids;
+    const void *counts;
+    const int64_t *totals, *df, *cf;  /* L_i; d_j and cf_j of stored entries */
+    const double *factors, *squares;  /* by d_j, the latter in whole numbers of a unit */
+    const double *logs, *log_squares; /* by tf_ij */
+    int64_t n_factors, n_logs;
+    double all, unit, pivot, slope; /* CF, 0 if all entries exist; the others */
+} rule_t;
+
+/* The count of an entry if it exists, else 0; DAMAGED, or UNKNOWN for one without a logarithm. */
+static inline int64_t count_of(const rule_t *rule, int64_t item, int64_t p) {
+    const int64_t feature = rule->ids[p];
+    const int64_t count = rule->count_bytes == 2 ? ((const uint16_t *)rule->counts)[p] : ((const int32_t *)rule->counts)[p];
+    if (feature >= rule->n_features || rule->df[feature] < 0 || rule->df[feature] >= rule->n_factors) return DAMAGED;
+    if (count < 0 || count >= rule->n_logs) return UNKNOWN;
+    if (!rule->all) return count;
+    return (double)count / (double)rule->totals[item] > (double)(2 * rule->cf[feature]) / rule->all ? count : 0;
+}
+
+/* ||w_i|| of an item; negative if it is DAMAGED, or UNKNOWN. */
+static double norm_of(const rule_t *rule, int64_t item) {
+    double sum = 0;
+    if (item < 0 || item >= rule->n_items || rule->starts[item] < 0 || rule->ends[item] > rule->size) return DAMAGED;
+    for (int64_t p = rule->starts[item]; p < rule->ends[item]; p++) {
+        const int64_t count = count_of(rule, item, p);
+        if (count < 0) return (double)count;
+        if (count) sum += whole(rule->squares[rule->df[rule->ids[p]]] * rule->log_squares[count]);
+    }
+    return sqrt(sum / rule->unit);
+}
+
+/* 1 / ((1-b) pivot + b ||w_i||); 0 for an item without weights. */
+static double scale_of(const rule_t *rule, double norm) {
+    return norm > 0 ? 1.0 / ((1 - rule->slope) * rule->pivot + rule->slope * norm) : 0.0;
+}
+
+/* x_ij of an entry that exists. */
+static inline double value_of(const rule_t *rule, int64_t p, int64_t count, double scale) {
+    const double value = rule->logs[count] * rule->factors[rule->df[rule->ids[p]]] * scale;
+    return whole((value < 1.0 ? value : 1.0) * VALUE_LATTICE) * (1 / VALUE_LATTICE);
+}
+
+/* Whether a list had values when the question was asked. */
+static int has_values(const part_t *part, int64_t start, int64_t end) {
+    return 0 <= start && start <= end && end <= part->size;
+}
+
 /* Add its own features' weights times its values to the base of an item: its exact score. */
 static int add_own(const part_t *items, int64_t id, const double *weights, int64_t n_features, double *score) {
     const float *values = items->values;
@@ -591,6 +643,20 @@ static int add_own(const part_t *items, int64_t id, const double *weights, int64
     for (int64_t p = start; p < end; p++) {
         if (items->ids[p] >= n_features) return DAMAGED;
         *score += weights[items->ids[p]] * (values ? values[p] : 1.0f);
+    }
+    return 0;
+}
+
+/* The same of an item that has no values yet; DAMAGED, or UNSURE for counts without logarithms. */
+static int add_new(const rule_t *rule, int64_t id, const double *weights, int64_t n_features, double *score) {
+    const double norm = norm_of(rule, id);
+    if (norm == UNKNOWN || rule->n_features > n_features) return norm == UNKNOWN ? UNSURE : DAMAGED;
+    if (norm < 0) return DAMAGED;
+    const double scale = scale_of(rule, norm);
+    for (int64_t p = rule->starts[id]; p < rule->ends[id]; p++) {
+        const double weight = weights[rule->ids[p]];
+        const int64_t count = weight != 0 ? count_of(rule, id, p) : 0;
+        if (count > 0) *score += weight * value_of(rule, p, count, scale);
     }
     return 0;
 }
@@ -614,46 +680,62 @@ typedef struct {
     int64_t room; /* of near_ids and near_sums */
 } pruning_t;
 
+/* How lists differ from what they are now, if they are older: a value is x (1 +- share) +- step, but for the items that are
+   apart, which ascend. `df`: how many items the list of each feature has now; NULL if no list is older. `rule`: of the
+   values of now. */
+typedef struct {
+    const int64_t *df;
+    double share, step;
+    ids_t apart;
+    const rule_t *rule;
+} drift_t;
+
 /* The order of lists, by weight squared over length, and what those from each place on change: two scores differ by
    that at most. What all of them take away from a score at most. */
-static double order_lists(const part_t *lists, double norm, const pruning_t *memory) {
+static double order_lists(const part_t *lists, double norm, const drift_t *drift, const pruning_t *memory) {
     const int64_t count = lists->n_lists;
-    double above = 0, below = 0, all = 0;
+    double above = 0, below = 0, all = 0, squares = 0;
     for (int64_t j = 0; j < count; j++) {
         const int64_t length = lists->ends[j] - lists->starts[j];
         memory->order[j] = j;
         memory->keys[j] = lists->weights[j] * lists->weights[j] / (double)(length > 1 ? length : 1);
         all += fabs(lists->weights[j]);
+        squares += lists->weights[j] * lists->weights[j];
     }
+    const double drifted = (drift->share * sqrt(squares) * norm + drift->step * all) * ROUNDING;
     sort_down(memory->keys, memory->order, count);
-    memory->bounds[count] = (double)count * all * PRECISION;
+    memory->bounds[count] = (double)count * all * PRECISION + 2 * drifted;
     for (int64_t i = count - 1; i >= 0; i--) {
         const double weight = lists->weights[memory->order[i]];
         *(weight > 0 ? &above : &below) += weight * weight;
         memory->bounds[i] = (sqrt(above) + sqrt(below)) * norm * ROUNDING + memory->bounds[count];
     }
-    return sqrt(below) * norm * ROUNDING;
+    return sqrt(below) * norm * ROUNDING + drifted;
 }
 
 /* The best of n_near candidates by their exact scores: those whose sums reach `reached`, and change by `bound` at most. */
-static int64_t rescore(const double *base, const part_t *lists, const int64_t *active, const part_t *items, int64_t n_features,
-                       int64_t n_near, double reached, double bound, const pruning_t *memory, best_t *best) {
+static int64_t rescore(const double *base, const part_t *lists, const int64_t *active, const part_t *items, const rule_t *rule,
+                       int64_t n_features, int64_t n_near, double reached, double bound, const pruning_t *memory,
+                       best_t *best) {
     double *weights = memory->weights;
     for (int64_t j = 0; j < lists->n_lists; j++) {
         if (active[j] < 0 || active[j] >= n_features) return DAMAGED;
         weights[active[j]] = lists->weights[j];
     }
-    for (int64_t i = 0; i < n_near; i++) {
+    int added = 0;
+    for (int64_t i = 0; i < n_near && added >= 0; i++) {
         const double sum = memory->near_sums[i];
         double score = base[memory->near_ids[i]];
         if (i + AHEAD < n_near) fetch(items, items->starts[memory->near_ids[i + AHEAD]]);
         if (sum < reached || sum + bound < least(best)) continue;
-        if (add_own(items, memory->near_ids[i], weights, n_features, &score) < 0) return DAMAGED;
-        offer(best, memory->near_ids[i], score);
+        const int64_t id = memory->near_ids[i];
+        const int is_new = rule && !has_values(items, items->starts[id], items->ends[id]);
+        added = is_new ? add_new(rule, id, weights, n_features, &score) : add_own(items, id, weights, n_features, &score);
+        if (added >= 0) offer(best, id, score);
     }
     for (int64_t j = 0; j < lists->n_lists; j++) weights[active[j]] = 0.0;
     compact(best);
-    return best->count;
+    return added < 0 ? added : best->count;
 }
 
 /* Add lists from the place `last` on to sums until they tell whether more than `most` items are above a bound: an item that
@@ -680,25 +762,91 @@ static int64_t add_until_told(float *restrict sums, int64_t n, const part_t *lis
     }
 }
 
+/* A field: its lists, by feature and by item, which have values; those that have none yet start at -1, or beyond the
+   size: another thread may give them some meanwhile. */
+typedef struct {
+    part_t by_feature, by_item; /* without weights */
+    const int64_t *stored;      /* the lengths of the lists of features before values decide */
+    const uint16_t *short_ones; /* the same, SHORT for those that are not less: most are, and four times as many are in the cache */
+    double coefficient, norm;   /* no item's values have a larger Euclidean norm; 0: some items have none yet */
+    drift_t drift;              /* of the lists by feature */
+} field_t;
+
+/* Add the items that are apart, unless they are excluded, to the candidates, whatever their sums are; how many there are. */
+static int64_t add_apart(const ids_t *apart, const double *base, int64_t n, const ids_t *excluded, int64_t n_near,
+                         const pruning_t *memory) {
+    for (int64_t i = 0, without = 0; i < apart->count && apart->ids[i] < n; i++) {
+        const int64_t id = apart->ids[i];
+        while (without < excluded->count && excluded->ids[without] < id) without++;
+        if (base[id] == -INFINITY || (without < excluded->count && excluded->ids[without] == id)) continue;
+        if (n_near < memory->room) memory->near_ids[n_near] = id, memory->near_sums[n_near] = INFINITY;
+        n_near++;
+    }
+    return n_near;
+}
+
+/* Sums of excluded items and of those that are apart: -INFINITY, or 0 again. */
+static int set_left_out(float *sums, int64_t n, const ids_t *excluded, const ids_t *apart, float sum) {
+    for (const ids_t *some = excluded;; some = apart) {
+        for (int64_t i = 0; i < some->count; i++) {
+            if (some->ids[i] < 0 || some->ids[i] >= n) return DAMAGED;
+            sums[some->ids[i]] = sum;
+        }
+        if (some == apart) return 0;
+    }
+}
+
+/* The best of all items that lists touch, by their exact scores, if these are few, as prune has them: all others score 0. */
+static int64_t find_touched(const double *base, int64_t n, const part_t *lists, const int64_t *active, const field_t *field,
+                            const ids_t *excluded, const pruning_t *memory, best_t *best) {
+    const ids_t *apart = &field->drift.apart;
+    int64_t count = 0, found = 0;
+    set_left_out(memory->sums, n, excluded, apart, -INFINITY);
+    for (int64_t j = 0; j < lists->n_lists; j++) {
+        for (int64_t p = lists->starts[j]; p < lists->ends[j] && count < memory->room; p++) {
+            const uint32_t id = lists->ids[p];
+            if (id >= n) return DAMAGED;
+            if (memory->sums[id] == -INFINITY) continue;
+            memory->sums[id] = -INFINITY; /* once is enough */
+            memory->near_ids[count] = id, memory->near_sums[count++] = INFINITY;
+        }
+    }
+    for (int64_t i = 0; i < count; i++) memory->sums[memory->near_ids[i]] = 0.0f;
+    set_left_out(memory->sums, n, excluded, apart, 0.0f);
+    count = count < memory->room ? add_apart(apart, base, n, excluded, count, memory) : memory->room + 1;
+    if (count > memory->room) return UNSURE;
+    best->filled = best->count = 0, best->crowd = -INFINITY;
+    found = rescore(base, lists, active, &field->by_item, field->drift.rule, field->by_feature.n_lists, count, -INFINITY,
+                    INFINITY, memory, best);
+    return found >= 0 && !(least(best) > 0) ? UNSURE : found;
+}
+
+/* Those of some items that have no values, in front: how many. */
+static int64_t put_missing_first(const part_t *items, int64_t *ids, int64_t count) {
+    int64_t missing = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (!has_values(items, items->starts[ids[i]], items->ends[ids[i]])) ids[missing++] = ids[i];
+    return missing;
+}
+
 /* As find_best, for a base of zeros (-INFINITY: no item) and one part with float32 values, whose sums are exact; UNSURE
    where all lists must be added.
 
-   `active`: the features of the lists. `items`: the same entries by item, all items and features; the values of none
-   have a larger Euclidean norm than `norm`. Zeros in memory are so again unless the answer is DAMAGED. `middle`: how many
+   `active`: the features of the lists, which are some of the field's. If these are older, the items that are apart are
+   candidates. Zeros in memory are so again unless the answer is DAMAGED. `middle`: how many
    are above the middle seed is told, too, if all the best surely are. */
-static int64_t prune(const double *base, int64_t n, const part_t *lists, const int64_t *active, const part_t *items,
-                     int64_t n_features, double norm, const ids_t *excluded, const pruning_t *memory, middle_t *middle,
-                     best_t *best) {
+static int64_t prune(const double *base, int64_t n, const part_t *lists, const int64_t *active, const field_t *field,
+                     const ids_t *excluded, const pruning_t *memory, middle_t *middle, best_t *best) {
+    const part_t *items = &field->by_item;
+    const ids_t *apart = &field->drift.apart;
+    const double norm = field->norm;
     float *sums = memory->sums;
     double *heap = memory->heap, *near_sums = memory->near_sums;
     const int64_t count = lists->n_lists, k = best->k, room = memory->room;
     int64_t *order = memory->order, *near_ids = memory->near_ids;
     if (!is_sound(lists, n) || items->n_lists < n) return DAMAGED;
-    for (int64_t i = 0; i < excluded->count; i++) {
-        if (excluded->ids[i] < 0 || excluded->ids[i] >= n) return DAMAGED;
-        sums[excluded->ids[i]] = -INFINITY;
-    }
-    const double *bounds = memory->bounds, lost = order_lists(lists, norm, memory);
+    if (set_left_out(sums, n, excluded, apart, -INFINITY) < 0) return DAMAGED;
+    const double *bounds = memory->bounds, lost = order_lists(lists, norm, &field->drift, memory);
     const int64_t first = until(bounds, count, FIRST * bounds[0]);
     int64_t touching = first, n_near = room + 1, size = 0;
     if (add_in_order(sums, n, lists, order, 0, first, 0) < 0) return DAMAGED;
@@ -723,10 +871,12 @@ static int64_t prune(const double *base, int64_t n, const part_t *lists, const i
                       : near_best(sums, base, lists, order, touching, bound, heap, k, near_ids,
                                   near_sums, room);
     if (are_many) memset(sums, 0, (size_t)n * sizeof *sums);
-    for (int64_t i = 0; i < excluded->count; i++) sums[excluded->ids[i]] = 0.0f;
+    set_left_out(sums, n, excluded, apart, 0.0f);
+    if (!sure && field->drift.df) return find_touched(base, n, lists, active, field, excluded, memory, best);
+    if (sure) n_near = add_apart(apart, base, n, excluded, n_near, memory);
     if (!sure || n_near > room) return UNSURE;
-
-    return rescore(base, lists, active, items, n_features, n_near, heap[0] - bound, bound, memory, best);
+    const double reached = heap[0] - bound;
+    return rescore(base, lists, active, items, field->drift.rule, field->by_feature.n_lists, n_near, reached, bound, memory, best);
 }
 
 /* ---- Near-duplicates ---- */
@@ -755,15 +905,6 @@ static int are_alike(const uint32_t *ids, int64_t p, int64_t end, int64_t q, int
 }
 
 /* ---- From examples to weights (models/lift.py, search/weights.py, search/budget.py) ---- */
-
-/* A field: its lists, by feature and by item, which have values; those that have none yet start at -1, or beyond the
-   size: another thread may give them some meanwhile. */
-typedef struct {
-    part_t by_feature, by_item; /* without weights */
-    const int64_t *stored;      /* the lengths of the lists of features before values decide */
-    const uint16_t *short_ones; /* the same, SHORT for those that are not less: most are, and four times as many are in the cache */
-    double coefficient, norm;   /* no item's values have a larger Euclidean norm; 0: some items have none yet */
-} field_t;
 
 /* The numbers of a question by lift. */
 typedef struct {
@@ -818,6 +959,7 @@ typedef struct {
     double *smoothed;        /* 2 n, where neighbors count, or a prior */
     const part_t *texts;     /* of the question */
     double least, constant;  /* no item has a smaller score; what a model by a table adds to all */
+    int64_t missing; /* items, if some are */
     int64_t n_examples, together; /* as are_together; -1 if they surely do not share little; 0: unknown */
 } memory_t;
 
@@ -829,13 +971,13 @@ static int64_t stored_length(const field_t *field, int64_t feature) {
     return field->short_ones[feature] < SHORT ? field->short_ones[feature] : field->stored[feature];
 }
 
-/* Whether a list had values when the question was asked. */
-static int has_values(const part_t *part, int64_t start, int64_t end) {
-    return 0 <= start && start <= end && end <= part->size;
-}
-
 /* Whether a weight in multiples of 2^-22 is rounded to the same one in spite of other last bits of its logarithm. */
 static int is_sure(double units) { return fabs(units - floor(units) - 0.5) > fabs(units) * MARGIN; }
+
+/* d_j of a feature of the examples. */
+static int64_t frequency(const field_t *field, const weighed_t *own, int64_t j) {
+    return field->drift.df ? field->drift.df[own->features[j]] : own->ends[j] - own->starts[j];
+}
 
 /* r ln N: the exponent of the rarity, for seeds of that weight. */
 static double exponent_of(const question_t *question, double given) {
@@ -1025,7 +1167,7 @@ static int weigh(const field_t *field, const question_t *question, int64_t most,
         if (!has_values(&field->by_feature, own->starts[j], own->ends[j])) return UNSURE;
     }
     for (int64_t j = 0; j < own->count; j++) {
-        const int64_t df = own->ends[j] - own->starts[j];
+        const int64_t df = frequency(field, own, j);
         const double units = units_of(question, factors, own->having[j], own->sums[j], df) * field->coefficient;
         if (!is_sure(units)) return UNSURE;
         own->weights[j] = rint(units) * (1 / VALUE_LATTICE);
@@ -1073,7 +1215,7 @@ static void leave_out(const field_t *field, const question_t *question, const me
             const int64_t j = (int64_t)own->have[2 * field->by_item.ids[p]] - 1;
             if (j < 0 || !(own->having[j] > share)) continue;
             const double x = ((const float *)field->by_item.values)[p], sum = own->sums[j] - share * x;
-            const int64_t df = own->ends[j] - own->starts[j];
+            const int64_t df = frequency(field, own, j);
             score += sum / others * factor(question, exponent, others, own->having[j] - share, (double)df) * x;
         }
         scores[e] += field->coefficient * score;
@@ -1276,6 +1418,8 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
     const int64_t size = weigh_all(fields, n_fields, question, limits, memory, weighed, sums);
     if (size < 0) return size;
     const double limit = sums[0] + sums[1] + taken < EXACT_BELOW ? INFINITY : EXACT_BELOW - 1 - sums[1] - taken;
+    const int is_older = fields->drift.df != NULL;
+    if (is_older && (all_sums || n_fields > 1)) return UNSURE;
     if (left_out) middle = find_middle(fields, n_fields, question, excluded->count, memory, weighed, n_seeds, left_out);
     if (all_sums) {
         memcpy(all_sums, base, (size_t)n * sizeof *base);
@@ -1283,9 +1427,11 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
         return largest(all_sums, n) <= limit ? n_positive(all_sums, n, excluded) : UNSURE;
     }
     int64_t found = UNSURE;
-    if (n_fields == 1 && !question->budget && !taken && fields->norm && limit == INFINITY && size >= question->fewest)
-        found = prune(base, n, memory->parts, weighed->features, &fields->by_item, fields->by_feature.n_lists, fields->norm,
-                      excluded, &memory->pruning, &middle, best);
+    if (is_older) middle.bound = INFINITY; /* who asks is not told */
+    if (n_fields == 1 && !question->budget && !taken && fields->norm && limit == INFINITY &&
+        (is_older || size >= question->fewest))
+        found = prune(base, n, memory->parts, weighed->features, fields, excluded, &memory->pruning, &middle, best);
+    if (is_older && found < 0) return found;
     if (found == UNSURE) {
         best->filled = best->count = 0, best->crowd = -INFINITY;
         found = find_best(base, n, memory->parts, n_fields, excluded, &all, limit, memory->places, memory->block, best);
@@ -1391,6 +1537,7 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
                                    &best, NULL, 0, NULL, NULL);
         if (found < 0 || is_crowded(&best)) return found < 0 ? found : UNSURE;
         sort_down(scores, ids, found);
+        if (fields->drift.df && (memory->missing = put_missing_first(&fields->by_item, ids, found))) return MISSING;
         if (k == question->joining && found >= k && scores[k - 1] > question->flat * scores[0]) break;
         const int sure = join(fields, n_fields, question, memory, ids, scores, found);
         if (sure < 0 || memory->n_examples == n_seeds) return sure < 0 ? sure : UNSURE;
@@ -1423,6 +1570,8 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
         return count;
     }
     sort_down(scores, ids, found);
+    if (fields->drift.df && may_be_groups && (memory->missing = put_missing_first(&fields->by_item, ids, found < LEADERS ? found : LEADERS)))
+        return MISSING;
     if (!asked->texts) memory->together = are_one_set(fields, n_fields, question, memory, weighed, n_seeds, ids, scores, found);
     if (memory->together < 0) return DAMAGED;
     if (may_be_groups && memory->together != 1) {
@@ -1483,7 +1632,7 @@ static int64_t prune_by_table(const double *base, int64_t n, const field_t *fiel
     for (int64_t i = 0; i < k; i++) heap[i] = -INFINITY;
     int64_t n_near = near_best_of_all(sums, base, n, 0.0, heap, k, near_ids, near_sums, room);
     const int known = n_near <= room;
-    if (known && rescore(base, all_lists, own->features, items, n_features, n_near, -INFINITY, INFINITY, pruning, best) < 0)
+    if (known && rescore(base, all_lists, own->features, items, NULL, n_features, n_near, -INFINITY, INFINITY, pruning, best) < 0)
         return DAMAGED;
     const double score = least(best), lost = (double)(count + 1) * (4 * all + fabs(score)) * PRECISION;
     float reached = INFINITY;
@@ -1510,7 +1659,7 @@ static int64_t prune_by_table(const double *base, int64_t n, const field_t *fiel
     memset(sums, 0, (size_t)n * sizeof *sums);
     if (!(reached < INFINITY)) return UNSURE;
     best->filled = best->count = 0, best->crowd = -INFINITY;
-    return rescore(base, all_lists, own->features, items, n_features, n_near, -INFINITY, bounds[last] + lost, pruning, best);
+    return rescore(base, all_lists, own->features, items, NULL, n_features, n_near, -INFINITY, bounds[last] + lost, pruning, best);
 }
 
 /* The answer to a question of a model by a table, as `answer` has it. */
@@ -1651,8 +1800,8 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
 
    `ids` and `shares` have the seeds of all questions, ascending, and their weights; the excluded ids, which ascend, follow
    the seeds of each. An answer is in two rows of numbers. In `ints`: how many best items there are, or why there is no
-   answer; how many joined; how many others are above the middle seed; whether the seeds are one set (are_together); a
-   number of features a field, 0 unless these are told; the best items; what joined; the features of each field,
+   answer; how many joined, or are MISSING; how many others are above the middle seed; whether the seeds are one set (are_together); a
+   number of features a field, 0 unless these are told; the best items; what joined, or is MISSING; the features of each field,
    ascending. In `reals`: the least score that an item may have; what a model by a table adds to all; the scores of the seeds that are left out, and of the best
    items; and c_j, s_j and v_j of each field. `limits` has room for a number a field, `room` is that for best items. */
 ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, int64_t count,
@@ -1680,9 +1829,9 @@ ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64
         if (found == DAMAGED) return DAMAGED;
         const int64_t listed = found < 0 || asked->sums ? 0 : found;
         ints[0] = found < 0 ? found : listed;
-        ints[1] = found < 0 ? 0 : memory->n_examples - asked->n_seeds;
+        ints[1] = found == MISSING ? memory->missing : found < 0 ? 0 : memory->n_examples - asked->n_seeds;
         ints[3] = memory->together, reals[0] = memory->least, reals[1] = memory->constant;
-        memcpy(best + listed, memory->examples + asked->n_seeds, (size_t)ints[1] * sizeof *ids);
+        if (found >= 0) memcpy(best + listed, memory->examples + asked->n_seeds, (size_t)ints[1] * sizeof *ids);
         reals = scores + listed;
         int64_t *next = best + listed + ints[1];
         for (int64_t f = 0; f < n_fields; f++) {
@@ -1858,6 +2007,55 @@ ENTRY int64_t setsearch_squares(int64_t n_items, const int64_t *starts, const in
         squares[item] = sum;
     }
     return 0;
+}
+
+/* The norms of some items (models/values.py); UNKNOWN for a count without a logarithm. */
+ENTRY int64_t setsearch_norms(const rule_t *rule, const int64_t *items, int64_t count, double *norms) {
+    for (int64_t i = 0; i < count; i++)
+        if ((norms[i] = norm_of(rule, items[i])) < 0) return (int64_t)norms[i];
+    return 0;
+}
+
+/* The entries of some items with values above 0, which have room, and how many each has: the number of all, or UNKNOWN. */
+ENTRY int64_t setsearch_items(const rule_t *rule, const int64_t *items, int64_t count, uint32_t *ids, float *values,
+                              int64_t *lengths) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t item = items[i], begin = n;
+        const double norm = norm_of(rule, item), scale = scale_of(rule, norm);
+        if (norm < 0) return (int64_t)norm;
+        for (int64_t p = rule->starts[item]; p < rule->ends[item]; p++) {
+            const int64_t tf = count_of(rule, item, p);
+            const double value = tf > 0 ? value_of(rule, p, tf, scale) : 0.0;
+            if (!(value > 0)) continue;
+            ids[n] = rule->ids[p];
+            values[n++] = (float)value;
+        }
+        lengths[i] = n - begin;
+    }
+    return n;
+}
+
+/* The entries of some lists of features whose shares tf_ij / L_i are near the threshold of the feature: how many, at most `room`,
+   and all their items, places among the lists, and shares. */
+ENTRY int64_t setsearch_close(const int64_t *lists, int64_t n_lists, const int64_t *starts, const int64_t *ends,
+                              const uint32_t *ids, const void *counts, int64_t count_bytes, int64_t size, int64_t n_items,
+                              const int64_t *totals, const double *thresholds, double near, int64_t room, int64_t *items,
+                              int64_t *features, double *shares) {
+    int64_t found = 0;
+    for (int64_t l = 0; l < n_lists; l++) {
+        const double threshold = thresholds[lists[l]], margin = near * threshold;
+        if (starts[l] < 0 || ends[l] > size) return DAMAGED;
+        for (int64_t p = starts[l]; p < ends[l]; p++) {
+            if (ids[p] >= n_items) return DAMAGED;
+            const int64_t count = count_bytes == 2 ? ((const uint16_t *)counts)[p] : ((const int32_t *)counts)[p];
+            const double share = (double)count / (double)totals[ids[p]];
+            if (!(fabs(share - threshold) <= margin)) continue;
+            if (found == room) return UNSURE;
+            items[found] = ids[p], features[found] = lists[l], shares[found++] = share;
+        }
+    }
+    return found;
 }
 
 /* What a score must reach to come into a row of `k` similarities, perhaps. */

@@ -3,7 +3,7 @@
 import ctypes as c
 import math
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from operator import ge
 from struct import Struct
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from setsearch.arrays import Array, Floats, Ints
+from setsearch.arrays import Array, Floats, Ints, distinct
 from setsearch.core import binding
 from setsearch.core.binding import (
     BLOCK,
@@ -26,18 +26,21 @@ from setsearch.core.binding import (
     part_structures,
     require,
 )
+from setsearch.core.rule import CoreRule
 from setsearch.errors import LostArrays
 
-COPIES, SHORT = -4, (1 << 16) - 1  # as in core.c
+COPIES, MISSING, SHORT = -4, -5, (1 << 16) - 1  # as in core.c
 ROOM = 1 << 18  # numbers of answers, beside those of the largest one
 MOST_EXAMPLES = LEAST_ROOM
-NO_NEAR, NO_PRIOR = (0, 0, 0, 0, 0.0), (0, 0, 0, 0.0, 0.0, 0.0)  # what the core gets in their places
+MOST_ROUNDS = 16  # in which items get values that a question misses: three are usual
+# What the core gets in their places.
+NO_NEAR, NO_PRIOR, NO_DRIFT = (0, 0, 0, 0, 0.0), (0, 0, 0, 0.0, 0.0, 0.0), (0, 0.0, 0.0, 0, 0, 0)
 
 _SIZE, _POINTER = c.c_int64, c.c_void_p
 # `part_t`, `field_t`, `asked_t` and `table_t` of core.c.
 _PART, _FIELD, _ASKED, _TABLE = (
     Struct("qqPPqPPP"),
-    Struct(2 * "qqPPqPPP0q" + "PPdd"),
+    Struct(2 * "qqPPqPPP0q" + "PPdd" + "PddPqP0q"),
     Struct("11d8qPPP" + NEAR.format + PRIOR.format + "PP4q"),
     Struct("PPPPqq"),
 )
@@ -72,6 +75,7 @@ class _Memory(c.Structure):
         *((name, _POINTER) for name in ("smoothed", "texts")),
         ("least", c.c_double),
         ("constant", c.c_double),
+        ("missing", _SIZE),
         ("n_examples", _SIZE),
         ("together", _SIZE),
     )
@@ -195,6 +199,30 @@ class Copies(NamedTuple):
     """Instead of an answer: some seeds are nearly the same."""
 
 
+class Missing(NamedTuple):
+    """Instead of an answer: these items need values."""
+
+    ids: Ints
+
+
+class Drift(NamedTuple):
+    """How lists by feature differ from what they are now, if they are older (memory/drift.py).
+
+    A value is x (1 +- share) +- step, but for the items that are `apart`, ascending. `df`, `(n_features,)`: how many
+    items each list has now; `short`: how many the stored one has, at most SHORT. `rule`: of the values of now. `fill`
+    gives these to items, ascending; `used`: how many entries have them.
+    """
+
+    df: Ints
+    share: float
+    step: float
+    apart: Ints
+    rule: CoreRule
+    short: Array
+    fill: Callable[[Ints], None]
+    used: Callable[[], int]
+
+
 T = TypeVar("T")
 Answered = Answer | Copies | None  # None where numpy must be asked
 Asking = Generator[Question, Answered, T]  # what comes of questions, which it yields (search/together.py)
@@ -203,9 +231,10 @@ Asking = Generator[Question, Answered, T]  # what comes of questions, which it y
 class FieldLists:
     """The lists of a field as the core takes them. Threads may share it."""
 
-    def __init__(self, by_feature: Part, by_item: Part, stored: Ints) -> None:
-        short = np.minimum(stored, SHORT).astype(np.uint16)
+    def __init__(self, by_feature: Part, by_item: Part, stored: Ints, drift: Drift | None = None) -> None:
+        short = np.minimum(stored, SHORT).astype(np.uint16) if drift is None else drift.short
         self._kept = by_feature, by_item, stored, short  # they must live as long as this
+        self.drift = drift
         self.n_features = len(stored)
         self._by_feature, self._by_item = _numbers(*by_feature), _numbers(*by_item)
         self._stored = address(stored), address(short)
@@ -213,6 +242,8 @@ class FieldLists:
     def of_items(self, used: tuple[int, int] | None) -> bytes:
         """The lists by item, as a `part_t`; `used` as OpenField has it."""
         n, size, *rest = self._by_item
+        if self.drift is not None:
+            size = self.drift.used()
         return _PART.pack(n, size if used is None else used[1], *rest)
 
     def packed(self, norm: float, coefficient: float, used: tuple[int, int] | None) -> bytes:
@@ -220,7 +251,11 @@ class FieldLists:
         (n, size, *rest), (n_items, size_of_items, *others) = self._by_feature, self._by_item
         if used is not None:
             size, size_of_items = used
-        return _FIELD.pack(n, size, *rest, n_items, size_of_items, *others, *self._stored, coefficient, norm)
+        drift: tuple[Any, ...] = NO_DRIFT
+        if self.drift is not None:
+            df, share, step, apart, rule, _, _, used_now = self.drift
+            size_of_items, drift = used_now(), (address(df), share, step, address(apart), len(apart), rule.at)
+        return _FIELD.pack(n, size, *rest, n_items, size_of_items, *others, *self._stored, coefficient, norm, *drift)
 
 
 _idle: deque["_Scratch"] = deque(maxlen=8)  # of threads, and of readings that are asked in turn
@@ -243,7 +278,7 @@ class _Scratch:
         self._parts = parts
         places, costs = self._new(sum(n_features) + 1, np.int64), self._new(largest, np.int64)
         lists = self._new(BLOCK), places, costs, c.addressof(parts), *examples, self._new(2 * n_smoothed)
-        self.memory = _Memory(pruning, *lists, 0, 0, 0, 0, 0)
+        self.memory = _Memory(pruning, *lists, 0, 0, 0, 0, 0, 0)
         self.limits = np.empty(len(n_features), np.int64)
         self.weighed = (_Weighed * len(n_features))()
         for place, size in enumerate(n_features):
@@ -279,10 +314,31 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
 
     Other threads of Python go on while the core is at work. Raises LostArrays.
     """
+    drift = questions[0].fields[0].lists.drift
+    if drift is not None:
+        drift.fill(np.array(sorted({seed for own in questions for seed in own.seeds}), np.int64))
+    found = _ask_all(questions)
+    for _ in range(MOST_ROUNDS):
+        missing = [own.ids for own in found if isinstance(own, Missing)]
+        if not missing or drift is None:
+            break
+        drift.fill(distinct(np.concatenate(missing)))
+        again = iter(
+            _ask_all([own for own, answer in zip(questions, found, strict=True) if isinstance(answer, Missing)])
+        )
+        found = [next(again) if isinstance(own, Missing) else own for own in found]
+    answers = [own for own in found if not isinstance(own, Missing)]
+    if len(answers) < len(found):
+        raise LostArrays("the lists in memory")
+    return answers
+
+
+def _ask_all(questions: Sequence[Question]) -> list[Answered | Missing]:
+    """The same; Missing where values of items are needed first."""
     first, shape = questions[0], questions[0].base.shape
     ids_of_all: list[int] = []
     shares: list[float] = []
-    found: list[Answered] = []
+    found: list[Answered | Missing] = []
     for own in questions:
         for array in (own.base, own.choosing, own.sums):
             require(array is None or (array.shape == shape and array.dtype == np.float64), "a base of other items")
@@ -364,7 +420,7 @@ def _prior_numbers(ids: Ints, values: Floats, mean: float, spread: float, share:
     return 0 if len(ids) == n else address(ids), address(values), len(ids), mean, spread, share
 
 
-def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterator[Answered]:
+def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterator[Answered | Missing]:
     """What setsearch_questions wrote."""
     at, real = 0, 0
     for own in questions:
@@ -373,7 +429,10 @@ def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterat
         at += 4 + n_fields
         if count < 0:
             real += 2 + n_seeds
-            yield Copies() if count == COPIES else None
+            yield (
+                Missing(ints[at : at + n_joined].copy()) if count == MISSING else Copies() if count == COPIES else None
+            )
+            at += n_joined
             continue
         ids, joined = ints[at : at + count].copy(), ints[at + count : at + count + n_joined].copy()
         (least, constant), real = reals[real : real + 2].tolist(), real + 2

@@ -193,7 +193,7 @@ class RuleStatistics:
         are_counted = self.threshold is not None and self.totals is not None
         totals = self.totals if self.totals is not None else np.zeros(0, np.int64)
         statistics = totals, self.threshold if are_counted else None, self.rooted, self.scale
-        return binding.values(lists, source, by_item, statistics, _logarithms())
+        return binding.values(lists, source, by_item, statistics, logarithms()[0])
 
     def values_of_new(self, features: Ints, counts: Ints, total: int) -> Floats:
         """x_j of an item that the index does not hold, `(n_entries,)`; its L is `total`."""
@@ -203,7 +203,7 @@ class RuleStatistics:
         values = _weights(self.rooted, features, counts) * exist
         if self.rule.slope is not None:
             norm = np.linalg.norm(_weights(self.factor, features, counts) * exist)
-            values = np.minimum(values * _scales(norm, self.pivot, self.rule.slope), 1.0)
+            values = np.minimum(values * scales(norm, self.pivot, self.rule.slope), 1.0)
         return values if self.rule.binary else to_lattice(values, binary=False)
 
 
@@ -240,7 +240,7 @@ def rule_statistics(rule: ValueRule, counts: CountSource, norms: Floats | None =
         return statistics
     norms = norms_of(statistics, counts, largest_rarity(counts.n_items)) if norms is None else norms
     pivot = median(norms[norms > 0]) if norms.any() else 1.0
-    return replace(statistics, norms=norms, scale=_scales(norms, pivot, rule.slope), pivot=pivot)
+    return replace(statistics, norms=norms, scale=scales(norms, pivot, rule.slope), pivot=pivot)
 
 
 def rarity(df: Ints, n_items: int) -> Floats:
@@ -274,7 +274,7 @@ def norms_of(statistics: RuleStatistics, counts: CountSource, largest: float) ->
         by_item.settle()
         buffer, starts, ends = by_item.arrays
         source = buffer.ids, buffer.counts, starts, ends
-        found = binding.squares(source, own_totals, threshold, factor_squares, _logarithms() ** 2)
+        found = binding.squares(source, own_totals, threshold, factor_squares, logarithms()[1])
         if found is not None:
             return np.sqrt(found / unit)
     squares = np.zeros(len(by_item))
@@ -303,9 +303,10 @@ def square_unit(total: float, length: int, factor: float) -> float:
 
 
 @cache
-def _logarithms() -> Floats:
-    """1 + ln tf of the counts that compiled code may meet, `(MOST_COUNTED,)`."""
-    return _log_counts(np.maximum(np.arange(MOST_COUNTED), 1))
+def logarithms() -> tuple[Floats, Floats]:
+    """1 + ln tf of the counts that compiled code may meet, `(MOST_COUNTED,)`, and the squares."""
+    logs = _log_counts(np.maximum(np.arange(MOST_COUNTED), 1))
+    return logs, logs**2
 
 
 def _log_counts(counts: npt.NDArray[np.integer]) -> Floats:
@@ -314,7 +315,7 @@ def _log_counts(counts: npt.NDArray[np.integer]) -> Floats:
     return take(LOG_COUNTS, counts, clip=True) if tabulated else 1 + np.log(counts.astype(np.float64))
 
 
-def _scales(norms: npt.ArrayLike, pivot: float, slope: float) -> Floats:
+def scales(norms: npt.ArrayLike, pivot: float, slope: float) -> Floats:
     """1 / ((1-b) pivot + b ||w||); 0 for an item without weights."""
     norms = np.asarray(norms, float)
     scales: Floats = np.divide(1.0, (1 - slope) * pivot + slope * norms, where=norms > 0, out=np.zeros(norms.shape))

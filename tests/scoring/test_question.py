@@ -8,6 +8,7 @@ import pytest
 from setsearch.arrays import VALUE_LATTICE, moments, to_lattice
 from setsearch.core import binding, question
 from setsearch.core.question import FieldLists, Numbers, OpenField, Question, Table
+from setsearch.core.rule import CoreRule
 from setsearch.errors import LostArrays
 from setsearch.models import Lift, Seeds
 from setsearch.scoring import smoothing
@@ -107,6 +108,46 @@ def test_one_pass_is_the_product_with_the_matrix(seed, fewest):
         sums = np.empty(n_items)
         assert ask([OpenField(field, 0.0, 1.0)], base, own, seeds, shares, seeds, sums) is not None
         assert np.array_equal(sums, expected)
+    assert answered
+
+
+def drifted(matrix, rng, share, step):
+    """Lists by feature whose values are older, but for some items those of anything; what the core is told of them."""
+    older = to_lattice(matrix * (1 + rng.uniform(-share, share, matrix.shape)), False) * (matrix > 0)
+    apart = np.flatnonzero(rng.random(len(matrix)) < rng.choice([0, 0.1]))
+    older[apart] = older[rng.permutation(len(matrix))[: len(apart)]]
+    df, totals = (matrix > 0).sum(axis=0), np.ones(len(matrix), np.int64)
+    source = np.zeros(0, np.int32), np.zeros(0, np.uint16), *np.zeros((2, len(matrix)), np.int64)
+    rule = CoreRule(source, (totals, df, df), (np.ones(1), np.ones(1)), (np.ones(1), np.ones(1)), (0.0, 1.0, 1.0, 0.0))
+    short = np.minimum(df, question.SHORT).astype(np.uint16)
+    used = len(lists_of(matrix)[0])
+    drift = question.Drift(df, share, step, apart, rule, short, lambda items: None, lambda: used)
+    return FieldLists(tuple(lists_of(older.T)), tuple(lists_of(matrix)), df, drift), older
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_older_lists_give_the_product_with_the_matrix_of_now(seed):
+    """By as much as they say that they moved, and whatever they say of items that are apart."""
+    rng, answered = np.random.default_rng(seed), 0
+    n_items, n_features, share = int(rng.integers(50, 600)), int(rng.integers(2, 40)), float(rng.choice([0, 0.01, 0.1]))
+    matrix = random_matrix(rng, n_items, n_features, int(rng.choice([1, 2, 8])))
+    field, older = drifted(matrix, rng, share, 2.0**-21)
+    norm, base = max(norm_of(matrix), norm_of(older)), np.zeros(n_items)
+    for _ in range(8):
+        seeds, model = np.sort(rng.choice(n_items, int(rng.integers(1, 7)), replace=False)), Lift()
+        weights = weights_of(matrix, seeds, np.ones(len(seeds)), model)
+        expected, left = matrix @ weights, np.setdiff1d(np.arange(n_items), seeds)
+        plain = left[np.lexsort((left, -expected[left]))][: int(rng.choice([1, 2, 10]))]
+        own = numbers(n_items, len(seeds), len(plain))
+        found = ask([OpenField(field, norm, 1.0)], base, own, seeds, None, seeds, None, True)
+        if found is None:
+            continue
+        answered += 1
+        assert sorted(found.scores[: len(plain)].tolist(), reverse=True) == expected[plain].tolist()
+        assert np.array_equal(found.scores, expected[found.ids]) and not np.isin(found.ids, seeds).any()
+        assert found.above is None
+        sums = np.empty(n_items)
+        assert ask([OpenField(field, norm, 1.0)], base, own, seeds, None, seeds, sums) is None
     assert answered
 
 

@@ -21,7 +21,8 @@ import numpy as np
 import setsearch
 from setsearch.arrays import ListValues
 from setsearch.core import binding, question
-from setsearch.core.question import FieldLists, Numbers, OpenField, Question, Table
+from setsearch.core.question import Drift, FieldLists, Numbers, OpenField, Question, Table
+from setsearch.core.rule import CoreRule
 from setsearch.errors import LostArrays, SetsearchError
 from setsearch.scoring import postings as valued_lists
 from setsearch.search import passes as core_passes
@@ -240,6 +241,19 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
         array = arrays[rng.integers(len(arrays))]
         number = rng.choice([*NUMBERS, n - 1, n, n_features, len(lists[0]), len(lists[0]) + 1])
         array[rng.integers(len(array))] = np.array(int(number)).astype(array.dtype)
+    of_items, of_features = items[0].size, rng.integers(0, 4, (2, n_features))
+    frequencies, logs = rng.random((2, 4)), rng.random((2, 4))
+    rule = CoreRule(
+        (items[0], rng.integers(0, 5, of_items).astype(np.uint16), *items[2:4]),
+        (np.ones(n, np.int64), *of_features),
+        tuple(frequencies),
+        tuple(logs),
+        (float(rng.integers(0, 9)), 1.0, 1.0, 0.8),
+    )
+    drift = Drift(
+        of_features[0], 0.1, 0.1, excluded[:1], rule, of_features[0].astype(np.uint16), len, lambda: of_items // 2
+    )
+    older = OpenField(FieldLists(lists[:4], items, lists[3] - lists[2], drift), norm, 1.0)
     rows, kept = (np.zeros((n, 10), np.int64), np.zeros((n, 10), np.int64)), rng.random(n) < 0.5
     words = np.array([0, int(rng.choice([n - 1, n, -1, *NUMBERS]))])
     features = rng.choice([*range(n_features), *range(n_features), n_features, -1], n_features).astype(np.int32)
@@ -251,6 +265,10 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
         lambda: question.ask_all([asked._replace(fields=asked.fields * 2, sums=np.empty(n))]),
         lambda: question.ask_all([asked._replace(fields=asked.fields * 3, near=near, prior=prior)]),
         lambda: question.ask_all([asked._replace(prior=prior)]),
+        lambda: question.ask_all([asked._replace(fields=[older])]),
+        lambda: rule.norms(np.array([0, n - 1, int(words[1])])),
+        lambda: rule.values(np.arange(n)),
+        lambda: binding.close(np.arange(n_features), tuple(source), np.ones(n, np.int64), statistics[1], 0.5, n),
         lambda: question.ask_all([asked._replace(fields=[ones], table=table)]),
         lambda: binding.alike(near[0].T.astype(np.int8), np.arange(3, dtype=np.int16), 0.5, 2.0, near[2], near[2]),
         lambda: question.ask_all([asked._replace(texts=[texts])]),
