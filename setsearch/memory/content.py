@@ -6,8 +6,8 @@ all is read from the tables.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,12 +44,21 @@ class Content:
     described: dict[bool, Any] = field(default_factory=dict, kw_only=True)
 
 
+class Since(NamedTuple):
+    """The content of a file of arrays, and the items that changed since, ascending; `known` is kept of the file."""
+
+    content: Content
+    changed: Ints
+    known: dict[Any, Any]
+
+
 @dataclass(frozen=True, eq=False)
 class RelationContent(Content):
-    """The content of a relation as it is stored."""
+    """The content of a relation as it is stored; `since`: what changed since its file of arrays, if it has one."""
 
     relation: Relation
     origin: tuple[int, ...] | None  # the file of arrays that the lists come from
+    since: Since | None = None
 
     def arrays(self) -> layout.Named:
         """What a file of arrays gets of the lists."""
@@ -201,4 +210,9 @@ def _changed(content: RelationContent, relation: Relation, changed: Ints) -> Rel
         by_feature.changed(changed, old_by_feature, new_by_feature, (n_features, n_items)),
     )
     groups = _changed_groups(relation, content.groups, distinct(new.ids))
-    return _kept(relation, both, absent[absent < n_items], None, content.origin, groups)
+    now = _kept(relation, both, absent[absent < n_items], None, content.origin, groups)
+    if content.mapped is not None:
+        return replace(now, since=Since(content, changed, {}))
+    if content.since is None:
+        return now
+    return replace(now, since=content.since._replace(changed=np.union1d(content.since.changed, changed)))

@@ -14,10 +14,10 @@ import numpy as np
 
 from setsearch.arrays import Entries, Floats, Ints, ListArrays, scale_for, to_lattice
 from setsearch.core.question import FieldLists, OpenField, Table
-from setsearch.errors import LostArrays
 from setsearch.lists import Lists
 from setsearch.memory import layout
-from setsearch.memory.content import Content, array_of_noise, mapped_noise
+from setsearch.memory.content import Content, Since, array_of_noise, mapped_noise
+from setsearch.memory.drift import Before, Drift, drift_since
 from setsearch.memory.names import KnownNames
 from setsearch.models import Model, Seeds
 from setsearch.models.model import ask_background, ask_query, has_tiny_weights
@@ -115,6 +115,7 @@ class Field:
         self.kept_filters = Kept[tuple[str, ...], Ints]()  # the items that meet some conditions
         self.kept_sets = Kept[Hashable, Any]()  # what saved sets weigh (answers/saved/claims.py)
         self._statistics = Kept[ValueRule, RuleStatistics]()
+        self._drifts = Kept[ValueRule, tuple[Drift | None]]()
         self.made_once = Kept[str, Any]()  # what depends on the content alone
 
     def within(self, cursor: sqlite3.Cursor | None, coefficient: float = 1.0) -> Self:
@@ -186,15 +187,43 @@ class Field:
         """The statistics of a rule: from the file, or in a pass over all entries."""
 
         def make() -> RuleStatistics:
-            mapped, name = self.content.mapped, self._name_of(rule)
             norms = None
-            if rule.slope is not None and mapped is not None and f"{name} norms" in mapped.arrays:
-                norms = layout.take_array(mapped, f"{name} norms", "<f8", self.items.next_id)
-                if not np.all((norms >= 0) & (norms < np.inf)):
-                    raise LostArrays(f"the mapped {name} norms")
+            if rule.slope is not None and self.content.mapped is not None:
+                norms = layout.norms_from_arrays(self.content.mapped, self._name_of(rule), self.items.next_id)
             return rule_statistics(rule, self._counts, norms)
 
         return self._statistics.get_or_make(rule, make)
+
+    def drift(self, rule: ValueRule) -> Drift | None:
+        """What changed since the file of arrays, where its values say nearly all; None if they do not."""
+        since: Since | None = getattr(self.content, "since", None)
+        if since is None or self.transposed or self.groups is not None or not is_core():
+            return None
+        if rule.slope is None or not rule.weighted or rule.binarization == "twice-mean" or rule.fields:
+            return None
+
+        def make() -> tuple[Drift | None]:
+            before = since.known.get(rule) or self._before(since.content, rule)
+            if before is None:
+                return (None,)
+            since.known[rule] = before
+            return (drift_since(before, self._counts, since.changed),)
+
+        return self._drifts.get_or_make(rule, make)[0]
+
+    def _before(self, content: Content, rule: ValueRule) -> Before | None:
+        """What the file of a content has under a rule."""
+        assert content.mapped is not None
+        mapped, name, lists = content.mapped, self._name_of(rule), (content.by_feature, content.by_item)
+        norms = layout.norms_from_arrays(mapped, name, len(content.by_item))
+        by_feature, by_item = (
+            layout.values_from_arrays(mapped, f"{name} {DIRECTIONS[place]}", own, rule)
+            for place, own in enumerate(lists)
+        )
+        if norms is None or by_feature is None or by_item is None:
+            return None
+        n_items = len(content.by_item) - len(content.absent)
+        return Before(CountSource(n_items, *lists[::-1]), rule, norms, (by_feature, by_item))
 
     @property
     def _counts(self) -> CountSource:
@@ -304,6 +333,9 @@ class Field:
         """The lists of a rule as the core takes them, as far as they have values now."""
         if rule == PRESENCE:
             return OpenField(self.made_once.get_or_make("ones in core", self._ones), 0.0, self.coefficient)
+        drift = self.drift(rule)
+        if drift is not None:
+            return OpenField(drift.in_core, drift.norm, self.coefficient)
         own = self._valued.get(rule) or self._valued_by(rule)
         if not own.norm and own.by_item.are_all_there:
             own.norm = own.by_item.norm
@@ -367,6 +399,9 @@ class Field:
             lists.settle(wanted)
             buffer, starts, ends = lists.arrays
             return PostingArrays(buffer.ids, starts[wanted], ends[wanted])
+        drift = self.drift(rule) if forward else None
+        if drift is not None:
+            return drift.values(wanted)
         own = self._valued_by(rule)
         valued = own.by_item if forward else own.by_feature
         if not valued.are_all_there:

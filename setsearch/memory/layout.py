@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from setsearch.arrays import Array, offsets
+from setsearch.arrays import Array, Floats, offsets
 from setsearch.errors import LostArrays
 from setsearch.lists import Buffer, Lists, TurnedLists, room_for
 from setsearch.models.values import ValueRule
@@ -97,6 +97,16 @@ def values_from_arrays(mapped: Mapped, prefix: str, lists: Lists, rule: ValueRul
     if not inside or (not is_core() and not 0 <= ids.min(initial=0) <= ids.max(initial=0) < max(lists.n_ids, 1)):
         raise LostArrays(f"the mapped {prefix}")
     return ValuedLists.whole(lists, (ids, values, starts, ends), rule.largest, (seen, square))
+
+
+def norms_from_arrays(mapped: Mapped, prefix: str, size: int) -> Floats | None:
+    """The norms of the items of a file; None if it has none. Raises LostArrays."""
+    if f"{prefix} norms" not in mapped.arrays:
+        return None
+    norms: Floats = take_array(mapped, f"{prefix} norms", "<f8", size)
+    if not np.all((norms >= 0) & (norms < np.inf)):
+        raise LostArrays(f"the mapped {prefix} norms")
+    return norms
 
 
 def take_array(mapped: Mapped, name: str, *types_and_size: str | int) -> Array:

@@ -8,6 +8,7 @@ import pytest
 
 import setsearch
 from setsearch import errors
+from setsearch.memory import drift
 from setsearch.memory import names as known_names
 from setsearch.memory.names import KnownNames
 from setsearch.scoring import postings as valued_lists
@@ -49,7 +50,8 @@ def test_hits_are_the_same_before_and_after(index):
 
 def test_few_questions_prepare_nothing(index, monkeypatch):
     monkeypatch.setattr(known_names, "AT_FIRST", 64)
-    monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 32)
+    monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 8)
+    monkeypatch.setattr(drift, "ALONE", 24)
     reading = index.items("documents")
     reading.expand(["a"])
     index.update([("a", "red blue")])
@@ -60,7 +62,8 @@ def test_few_questions_prepare_nothing(index, monkeypatch):
             field = fields.first
             assert field._names.is_complete == (asked > 3)
             # A file of arrays has the values of what was there before the write.
-            assert all(lists.by_item.are_all_there for lists in field._valued.values()) == (asked > 3)
+            values = [*field._valued.values(), *(own for (own,) in field._drifts.values() if own is not None)]
+            assert values and all(own.by_item.are_all_there for own in values) == (asked > 3)
     assert [reading.expand([seed], 5) for seed in seeds[:asked]] == first
 
 

@@ -1,0 +1,213 @@
+"""After writes, answers by the values of an older file are those of a fresh index with the same content, to the bit."""
+
+import random
+import shutil
+import sqlite3
+from collections import Counter
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from laws import examples
+
+import setsearch
+from setsearch.core import binding
+from setsearch.memory import drift
+from setsearch.memory.field import Field
+
+pytestmark = pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")
+
+N = 400  # documents
+MODELS = ({}, {"binarize": "presence"}, {"popularity": 0.5}, {"feedback": 0})
+
+
+def text(rng):
+    """Words by Zipf's law."""
+    words = [f"w{int(1 / (1.001 - rng.random()) ** 1.2)}" for _ in range(rng.choice([3, 12, 12, 60]))]
+    return " ".join(words)
+
+
+def rows(seed=1):
+    rng = random.Random(seed)
+    return {f"d{n}": text(rng) for n in range(N)}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Documents, and their file of arrays."""
+    path = tmp_path_factory.mktemp("drift") / "a.db"
+    with setsearch.open(path, create=True, contexts="off") as index:
+        index.add([*rows().items()])
+        index.items("documents").expand(["d1"])
+    return path
+
+
+@pytest.fixture
+def wide(monkeypatch):
+    """So small a collection moves much by one write."""
+    monkeypatch.setattr(drift, "MOVED", 0.1)
+    monkeypatch.setattr(drift, "CLOSE", 0.25)
+    monkeypatch.setattr(drift, "SHARE_APART", 0.6)
+
+
+def copied(whole, folder):
+    for file in whole.parent.glob("a.db*"):
+        shutil.copy(file, folder)
+    return setsearch.open(folder / "a.db")
+
+
+def in_memory():
+    return setsearch.open(sqlite3.connect(":memory:"), create=True, contexts="off")
+
+
+def answers(index, sets, model, k):
+    found = []
+    for seeds in sets:
+        try:
+            hits = index.items("documents").expand(seeds, k, **model)
+            found.append([(hit.item, hit.score, hit.belongs) for hit in hits])
+        except setsearch.errors.SetsearchError as error:
+            found.append(str(error))
+    return found
+
+
+writes = st.lists(
+    st.tuples(st.sampled_from(["add", "update", "delete"]), st.integers(0, 1 << 16)), min_size=1, max_size=5
+)
+
+
+@pytest.mark.usefixtures("wide")
+@examples(40)
+@given(writes, st.sampled_from(MODELS), st.integers(0, 1 << 16))
+def test_answers_are_those_of_a_fresh_index(whole, tmp_path_factory, writes, model, seed):
+    content, rng = rows(), random.Random(seed)
+    with copied(whole, tmp_path_factory.mktemp("drift")) as index:
+        for kind, number in writes:
+            own = random.Random(number)
+            name = f"new {number}" if kind == "add" else own.choice(sorted(content))
+            if kind == "delete":
+                index.delete([name])
+                del content[name]
+                continue
+            content[name] = text(own)
+            index.update([(name, content[name])])
+        sets = [rng.sample(sorted(content), rng.choice([1, 1, 2, 3, 5])) for _ in range(4)]
+        with in_memory() as fresh:
+            fresh.add([*content.items()])
+            k = rng.choice([1, 3, 10])
+            whole_sets = {**model, "groups": 1}  # whether examples are in groups is told by items at equal steps of ids
+            assert answers(index, sets, whole_sets, k) == answers(fresh, sets, whole_sets, k)
+        found = answers(index, sets, model, k)
+        with pytest.MonkeyPatch.context() as plain:
+            plain.setattr(Field, "drift", lambda self, rule: None)
+            assert answers(index, sets, model, k) == found
+
+
+@pytest.mark.usefixtures("wide")
+def test_most_questions_after_a_write_are_answered_without_a_pass_over_all_entries(whole, tmp_path, monkeypatch):
+    """The law above says nothing where numpy answers, as it does where few items share something with the seeds."""
+    rng, asked = random.Random(3), 0
+    with copied(whole, tmp_path) as index:
+        index.add([("new", text(rng))])
+        monkeypatch.setattr(Field, "statistics", None)  # nobody may ask for these
+        for _ in range(20):
+            try:
+                index.items("documents").expand([f"d{rng.randrange(N)}"], 3)
+                asked += 1
+            except TypeError:
+                pass
+    assert asked >= 15
+
+
+@pytest.mark.usefixtures("wide")
+def test_a_document_that_was_written_is_found_and_can_be_a_seed(whole, tmp_path):
+    with copied(whole, tmp_path) as index:
+        index.add([("one", "w1 w2 w77 w78 w79 w80"), ("two", "w3 w77 w78 w79 w80")])
+        documents = index.items("documents")
+        assert documents.expand(["one"], 1)[0].item == "two"
+        assert documents.explain(["one"], "two").score == documents.expand(["one"], 1)[0].score
+
+
+def found_and_before(index):
+    """What is known of the last version of documents: its field, rule and drift, and the file."""
+    fields = [own for held in index._readings._memory.versions.values() for own in held[-1]._fields.values()]
+    (field,) = [own for own in fields if own._drifts]
+    ((rule, (found,)),) = field._drifts.items()
+    return field, rule, found, field._before(field.content.since.content, rule)
+
+
+def is_right(field, rule, found, before):
+    """Whether what is not apart has the same entries, and values that moved by as little as is said."""
+    lists, drift_of_core, statistics = field.content.by_item, found.in_core.drift, field.statistics(rule)
+    assert drift_of_core.rule.norms(np.arange(len(lists))).tolist() == statistics.norms.tolist()
+    assert np.array_equal(drift_of_core.df, field.document_frequencies(rule))
+    others = np.setdiff1d(np.arange(N), found.apart)
+    for item in others.tolist():
+        entries, values = statistics.values_of(lists.take(np.array([item])), by_item=True)
+        old = before.by_item.get(np.array([item]))
+        assert old.concatenated_ids().tolist() == entries.ids.tolist()
+        moved = np.abs(values - old.concatenated_values())
+        assert (moved <= drift_of_core.share * old.concatenated_values() + drift_of_core.step).all()
+    return 0 < len(others) < N
+
+
+@pytest.mark.usefixtures("wide")
+def test_items_with_features_that_moved_by_much_are_apart(whole, tmp_path, monkeypatch):
+    monkeypatch.setattr(drift, "MOVED", 0.02)
+    words = Counter(word for own in rows().values() for word in set(own.split()))
+    rare = [word for word, count in words.items() if count == 1][:3]
+    with copied(whole, tmp_path) as index:
+        index.items("documents").expand(["d1"])
+        index.add([("new", " ".join(["w1"] * 5 + ["w2", *rare]))])
+        index.items("documents").expand(["d1"], 3)
+        assert is_right(*found_and_before(index))
+
+
+@pytest.mark.usefixtures("wide")
+def test_items_of_which_an_entry_ceased_to_exist_are_apart(whole, tmp_path):
+    """More of a word in others make the share of an item too small, although the word moved by little."""
+    with copied(whole, tmp_path) as index:
+        index.items("documents").expand(["d1"])
+        index.add([("new", "w1")])
+        index.items("documents").expand(["d1"], 3)
+        field, _, _, before = found_and_before(index)
+        (items, features, shares), sums = before.close, before.counts.by_feature.totals
+        most = np.array([2 * (sum + 5) / (before.all_counts + 6) for sum in sums[features]])
+        place = np.flatnonzero((shares > 2 * sums[features] / before.all_counts) & (shares < most))[0]
+        with index.items("documents").fields() as fields:
+            ((word, _),) = fields.first.describe_features([int(features[place])]).values()
+        index.add([("more", " ".join([word] * 5))])
+        index.items("documents").expand(["d1"], 3)
+        field, rule, found, before = found_and_before(index)
+        assert items[place] in found.apart and is_right(field, rule, found, before)
+
+
+def test_without_much_alike_all_values_are_made_anew(whole, tmp_path):
+    """As they are, the bounds allow no write to so small a collection; the answers are the same."""
+    content = rows()
+    with copied(whole, tmp_path) as index, in_memory() as fresh:
+        content |= {f"n{n}": text(random.Random(n)) for n in range(60)}
+        index.add([(name, content[name]) for name in content if name.startswith("n")])
+        fresh.add([*content.items()])
+        assert answers(index, [["d1", "n2"]], {}, 10) == answers(fresh, [["d1", "n2"]], {}, 10)
+
+
+@pytest.mark.parametrize("near", [0.0, 0.1, 1.0])
+def test_close_entries_are_those_of_the_definition(near):
+    rng = np.random.default_rng(1)
+    counts = rng.integers(0, 4, (30, 50)) * (rng.random((30, 50)) < 0.3)
+    totals, threshold = np.maximum(counts.sum(axis=0), 1), np.round(rng.random(30) * 0.2, 2)
+    features, items = np.nonzero(counts)
+    ends = np.cumsum((counts > 0).sum(axis=1), dtype=np.int64)
+    source = items.astype(np.int32), counts[features, items].astype(np.uint16), np.append(0, ends)[:-1], ends
+    some = np.arange(0, 30, 2)
+    shares = counts / totals
+    is_close = (counts > 0) & (np.abs(shares - threshold[:, None]) <= near * threshold[:, None])
+    is_close[1::2] = False
+    found = binding.close(some, source, totals, threshold, near, 1000)
+    assert found is not None
+    expected = np.nonzero(is_close)
+    assert found[1].tolist() == expected[0].tolist() and found[0].tolist() == expected[1].tolist()
+    assert found[2].tolist() == shares[expected].tolist()
+    assert len(found[0]) == 0 or binding.close(some, source, totals, threshold, near, len(found[0]) - 1) is None
