@@ -80,6 +80,13 @@ def test_messenger_writes_bytes_as_characters():
     assert read(json.dumps(whole).encode(), ".json")[0] == {"Müller 2024-03-12": "Müller: 🍕"}
 
 
+def test_what_an_export_may_have_besides_is_no_error():
+    late = {"sender_name": "Ann", "timestamp_ms": 10**17, "content": "late", "from_id": "user1"}
+    of_number = {"name": 5, "messages": [late, None]}
+    account = {"about": "Here is the data you requested", "chats": {"list": [None, {"messages": None}, of_number]}}
+    assert read(json.dumps(account).encode(), ".json") == ({"5 1000000000": "Ann: late"}, 1)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -87,6 +94,8 @@ def test_messenger_writes_bytes_as_characters():
         "12/03/2024 09:15:22 - app: started",
         "12/03/2024, 09:15 - went to the pier",
         "A note\n12/03/2024, 09:15 - Ann: lunch",
+        "12/03/2024, 09:15 - at sea\n13/03/2024, 09:15 - met Ann: tall\n14/03/2024, 09:15 - slept",
+        "2024-03-12 09:15 - started\n2024-03-12 09:16 - listening\n2024-03-12 09:17 - error: full",
     ],
 )
 def test_logs_and_diaries_are_texts(text):

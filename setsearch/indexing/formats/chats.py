@@ -6,6 +6,7 @@ A day of a chat is a document, named by the day as the file has it: one message 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -39,8 +40,12 @@ class _Message(NamedTuple):
 
 
 def is_chat(begin: str) -> bool:
-    """Whether a text begins as a chat of WhatsApp: with a day and a time, behind which some line has a name."""
-    return _line.match(begin) is not None and any(_said.match(begin, own.end()) for own in _line.finditer(begin))
+    """Whether a text begins as a chat of WhatsApp: with a day and a time, behind which most lines have a name.
+
+    Of a diary or a log, in which few have one, the other lines would be lost.
+    """
+    named = [_said.match(begin, own.end()) is not None for own in _line.finditer(begin)]
+    return _line.match(begin) is not None and 2 * sum(named) >= len(named)
 
 
 def whatsapp(data: bytes, decode: Decode) -> Parts:
@@ -62,21 +67,26 @@ def _typed(day: str, line: str) -> _Message:
 def exported(data: bytes, decode: Decode) -> Parts:
     """The days of the chats that an export in JSON has."""
     whole = json.loads(decode(data))
-    for chat in _dict(whole.get("chats")).get("list") or [whole]:
+    for chat in map(_dict, _list(_dict(whole.get("chats")).get("list")) or [whole]):
         name = _dict(chat.get("channel")).get("name") or chat.get("title") or chat.get("name") or ""
         mend = _mended if "participants" in chat else str
-        messages = [_message(own, mend) for own in map(_dict, chat.get("messages", ()))]
-        yield from _days(mend(name), sorted(messages, key=lambda own: own.day))
+        messages = [_message(own, mend) for own in map(_dict, _list(chat.get("messages")))]
+        yield from _days(mend(str(name)), sorted(messages, key=lambda own: own.day))
 
 
 def _dict(own: Any) -> Mapping[str, Any]:
     return own if isinstance(own, dict) else {}
 
 
+def _list(own: Any) -> Sequence[Any]:
+    return own if isinstance(own, list) else ()
+
+
 def _message(own: Mapping[str, Any], mend: Callable[[str], str]) -> _Message:
     time, name, words = (next((own[key] for key in keys if own.get(key)), "") for keys in (_TIMES, _NAMES, _WORDS))
     if isinstance(time, int):  # milliseconds
-        time = datetime.fromtimestamp(time / 1000, UTC).isoformat()
+        with suppress(ValueError, OverflowError, OSError):  # else it is a number, which no calendar has
+            time = datetime.fromtimestamp(time / 1000, UTC).isoformat()
     name = _dict(name).get("nickname") or _dict(name).get("name") or name
     pieces = words if isinstance(words, list) else [words]  # links and bold words are pieces of their own
     said = "".join(str(_dict(piece).get("text", piece)) for piece in pieces)
