@@ -273,8 +273,16 @@ def test_words_that_a_line_of_a_text_breaks_are_whole(tmp_path):
         ("schön-\nübel", "schönübel\n"),
         ("har\u00ac\nbour, har-bour", "harbour\n, har-bour"),
         ("har\u00ad\r\nbour", "harbour\n"),
-        ("a-\nb-\nc", "ab\n-\nc"),
-        ("_-\nx, -\ny", "_x\n, -\ny"),
+        ("aa-\nb-\nc", "aab\n-\nc"),
+        ("__-\nx, -\ny", "__-x\n, -\ny"),
+        ("p-\nvalue", "p-value\n"),
+        ("e-\nmail, email", "email\n, email"),
+        ("DNA-\nbinding", "DNA-binding\n"),
+        ("COVID-19-\nrelated", "COVID-19-related\n"),
+        ("H\u00ad\nand", "Hand\n"),
+        ("pre-\nand post-war", "pre-\nand post-war"),
+        ("Vor-\nund Nachteile", "Vor-\nund Nachteile"),
+        ("thous-\nand, thousand", "thousand\n, thousand"),
     ],
 )
 def test_broken_words(text, joined):

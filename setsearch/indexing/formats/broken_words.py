@@ -10,6 +10,7 @@ _break = re.compile(r"([-\u2010\u00ad\u00ac])\r?\n[ \t]*(?=[^\W\d_])(\w+)")
 _word = re.compile(r"\w+(?:[-\u2010]\w+)*")
 _compound = re.compile(r"[^\W\d_]+-[^\W\d_]+")
 COMMON, SHORTEST = 200, 2  # words of a text for each of its compounds; letters of half a compound
+_SUSPENDED = {"and", "or", "und", "oder", "och"}  # follow a hyphen that stands for a word to come: pre- and post-war
 
 
 class _Broken(NamedTuple):
@@ -26,7 +27,8 @@ def join_broken_words(text: str) -> str:
     """A text in which words that a hyphen breaks at the end of a line, to go on in lower case, are whole.
 
     A compound keeps its hyphen if the text has it elsewhere, as well-known; or, in a text that has many compounds, if
-    it has both halves elsewhere, and the whole nowhere.
+    it has both halves elsewhere, and the whole nowhere; or if no small letters are before it, or but one, as in T-cell
+    and p-value. Before "and" a hyphen ends a word: pre- and post-war.
     """
     broken = [*_broken_words(text)]
     if not any(own.rest[0].islower() for own in broken):
@@ -58,8 +60,13 @@ def _whole(text: str, broken: _Broken, counts: Counter[str], has_many: bool) -> 
     if not rest[0].islower():
         return text[broken.start : broken.end]
     compound, plain = f"{first}-{rest}".lower(), f"{first}{rest}".lower()
-    is_known = compound in counts or (
-        has_many and min(len(first), len(rest)) >= SHORTEST and {first.lower(), rest} <= counts.keys()
+    if rest in _SUSPENDED and plain not in counts and broken.mark in "-\u2010":
+        return text[broken.start : broken.end]
+    is_sign = len(first) < SHORTEST or not any(letter.islower() for letter in first)
+    is_known = (
+        compound in counts
+        or is_sign
+        or (has_many and min(len(first), len(rest)) >= SHORTEST and {first.lower(), rest} <= counts.keys())
     )
     is_compound = is_known and plain not in counts and broken.mark in "-\u2010"
     return f"{first}-{rest}\n" if is_compound else f"{first}{rest}\n"
