@@ -113,9 +113,9 @@ class Index:
         return self._write(items, relation, replace=True)
 
     def replace(self, items: "Iterable[Writable]", relation: tuple[str, str] | None = None) -> int:
-        """Replace everything in the relation by these items; those that are as they were count as unchanged.
+        """Replace everything in the relation by these items; those that stay as they were count as unchanged.
 
-        Otherwise as `add`.
+        If more than half changed, all count as new, and contexts are derived anew. Otherwise as `add`.
         """
         return self._write(items, relation, replace=False, empty=True)
 
