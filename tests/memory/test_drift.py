@@ -4,6 +4,7 @@ import random
 import shutil
 import sqlite3
 from collections import Counter
+from types import SimpleNamespace
 
 import hypothesis.strategies as st
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import given
 from laws import examples
 
 import setsearch
+from setsearch.arrays import median
 from setsearch.core import binding
 from setsearch.memory import drift
 from setsearch.memory.field import Field
@@ -72,6 +74,19 @@ def answers(index, sets, model, k):
     return found
 
 
+def write_all(index, content, writes):
+    """Some writes, and what the documents are then."""
+    for kind, number in writes:
+        own = random.Random(number)
+        name = own.choice(sorted(content)) if kind in ("update", "delete") else f"new {number}"
+        if kind == "delete":
+            index.delete([name])
+            del content[name]
+            continue
+        content[name] = text(own)
+        index.update([(name, content[name])])
+
+
 writes = st.lists(
     st.tuples(st.sampled_from(["add", "update", "delete"]), st.integers(0, 1 << 16)), min_size=1, max_size=5
 )
@@ -83,15 +98,7 @@ writes = st.lists(
 def test_answers_are_those_of_a_fresh_index(whole, tmp_path_factory, writes, model, seed):
     content, rng = rows(), random.Random(seed)
     with copied(whole, tmp_path_factory.mktemp("drift")) as index:
-        for kind, number in writes:
-            own = random.Random(number)
-            name = f"new {number}" if kind == "add" else own.choice(sorted(content))
-            if kind == "delete":
-                index.delete([name])
-                del content[name]
-                continue
-            content[name] = text(own)
-            index.update([(name, content[name])])
+        write_all(index, content, writes)
         sets = [rng.sample(sorted(content), rng.choice([1, 1, 2, 3, 5])) for _ in range(4)]
         with in_memory() as fresh:
             fresh.add([*content.items()])
@@ -137,18 +144,21 @@ def found_and_before(index):
     return field, rule, found, field._before(field.content.since.content, rule)
 
 
-def is_right(field, rule, found, before):
-    """Whether what is not apart has the same entries, and values that moved by as little as is said."""
+def check_others(field, rule, found, before):
+    """What is not apart has the same entries, and values that moved by as little as is said; whether some are apart."""
     lists, drift_of_core, statistics = field.content.by_item, found.in_core.drift, field.statistics(rule)
     assert drift_of_core.rule.norms(np.arange(len(lists))).tolist() == statistics.norms.tolist()
     assert np.array_equal(drift_of_core.df, field.document_frequencies(rule))
-    others = np.setdiff1d(np.arange(N), found.apart)
-    for item in others.tolist():
-        entries, values = statistics.values_of(lists.take(np.array([item])), by_item=True)
-        old = before.by_item.get(np.array([item]))
-        assert old.concatenated_ids().tolist() == entries.ids.tolist()
-        moved = np.abs(values - old.concatenated_values())
-        assert (moved <= drift_of_core.share * old.concatenated_values() + drift_of_core.step).all()
+    others, everything = np.setdiff1d(np.arange(N), found.apart), np.arange(len(lists))
+    entries, values = statistics.values_of(lists.take(everything), by_item=True)
+    of_core = drift_of_core.rule.values(everything)
+    assert of_core.ids.tolist() == entries.ids.tolist() and of_core.values.tolist() == values.tolist()
+    entries, values = statistics.values_of(lists.take(others), by_item=True)
+    old = before.by_item.get(others)
+    assert np.cumsum(old.lengths).tolist() == np.searchsorted(entries.lists, others, "right").tolist()
+    assert old.concatenated_ids().tolist() == entries.ids.tolist()
+    moved = np.abs(values - old.concatenated_values())
+    assert (moved <= drift_of_core.share * old.concatenated_values() + drift_of_core.step).all()
     return 0 < len(others) < N
 
 
@@ -161,7 +171,7 @@ def test_items_with_features_that_moved_by_much_are_apart(whole, tmp_path, monke
         index.items("documents").expand(["d1"])
         index.add([("new", " ".join(["w1"] * 5 + ["w2", *rare]))])
         index.items("documents").expand(["d1"], 3)
-        assert is_right(*found_and_before(index))
+        assert check_others(*found_and_before(index))
 
 
 @pytest.mark.usefixtures("wide")
@@ -180,7 +190,48 @@ def test_items_of_which_an_entry_ceased_to_exist_are_apart(whole, tmp_path):
         index.add([("more", " ".join([word] * 5))])
         index.items("documents").expand(["d1"], 3)
         field, rule, found, before = found_and_before(index)
-        assert items[place] in found.apart and is_right(field, rule, found, before)
+        assert items[place] in found.apart and check_others(field, rule, found, before)
+
+
+@pytest.mark.usefixtures("wide")
+@examples(40)
+@given(writes)
+def test_what_is_not_apart_moved_by_no_more_than_is_said(whole, tmp_path_factory, writes):
+    """Answers seldom tell: few scores are as near each other as the bounds."""
+    content = rows()
+    with copied(whole, tmp_path_factory.mktemp("drift")) as index:
+        index.items("documents").expand(["d1"])
+        write_all(index, content, writes)
+        index.items("documents").expand(sorted(content)[:1], 3)
+        field, rule, found, before = found_and_before(index)
+        if found is not None:
+            check_others(field, rule, found, before)
+
+
+@pytest.mark.usefixtures("wide")
+@pytest.mark.parametrize("word", ["w5", "w7"])
+def test_items_of_a_word_whose_threshold_moved_by_much_are_apart(whole, tmp_path, monkeypatch, word):
+    monkeypatch.setattr(drift, "CLOSE", 0.05)
+    with copied(whole, tmp_path) as index:
+        index.items("documents").expand(["d1"])
+        index.add([("new", " ".join([word] * 100))])
+        index.items("documents").expand(["d1"], 3)
+        assert check_others(*found_and_before(index))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_median_is_that_of_all_norms_of_now(seed):
+    """It is found among those near the old one, however far others moved across the edge of what is near."""
+    rng = np.random.default_rng(seed)
+    share, size = float(rng.choice([0.001, 0.1])), int(rng.integers(1, 200))
+    old = np.where(rng.random(size) < 0.1, 0.0, 1 + rng.random(size) * rng.choice([0.01, 1]))
+    apart = np.flatnonzero(rng.random(size) < rng.choice([0, 0.3, 1]))
+    norms = old * rng.uniform(1 - share, 1 + share, size)
+    norms[apart] = rng.random(len(apart)) * rng.choice([0, 2])
+    before = SimpleNamespace(norms=old, pivot=median(old[old > 0]) if old.any() else 1.0)
+    moves = drift._Moves(np.zeros(0, np.int64), 1 - share, 1 + share)
+    found = drift._median(before, SimpleNamespace(norms=lambda items: norms[items]), moves, apart)
+    assert found == (median(norms[norms > 0]) if norms.any() else 1.0)
 
 
 def test_without_much_alike_all_values_are_made_anew(whole, tmp_path):
