@@ -14,7 +14,13 @@ from setsearch.sqlite.database import Database
 
 LONGEST_NOTE = 10_000  # characters
 MOST_EARLIER = 20  # answers about an item that an undo can bring back, one after another
-MARKS = {"no": 0, "yes": 1, "later": 2}
+LATER = "later"
+MARKS = {"no": 0, "yes": 1, LATER: 2}
+ANSWERS = {  # how files say it
+    **dict.fromkeys((LATER, "maybe"), LATER),
+    **dict.fromkeys("yes y 1 1.0 true included include relevant accepted accept".split(), "yes"),
+    **dict.fromkeys("no n 0 0.0 false excluded exclude irrelevant rejected reject".split(), "no"),
+}
 _WORDS = {mark: word for word, mark in MARKS.items()}
 _NO_TEXTS: Mapping[str, tuple[str | None, str | None]] = MappingProxyType({})
 ROUND, OVER = 7, 10  # columns of a row

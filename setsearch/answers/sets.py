@@ -182,7 +182,7 @@ class ItemSet:
             what = f"somebody has {'deleted' if items is None else 'changed'} the set {self.name!r} meanwhile"
             raise ChangedSet(f"{what}, and nothing was saved; look again, or rename it")
         if found and not version and (items, found) != (self.items, _version(self._marks)):
-            taken = f"there is a set {self.name!r} already; `setsearch set accept` adds to it"
+            taken = f"there is a set {self.name!r} already; `setsearch set accept`, or `set import --add`, adds to it"
             raise ChangedSet(f"{taken}, `replace` replaces it; or take another name")
 
     @property

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from setsearch.answers.decisions import ANSWERS, LATER
 from setsearch.answers.reading import Reading
 from setsearch.errors import AmbiguousItem, SourceError, UnknownItem
 from setsearch.indexing.references.reference import OURS, Reference, bibtex_plain
@@ -18,12 +19,6 @@ from setsearch.learning.review_files import BIBTEX_FIELDS, SAID, UNREAD, WORDS, 
 from setsearch.storage.synced_source import Columns
 from setsearch.text.identifiers import plain_title
 
-LATER = "later"
-ANSWERS = {
-    **dict.fromkeys((LATER, "maybe"), LATER),
-    **dict.fromkeys("yes y 1 1.0 true included include relevant accepted accept".split(), "yes"),
-    **dict.fromkeys("no n 0 0.0 false excluded exclude irrelevant rejected reject".split(), "no"),
-}
 OPEN = ("", "not_seen", "not seen", "undecided", "unlabeled", "-1", "-1.0", "nan", "none", UNREAD)
 # Columns that hold decisions, and those that may hold other things too.
 DECISIONS = ("decision", "included", "labelincluded", "asreviewlabel", "finalincluded", "includedfinal")

@@ -89,7 +89,11 @@ def test_all_sets_come_in_or_none(index):
         ({"item": "lion"}, "a row has a set and an item"),
         ({"name": "cats", "accepted": "lion"}, "accepted of 'cats' is a list of items, not 'lion'"),
         ({"name": "cats", "accepted": [["lion"]]}, "a text or a whole number"),
-        ({"set": "cats", "item": "lion", "mark": "maybe"}, "accepted or rejected, not 'maybe'"),
+        ({"set": "cats", "item": "lion", "mark": "maybe"}, "mark of an item is accepted or rejected, not 'maybe'"),
+        ({"set": "cats", "item": "tiger", "accepted": "perhaps"}, "accepted of an item is yes or no, not 'perhaps'"),
+        ({"set": "cats", "item": "tiger", "accepted": ""}, "accepted of an item is yes or no, not ''"),
+        ({"set": "cats", "item": "tiger", "rejected": ["lion"]}, "rejected of an item is yes or no, not ['lion']"),
+        ({"set": "cats", "item": "tiger", "mark": "accepted", "rejected": 1}, "'tiger' is accepted by one column, and"),
         ({"set": " ", "item": "lion"}, "the name of a set is 1 to 200 printable characters, not ''"),
         ({"set": "cats", "item": ""}, "'cats' has an item without a name"),
         ({"set": "cats", "item": " "}, "'cats' has an item without a name"),
@@ -112,6 +116,15 @@ def test_a_wrong_row_is_told_with_its_place_or_left_out(index, row, problem):
     assert (saved.accepted, saved.rejected, len(told)) == (["lion"], [], 1)
 
 
+@pytest.mark.parametrize("column", ["mark", "accepted", "rejected"])
+@pytest.mark.parametrize("words", [("yes", "no"), ("Y", "N "), (1, 0), (1.0, "0"), (True, False), ("TRUE", "excluded")])
+def test_a_mark_is_yes_or_no_under_three_names(index, column, words):
+    rows = [{"set": "cats", "item": item, column: said} for item, said in zip(["lion", "rye"], words, strict=True)]
+    (saved,) = index.import_sets([*rows, {"set": "cats", "item": "tiger", "mark": "", "accepted": None}], "documents")
+    sides = [["lion", "tiger"], ["rye"]] if column != "rejected" else [["rye", "tiger"], ["lion"]]
+    assert [saved.accepted, saved.rejected] == sides
+
+
 def test_columns_that_say_nothing_of_a_set_are_told(index):
     told = []
     index.import_sets(
@@ -121,6 +134,8 @@ def test_columns_that_say_nothing_of_a_set_are_told(index):
         "left out the column 'colour'; known are "
         "name, items, group, under, exclusive, accepted, rejected, set, item, mark"
     ]
+    index.import_sets([{"set": "grain", "item": "rye", "label": "No"}], "documents", warn=told.append)
+    assert told[1].endswith(", item, mark; name it mark if it says what is rejected")
     with pytest.raises(errors.InvalidParameter, match="strict or skip, not 'replace'"):
         index.import_sets([], errors="replace")
     with pytest.raises(errors.UnknownSet, match="'dogs'"):
@@ -185,7 +200,8 @@ def test_the_commands(tmp_path, run, failed):
     for name in ("flat.csv", "whole.json", "lines.jsonl"):
         assert run("set", "import", "a.db", name)[0] == 0
         assert json.loads(run("set", "export", "a.db")[1]) == whole
-    failed(run("set", "import", "a.db", "arrays.json", "--items", "documents"), 1, "already", "--replace")
+    told = "already", "`set import --add`, adds to it", "--replace"
+    failed(run("set", "import", "a.db", "arrays.json", "--items", "documents"), 1, *told)
     assert run("set", "import", "a.db", "arrays.json", "--items", "documents", "--replace")[0] == 0
     assert [row["accepted"] for row in json.loads(run("set", "export", "a.db")[1])] == [["lion"], ["rye", "wheat"]]
     run("set", "remove", "a.db", "cats", "lion")

@@ -103,7 +103,8 @@ def test_the_command(index, run, failed, tmp_path):
     more = run("expand", "a.db", "a", "--set", "cats", "--json")[1]
     assert more == run("expand", "a.db", "d", "a", "--items", "documents", "--exclude", "b", "--exclude", "c")[1]
     taken = (
-        "there is a set 'cats' already; `setsearch set accept` adds to it, --replace replaces it; or take another name"
+        "there is a set 'cats' already; `setsearch set accept`, or `set import --add`, adds to it, "
+        "--replace replaces it; or take another name"
     )
     assert run(*save) == (1, "", f"Error: {taken}\n")
     assert len(json.loads(run("set", "show", "a.db", "cats")[1])) == 3

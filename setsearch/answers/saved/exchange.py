@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from setsearch.answers.decisions import ANSWERS
 from setsearch.answers.reading import Reading
 from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.sets import AnyReading, ItemSet, new_set
@@ -154,7 +155,10 @@ class Keeper:
         name, members = read_row(row)
         for column in {*map(str, row)}.difference(OF_SET, OF_MEMBER, self._left, ("version",)):
             self._left.add(column)
-            self._warn(f"left out the column {column!r}; known are {', '.join(dict.fromkeys(OF_SET + OF_MEMBER))}")
+            hint = "; name it mark if it says what is rejected" if _answer(row.get(column)) else ""
+            self._warn(
+                f"left out the column {column!r}; known are {', '.join(dict.fromkeys(OF_SET + OF_MEMBER))}{hint}"
+            )
         kind = row.get("items") or items
         if kind not in self._readings:
             self._readings[kind] = self._reading(kind)
@@ -223,6 +227,28 @@ def set_name(row: Mapping[str, Any]) -> Any:
     return name.strip() if isinstance(name, str) else name
 
 
+def _answer(cell: Any) -> str | None:
+    """Whether a cell says yes or no, in any of the words for it."""
+    said = ANSWERS.get(str(cell).strip().casefold())
+    return said if said in ("yes", "no") else None
+
+
+def _side(row: Mapping[str, Any]) -> str:
+    """Whether the member of a row is accepted or rejected: by its mark, and by columns of these names."""
+    said = set[bool]()
+    for column, cell in ((name, row.get(name)) for name in ("mark", *SIDES)):
+        if cell is None or (column == "mark" and cell == ""):
+            continue
+        answer = _answer(cell)
+        if answer is None:
+            known = " or ".join(SIDES if column == "mark" else ("yes", "no"))
+            raise InvalidParameter(f"the {column} of an item is {known}, not {cell!r:.40}")
+        said.add((answer == "yes") is not (column == SIDES[1]))
+    if len(said) > 1:
+        raise InvalidParameter(f"{row['item']!r:.40} is accepted by one column, and rejected by another")
+    return SIDES[False in said]
+
+
 def read_row(row: Mapping[str, Any]) -> tuple[str, list[tuple[str | int, bool]]]:
     """The name of the set of a row, and its members, each with whether it is accepted. Raises InvalidParameter."""
     is_whole, name = _is_whole(row), set_name(row)
@@ -230,11 +256,7 @@ def read_row(row: Mapping[str, Any]) -> tuple[str, list[tuple[str | int, bool]]]
     if not isinstance(name, str) or not has_members or not isinstance(row.get("items") or "", str):
         shown = {key: cell for key, cell in row.items() if key not in TOLD}
         raise InvalidParameter(f"a row has a set and an item, or a name and lists of items, not {shown!r:.60}")
-    given_mark = row.get("mark") or SIDES[0]
-    mark = given_mark.strip().lower() if isinstance(given_mark, str) else given_mark
-    if mark not in SIDES:
-        raise InvalidParameter(f"the mark of an item is {' or '.join(SIDES)}, not {mark!r:.40}")
-    sides: dict[str, Any] = {side: row.get(side) or [] for side in SIDES} if is_whole else {mark: [row.get("item")]}
+    sides: dict[str, Any] = {side: row.get(side) or [] for side in SIDES} if is_whole else {_side(row): [row["item"]]}
     for side, given in sides.items():
         if not isinstance(given, list):
             raise InvalidParameter(f"{side} of {name!r} is a list of items, not {given!r:.40}")

@@ -213,8 +213,8 @@ def import_command(
 ) -> None:
     """Save the sets of a file: all of them, or none.
 
-    CSV has the columns set and item, and may have mark (accepted, rejected), items, group and under; JSON is an array
-    of objects with name, items, group, under, accepted, rejected, or an object of arrays: {"cats": ["lion", "tiger"]}.
+    CSV has the columns set and item, and may have mark (accepted, rejected, yes, no), items, group and under; JSON is
+    an array of objects with name, items, group, under, accepted, rejected, or an object of arrays: {"cats": ["lion"]}.
 
     Example: setsearch set import notes.db classes.csv --items terms
     """
