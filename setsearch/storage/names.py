@@ -15,7 +15,7 @@ from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidPa
 from setsearch.options import Id
 from setsearch.sqlite.database import Bound
 from setsearch.sqlite.sql import insert_rows
-from setsearch.storage.ids import id_text, is_storable
+from setsearch.storage.ids import collection_of, id_text, is_storable, plain_name
 from setsearch.storage.matching import (
     BREAK,
     LEAST_EDITED,
@@ -142,9 +142,21 @@ class Vocabulary(Bound):
         for name in names:
             if name not in stored:
                 ids = " or ".join(repr(id) for _, id in self.titled(name))
-                hint = f"by id it is {ids}; " if ids else f"{self.hint(name)} ".lstrip()
+                hint = f"by id it is {ids}; " if ids else self._elsewhere(name) or f"{self.hint(name)} ".lstrip()
                 raise UnknownItem(f"no item {name!r} to delete; {hint}nothing was deleted")
         return sorted(stored.values())
+
+    def _elsewhere(self, name: str) -> str:
+        """Which other collections of the file have this name for such a thing."""
+        kinds = self.cursor.execute("select id, name from setsearch_kind where id <> ? order by name", (self.id,))
+        alike = [(id, own) for id, own in kinds.fetchall() if plain_name(own) == plain_name(self.name)]
+        having = "select 1 from setsearch_name where kind = ? and name = ?"
+        found = [
+            f"`collection={collection}`" if (collection := collection_of(own)) else "no `collection`"
+            for id, own in (alike if is_storable(name) else ())
+            if self.cursor.execute(having, (id, name)).fetchone()
+        ]
+        return f"with {' or '.join(found)} there is one; " if found else ""
 
     def titled(self, title: str) -> list[tuple[int, str]]:
         """(id, name) of up to five things with this title, or else with another name (records.py) that it means."""

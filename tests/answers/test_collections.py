@@ -137,6 +137,17 @@ def test_sets_belong_to_their_collection(shop):
         articles.set("moons", "documents")
 
 
+def test_what_another_collection_has_is_not_deleted_and_told(tmp_path, run, failed):
+    for name in ("", "notes", "mail"):
+        with setsearch.open(tmp_path / "x.db", create=True, contexts="off", collection=name) as index:
+            index.add([(f"{name} {own}", "a text of words") for own in ("first", "second")])
+    failed(run("delete", "x.db", "mail first"), 1, "delete; with --collection mail there is one; nothing was")
+    mail = "x.db", "--collection", "mail"
+    failed(run("delete", *mail, "mail first", " first"), 1, "no item ' first' to", "with no --collection there is one")
+    failed(run("delete", *mail, "mail thirst"), 1, "did you mean 'mail first'? nothing was deleted")
+    assert setsearch.open(tmp_path / "x.db", collection="mail").items("documents").item_count() == 2
+
+
 def test_dropping_a_collection_leaves_the_others(shop):
     connection, path = shop
     comments = setsearch.open(path, collection="comments")
