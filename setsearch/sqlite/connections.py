@@ -35,9 +35,16 @@ LONGEST_TIMEOUT = 1e6  # seconds
 TIME_LIMIT = 10.0  # seconds
 NO_FILE = (-1, -1)  # numbers that no file has
 PAGE_CACHE_KIB = 32_768  # of each of our own connections
-ROOM = {
+WAYS_OUT = {
     sqlite3.SQLITE_IOERR: "; the disk may be full",
     sqlite3.SQLITE_FULL: "; nothing was changed: make room, and do it again",
+    sqlite3.SQLITE_CORRUPT: "; restore a copy, or index into a new file (`sqlite3 FILE .recover` saves other tables)",
+}
+OF_LENT = {  # what errors of a lent connection have in their texts, and what they mean
+    "no such savepoint": "the application ended the transaction while setsearch was in it",
+    "same thread": "the connection is of another thread; lend one made with check_same_thread=False, "
+    "or a function that makes connections",
+    "closed database": "the connection is closed; lend an open one",
 }
 LOG, SHARED, JOURNAL = "-wal", "-shm", "-journal"  # the endings of what is beside a file in use
 _FULL = sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMOPEN
@@ -374,9 +381,8 @@ class Connections:
             return DatabaseError(
                 f"{self} cannot be opened; check the folder and its permissions, and copy it elsewhere"
             )
-        is_ended = "no such savepoint" in str(error)
-        problem = "the application ended the transaction while setsearch was in it" if is_ended else f"{self}: {error}"
-        return DatabaseError(problem + ROOM.get(code, ""))
+        meant = (told for part, told in OF_LENT.items() if self.lent and part in str(error))
+        return DatabaseError(next(meant, f"{self}: {error}{WAYS_OUT.get(code, '')}"))
 
 
 def may_write(path: Path) -> bool:

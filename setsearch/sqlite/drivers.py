@@ -107,7 +107,7 @@ class DriverConnection(_Driver):
 
     def cursor(self, *factory: Any) -> DriverCursor:
         """A cursor; a class for it is that of Python's driver, and is ignored."""
-        return DriverCursor(self.raw.cursor())
+        return DriverCursor(self._call(self.raw.cursor))
 
     def execute(self, *arguments: Any) -> Any:
         """Execute a statement with a new cursor; returns the cursor."""

@@ -342,7 +342,7 @@ def test_a_repair_keeps_contexts_that_damaged_texts_cannot_give_again(tmp_path, 
 
 
 @pytest.mark.long
-def test_nothing_is_written_to_a_file_that_is_opened_to_be_read(tmp_path, run):
+def test_nothing_is_written_to_a_file_that_is_opened_to_be_read(tmp_path, run, caplog):
     path, old = tmp_path / "a.db", tmp_path / "old.db"
     with setsearch.open(path, create=True, contexts="on") as index:
         index.add([(f"d{n}", f"the w{n % 5} and w{n % 7} eat w{n % 3} grass") for n in range(60)])
@@ -378,6 +378,7 @@ with setsearch.open(sys.argv[1], read_only=sys.argv[2] == "1") as index:
         f"Error: {old} was written by an earlier setsearch; `setsearch update {old}` converts it, where you may write\n"
     )
     assert run("serve", str(old), "--read-only") == (1, "", told)
+    assert caplog.records == [], "it does not say that it converts what it cannot"
     assert old.read_bytes() == before
 
 

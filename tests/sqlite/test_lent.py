@@ -112,6 +112,30 @@ def test_a_transaction_that_began_by_reading_does_not_say_that_it_waited(tmp_pat
         assert index.sets() == {"cats": "documents"}
 
 
+def test_a_connection_in_another_thread_and_a_closed_one_tell_the_way_out(host):
+    connection = host.connection
+    index, told = setsearch.open(connection), []
+    index.add([("a", "lion tiger"), ("b", "lion wheat")])
+
+    def ask():
+        for call in (index.info, lambda: index.items("documents").expand(["a"]), lambda: index.add([("c", "rye")])):
+            with pytest.raises(errors.DatabaseError) as raised:
+                call()
+            told.append(str(raised.value))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+    assert {*told} == {
+        "the connection is of another thread; "
+        "lend one made with check_same_thread=False, or a function that makes connections"
+    }
+    assert index.items("documents").item_count() == 2
+    connection.close()
+    with pytest.raises(errors.DatabaseError, match="the connection is closed; lend an open one"):
+        index.info()
+
+
 def test_a_function_makes_a_connection_for_each_thread(host):
     setsearch.open(host.connection).add_table("animal", Columns(text="text"))
     made, answers = [], []

@@ -188,6 +188,14 @@ def test_a_damaged_view_is_one_line(path, what):
         index.update([("d3", "lion")]) if what == "update" else getattr(index, what)()
 
 
+def test_a_file_that_sqlite_cannot_read_is_told_with_the_way_out(path, run, failed):
+    data = path.read_bytes()
+    path.write_bytes(data[:4096] + b"\xa5" * (len(data) - 4096))
+    for command in (["info"], ["check"], ["expand", "--json", "lion"]):
+        told = run(command[0], path, *command[1:])
+        failed(told, 1, f"{path}: database disk image is malformed; restore a copy, or index into a new file")
+
+
 def test_an_older_format_is_converted_and_that_is_said(tmp_path, caplog):
     from pathlib import Path
 
