@@ -4,6 +4,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from itertools import chain
@@ -13,6 +14,7 @@ from setsearch.errors import SetsearchError, SourceError, UsageError
 from setsearch.indexing.apart import Job, Reader, read_parts
 from setsearch.indexing.encodings import is_text
 from setsearch.indexing.formats import FORMATS, RISKY, are_rows, form_by_content, form_of, is_workbook, unread_kind
+from setsearch.indexing.formats.chats import PEOPLE, people_of, with_people
 from setsearch.indexing.formats.part import Part, Skipped, Unread
 from setsearch.indexing.formats.text import plain_text, source_code
 from setsearch.indexing.libraries import MissingLibrary
@@ -51,6 +53,14 @@ class FileReader:
     database: Path | None = None
     apart: Reader = field(default_factory=Reader)
     tally: Tally = field(default_factory=Tally)
+    people: dict[Path, dict[str, str]] = field(default_factory=dict)  # of Slack, by the folder of its channels
+
+    def know_people(self, files: Iterable[Path]) -> None:
+        """Read the names that exports of Slack among these files have beside their channels."""
+        for path in files:
+            if path.name == PEOPLE:
+                with suppress(SourceError, ValueError), open_file(path) as file:
+                    self.people[path.parent] = people_of(read_whole(file, path, MOST_UNPACKED).decode("utf-8-sig"))
 
     def files(self, folder: Path) -> list[Path]:
         """The files of a folder, each once, without hidden ones, in the order of their paths.
@@ -154,6 +164,8 @@ class FileReader:
                 raise SourceError(f"{path} is not read: {unread}")
             self.leave_out(path, unread)
             return
+        if (people := self.people.get(path.parent.parent)) is not None:
+            data = with_people(data, people)
         if not is_storable(id):
             self._skip(repr(id), "its name is no UTF-8 (rename it)")
             return
@@ -288,4 +300,4 @@ def is_document(path: Path) -> bool:
     """Whether a file holds documents, not rows: by its beginning, or by its ending."""
     if file_ending(path) in ROW_FILES:
         return path.is_file() and not are_rows(beginning(path))
-    return not is_array(path)
+    return not is_array(path) or not are_rows(beginning(path))

@@ -287,6 +287,7 @@ class SourceReader:
         files = self.files.files(folder)
         if not prefix:  # of several folders nobody knows how large the next one is
             self.rows.amount.expect(file.stat().st_size for file in files)
+        self.files.know_people(files)
         for file in files:
             try:
                 yield from self._file_of_folder(file, prefix + file.relative_to(folder).as_posix())

@@ -1,6 +1,8 @@
-"""Chats of WhatsApp, Telegram, Messenger and Discord: a day is a document, and no message is lost."""
+"""Chats of WhatsApp, Telegram, Messenger, Discord and Slack: a day is a document, and no message is lost."""
 
 import json
+import shutil
+from html import escape
 from itertools import groupby
 
 import pytest
@@ -47,6 +49,11 @@ def test_a_day_has_what_was_said(messages):
     discord = [{"timestamp": time, "author": {"name": who}, "content": what} for time, who, what in times]
     whole = {"guild": {}, "channel": {"name": "Pier"}, "messages": discord[::-1][::-1]}
     assert read(json.dumps(whole).encode(), ".json") == found
+    slack = [
+        {"type": "message", "user": who, "text": escape(what, False), "ts": f"{1709283900 + 86400 * (day - 1)}.0002"}
+        for day, who, what in messages
+    ]
+    assert read(json.dumps(slack).encode(), ".json") == (days(messages, "2024-03-0{}".format), 0)
 
 
 def test_what_nobody_typed_is_counted():
@@ -100,6 +107,44 @@ def test_what_an_export_may_have_besides_is_no_error():
 )
 def test_logs_and_diaries_are_texts(text):
     assert form_of(text.encode(), ".txt") is plain_text
+
+
+SAID = [
+    {"type": "message", "user": "U012AB3CD", "ts": "1710234900.000200", "user_profile": {"real_name": "Ann Lee"}}
+    | {"text": "hello <@U0BOB4567> &amp; <@U0GONE123|Eve>, see <https://pier.org|the pier> <!here> <#C0PIER|quay>"},
+    {
+        "type": "message",
+        "user": "U0BOB4567",
+        "ts": "1710234901.0",
+        "text": "<@U0BOB4567> joined",
+        "subtype": "channel_join",
+    },
+    {"type": "message", "user": "U0BOB4567", "ts": "1710234902.0", "text": "to <@U012AB3CD>: <https://sea.org>"},
+    {"type": "message", "subtype": "bot_message", "username": "clock", "ts": "odd", "text": "tick"},
+]
+
+
+def test_people_of_slack_have_names(tmp_path, run):
+    folder = tmp_path / "export"
+    (folder / "quay").mkdir(parents=True)
+    (folder / "quay" / "2024-03-12.json").write_text(json.dumps(SAID))
+    ids = "Ann Lee: hello U0BOB4567 & Eve, see the pier here quay\nU0BOB4567: to Ann Lee: https://sea.org"
+    assert read(json.dumps(SAID).encode(), ".json") == ({"2024-03-12": ids, "odd": "clock: tick"}, 1)
+    people = [{"id": "U0BOB4567", "profile": {"real_name": "Bob Stone"}}, {"id": "U0GONE123"}, None]
+    for data in (b"\xff[", json.dumps(people).encode()):
+        (folder / "users.json").write_bytes(data)
+        assert run("index", "a.db", "export")[0] == 0
+        with setsearch.open(tmp_path / "a.db") as index:
+            found = index.items("documents").features_of("quay/2024-03-12.json#2024-03-12")
+        assert "ann" in found and ("stone" in found) == data.startswith(b"[")
+    assert "u0bob4567" not in found
+    shutil.make_archive(str(tmp_path / "packed"), "zip", folder)
+    (folder / "quay" / "2024-03-12.json").rename(tmp_path / "one.json")
+    for name, count in (("packed.zip", 3), ("one.json", 2)):
+        assert f"indexed {count};" in run("index", f"{name}.db", name)[2]
+    with setsearch.open(tmp_path / "packed.zip.db") as index:
+        assert index.items("documents").features_of("quay/2024-03-12.json#2024-03-12") == found
+    assert "indexed 4;" in run("index", "rows.db", "one.json", "--text", "text")[2], "columns are of rows"
 
 
 def test_the_command(tmp_path, run):

@@ -1,4 +1,4 @@
-"""Chats as programs export them: WhatsApp as a text; Telegram, Messenger, Instagram and Discord as JSON.
+"""Chats as programs export them: WhatsApp as a text; Telegram, Messenger, Instagram, Discord and Slack as JSON.
 
 A day of a chat is a document, named by the day as the file has it: one message says too little to be like others.
 """
@@ -8,16 +8,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from html import unescape
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.indexing.formats.part import Decode, Part, Parts, Unread
+from setsearch.indexing.rows.json_shapes import parse_json
 from setsearch.text.headline import headline
 
+_OF_SLACK = rb'(?:\{"messages": )?\[\s*\{(?=.*"type"\s*:\s*"message")(?=.*"ts"\s*:\s*"\d+\.\d+")'
 # How JSON with chats begins.
 EXPORT = (
     rb'(?s)\{\s*(?:"about"\s*:\s*"Here is the data you requested'
-    rb'|(?=.*"messages"\s*:\s*\[\s*\{)(?=.*"(?:from_id|actor_id|sender_name|guild)"\s*:))'
+    rb'|(?=.*"messages"\s*:\s*\[\s*\{)(?=.*"(?:from_id|actor_id|sender_name|guild)"\s*:))|' + _OF_SLACK
 )
 _DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
 _TIME = r"\d{1,2}[:.]\d\d"
@@ -27,7 +31,13 @@ _in_brackets = rf"\[(?!\d{{4}}-\d\d-\d\d )({_DAY}),? {_TIME}(?:[:.]\d\d)?{_HALF}
 _line = re.compile(rf"^[\u200e\u200f]?(?:{_in_brackets}|({_DAY}),? {_TIME}{_HALF} - )", re.MULTILINE)
 _said = re.compile(r"([^:\n]{1,80}): (.*)", re.DOTALL)  # a name and a message
 _untyped = re.compile(r"\u200e.*|<[^<>\n]*>|\S+ \([^()\n]*\)", re.DOTALL)  # <Media omitted>, IMG-1.jpg (file attached)
-_TIMES, _NAMES, _WORDS = ("date", "timestamp", "timestamp_ms"), ("from", "sender_name", "author"), ("text", "content")
+_TIMES, _WORDS = ("date", "timestamp", "timestamp_ms", "ts"), ("text", "content")
+_NAMES = ("from", "sender_name", "author", "user")
+PEOPLE = "users.json"  # of Slack, beside the folders of its channels
+_SEEN = LOOKED_AT - len('{"messages": ')  # bytes that show a format, also behind this
+_person = re.compile(rb"\b[UW][A-Z0-9]{6,}\b")  # the id of one in Slack
+_link = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")  # of Slack: <@U012AB3CD>, <https://pier.org|the pier>
+_OF_CHANNEL = ("channel_", "group_")  # how kinds of messages begin that nobody typed
 _ISO_DAY = len("2024-03-12")
 
 
@@ -67,10 +77,14 @@ def _typed(day: str, line: str) -> _Message:
 def exported(data: bytes, decode: Decode) -> Parts:
     """The days of the chats that an export in JSON has."""
     whole = json.loads(decode(data))
+    whole = {"messages": whole} if isinstance(whole, list) else whole
     for chat in map(_dict, _list(_dict(whole.get("chats")).get("list")) or [whole]):
         name = _dict(chat.get("channel")).get("name") or chat.get("title") or chat.get("name") or ""
         mend = _mended if "participants" in chat else str
-        messages = [_message(own, mend) for own in map(_dict, _list(chat.get("messages")))]
+        found = [*map(_dict, _list(chat.get("messages")))]
+        people = {str(own.get("user")): who for own in found if (who := _name_of(_dict(own.get("user_profile"))))}
+        people |= _dict(chat.get("people"))
+        messages = [_message(_plain(own, people) if "ts" in own else own, mend) for own in found]
         yield from _days(mend(str(name)), sorted(messages, key=lambda own: own.day))
 
 
@@ -80,6 +94,38 @@ def _dict(own: Any) -> Mapping[str, Any]:
 
 def _list(own: Any) -> Sequence[Any]:
     return own if isinstance(own, list) else ()
+
+
+def people_of(text: str) -> dict[str, str]:
+    """The names of the people of Slack by their ids. Raises ValueError."""
+    people = map(_dict, _list(parse_json(text)))
+    return {str(own.get("id")): name for own in people if (name := _name_of(own))}
+
+
+def _name_of(person: Mapping[str, Any]) -> str:
+    return str(person.get("real_name") or _dict(person.get("profile")).get("real_name") or person.get("name") or "")
+
+
+def with_people(data: bytes, people: Mapping[str, str]) -> bytes:
+    """Messages of Slack with the names of those who are in them; other files as they are."""
+    if re.match(_OF_SLACK, data[:_SEEN], re.DOTALL) is None:
+        return data
+    named = {id: people[id] for id in {*map(bytes.decode, _person.findall(data))} if id in people}
+    return b'{"messages": %b, "people": %b}' % (data, json.dumps(named).encode())
+
+
+def _plain(own: Mapping[str, Any], people: Mapping[str, str]) -> Mapping[str, Any]:
+    """A message of Slack, with names for ids, and without its marks."""
+
+    def shown(link: re.Match[str]) -> str:
+        """A name, the words of a link, or its address."""
+        return people.get(link[2]) or link[3] or link[2]
+
+    time, said, user = own["ts"], str(own.get("text") or ""), str(own.get("user") or own.get("username") or "")
+    with suppress(ValueError, OverflowError):
+        time = int(float(time) * 1000)  # of seconds
+    is_typed = not str(own.get("subtype", "")).startswith(_OF_CHANNEL)
+    return {**own, "ts": time, "user": people.get(user, user), "text": unescape(_link.sub(shown, said)) * is_typed}
 
 
 def _message(own: Mapping[str, Any], mend: Callable[[str], str]) -> _Message:
