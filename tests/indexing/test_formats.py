@@ -12,7 +12,7 @@ from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 import setsearch
 from setsearch.indexing.apart import Job, Reader, TooMuch
 from setsearch.indexing.files import FileReader
-from setsearch.indexing.formats import FORMATS
+from setsearch.indexing.formats import FORMATS, markup
 from setsearch.indexing.formats.broken_words import join_broken_words
 from setsearch.indexing.formats.markup import MOST_BROKEN, Page, read_page
 from setsearch.indexing.rows.reader import RowReader
@@ -457,6 +457,46 @@ def test_comments_of_word_are_read(tmp_path):
             archive.writestr(name, content)
     ((_, text, title),) = FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True)
     assert text.splitlines()[-1] == "ask the zookeeper" and "keeper" not in title
+
+
+def test_headers_and_footers_of_word_are_read_once(tmp_path):
+    pytest.importorskip("markitdown")
+    header = "<w:hdr><w:p><w:r><w:t>Zoo of </w:t></w:r><w:r><w:t>Ulm</w:t></w:r></w:p>%s</w:hdr>"
+    parts = {
+        "word/header1.xml": header % "",
+        "word/header2.xml": header % "<w:p><w:r><w:t>of lions</w:t></w:r></w:p>",
+        "word/footer1.xml": "<w:ftr><w:p><w:r><w:instrText>PAGE</w:instrText><w:t>draft</w:t></w:r></w:p></w:ftr>",
+        "word/headers.xml": "<w:p><w:r><w:t>other</w:t></w:r></w:p>",
+    }
+    with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
+        for name, content in (DOCX | parts).items():
+            archive.writestr(name, content)
+    ((_, text, title),) = FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True)
+    assert [line for line in text.splitlines() if line][-3:] == ["Zoo of Ulm", "of lions", "draft"]
+    assert text.count("Ulm") == 1 and "other" not in text and "Ulm" not in title
+
+
+def test_a_picture_of_a_page_is_what_is_said_in_its_place():
+    page = "<p>See<img src='a.png' alt='a lion &amp; a tiger'>there<img><img alt=''></p><script><img alt='no'></script>"
+    (part,) = markup.html(f"<html>{page}".encode(), bytes.decode)
+    assert part.text == "See\na lion & a tiger\nthere"
+
+
+CUES = ["The light-\nhouse keeper was walk\xad\ning", "I was just-", "no, you were not", "Well-\n- Yes"]
+
+
+@pytest.mark.parametrize("form", ["srt", "vtt", "ass"])
+def test_words_that_a_cue_breaks_are_whole(form):
+    times = [f"00:00:0{number},000 --> 00:00:09,000" for number in range(len(CUES))]
+    source = {
+        "srt": "".join(f"1\n{time}\n{cue}\n\n" for time, cue in zip(times, CUES, strict=True)),
+        "vtt": "WEBVTT\n\n" + "".join(f"{time}\n{cue}\n\n" for time, cue in zip(times, CUES, strict=True)),
+        "ass": "".join(
+            "Dialogue: 0,0:00:01.00,0:00:02.00,,,0,0,0,,{}\n".format(cue.replace("\n", "\\N")) for cue in CUES
+        ),
+    }
+    (part,) = markup.subtitles(source[form].encode(), bytes.decode)
+    assert part.text.split() == "The lighthouse keeper was walking I was just- no, you were not Well- - Yes".split()
 
 
 def test_notes_and_cells_of_open_document(tmp_path):

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 from setsearch.indexing.encodings import LOOKED_AT
+from setsearch.indexing.formats.broken_words import join_broken_words
 from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, declared
 from setsearch.text.headline import headline, shorten
 from setsearch.text.latex import has_latex, latex_document
@@ -45,7 +46,8 @@ _time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+(?:\s*-->.*|,\d+:\d\d:\d\d\.\d+\
 _said = re.compile(  # a line of SubStation Alpha, MicroDVD, LRC
     r"^(?:Dialogue:[ \t]*(?:[^,\n]*,){9}|\{\d+\}\{\d+\}|(?:\[\d+:\d\d(?:[.:]\d+)?\])+)(.*)$", re.MULTILINE
 )
-_styles = re.compile(r"\{[^{}]*\}|\\[Nnh]|\|")
+_breaks = re.compile(r"\\[Nn]|\|")  # of a line within a cue
+_styles = re.compile(r"\{[^{}]*\}|\\h")
 _cue_markup = re.compile(r"<[^<>\n]*>|\{\\[^{}\n]*\}")
 _cue_block = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 
@@ -97,6 +99,7 @@ class Page(HTMLParser):
 
     hidden = frozenset(("script", "style", "template", "noscript", "svg"))
     title_tag = "title"
+    pictures = frozenset(("img", "area", "input"))
     inline = frozenset("a abbr b bdi bdo cite code em i kbd mark q s samp small span strong sub sup u var wbr".split())
 
     def __init__(self) -> None:
@@ -116,13 +119,15 @@ class Page(HTMLParser):
         return "".join(self._titles)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """A hidden tag opens, or a line ends."""
+        """A hidden tag opens, or a line ends; a picture is what is said in its place."""
         if self._inside is None and (tag in self.hidden or tag == self.title_tag):
             self._inside, self._depth = tag, 1
         elif tag == self._inside:
             self._depth += 1
         elif tag not in self.inline:
             self._pieces.append("\n")
+        if tag in self.pictures and (said := dict(attrs).get("alt")):
+            self.handle_data(f"{said}\n")
 
     def handle_endtag(self, tag: str) -> None:
         """A hidden tag closes, or a line ends."""
@@ -155,10 +160,13 @@ class XmlPage(Page):
 
 
 def subtitles(data: bytes, decode: Decode) -> Parts:
-    """What is said in a film: without numbers, times and marks of style."""
+    """What is said in a film: without numbers, times and marks of style. Words that a line of a cue breaks are joined.
+
+    At the end of a cue a hyphen stands where somebody is interrupted.
+    """
     source = "\n".join(decode(data).lstrip("\ufeff").splitlines())
-    said = [_cue_markup.sub("", _styles.sub(" ", line)).strip() for line in _said.findall(source)]
-    blocks = [] if said else re.split(r"\n[ \t]*\n", source)
+    cues = [_cue_markup.sub("", _styles.sub(" ", _breaks.sub("\n", cue))) for cue in _said.findall(source)]
+    blocks = [] if cues else re.split(r"\n[ \t]*\n", source)
     for block in blocks:
         lines = block.splitlines()
         times = [number for number, line in enumerate(lines) if _time.match(line)]
@@ -166,8 +174,9 @@ def subtitles(data: bytes, decode: Decode) -> Parts:
             lines = [line for line in lines[times[0] + 1 :] if not _time.match(line)]
         elif block.startswith("WEBVTT") or _cue_block.match(block) or block.strip().isdigit():
             continue
-        said += [unescape(_cue_markup.sub("", line)).strip() for line in lines]
-    text = "\n".join(filter(None, said))
+        cues.append(unescape(_cue_markup.sub("", "\n".join(lines))))
+    said = ("\n".join(filter(None, map(str.strip, cue.splitlines()))) for cue in cues)
+    text = join_broken_words("\n\n".join(filter(None, said))).replace("\n\n", "\n")
     yield Part(text, headline(text))
 
 

@@ -3,7 +3,7 @@
 import io
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from html import unescape
 
@@ -12,10 +12,10 @@ from setsearch.indexing.libraries import load_library
 from setsearch.text.headline import headline
 
 OFFICE, OPEN_DOCUMENT = (".docx", ".pptx", ".xlsx", ".xls", ".epub"), (".odt", ".ods", ".odp")
-COMMENTS = "word/comments.xml"
 ZIP, RTF = b"PK\x03\x04", b"{\\rtf"  # how archives and texts of RTF begin
 _footnote = re.compile(r"\\footnote\b")  # what hides a footnote
 _picture = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[\[\d+\]\]\(#(?:foot|end)note-[^)]*\)")  # or the number of a note
+_beside = re.compile(r"word/(?:header|footer)\d*\.xml|word/comments\.xml")  # parts of Word that its text has not
 _run = re.compile(r"<w:t(?:\s[^<>]*)?>([^<]*)")  # of Word
 _link = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
 # Of Markdown, within words too; and what escapes a sign that is none.
@@ -38,18 +38,19 @@ def office(data: bytes, decode: Decode, ending: str) -> Parts:
     text = re.sub(_labels[ending], "", text, flags=re.MULTILINE) if ending in _labels else text
     text = _marks.sub(r"\1", text) if ending != ".pptx" else text  # whose text is no Markdown
     text = _blank_cells.sub(" ", text) if ending.startswith(".xls") else text
-    yield Part("\n".join(filter(None, [text, *_comments(data, decode)])), found.title or headline(text))
+    yield Part("\n".join(filter(None, [text, *_beside_text(data, decode)])), found.title or headline(text))
 
 
-def _comments(data: bytes, decode: Decode) -> list[str]:
-    """What readers of a document of Word have written beside it."""
+def _beside_text(data: bytes, decode: Decode) -> Iterable[str]:
+    """What stands beside the text of a document of Word: comments, and each line of headers and footers once."""
     if not data.startswith(ZIP):
         return []
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if COMMENTS not in archive.namelist():
-            return []
-        paragraphs = decode(archive.read(COMMENTS)).split("</w:p>")
-    return ["".join(map(unescape, _run.findall(own))) for own in paragraphs]  # a word may be in several runs
+        parts = [decode(archive.read(name)) for name in archive.namelist() if _beside.fullmatch(name)]
+    paragraphs = "</w:p>".join(parts).split("</w:p>")
+    return dict.fromkeys(
+        "".join(map(unescape, _run.findall(own))) for own in paragraphs
+    )  # a word may be in several runs
 
 
 def open_document(data: bytes, decode: Decode) -> Parts:
