@@ -112,12 +112,19 @@ class Index:
         """Add items, and replace features and title of those that exist; returns how many. Otherwise as `add`."""
         return self._write(items, relation, replace=True)
 
-    def replace(self, items: "Iterable[Writable]", relation: tuple[str, str] | None = None) -> int:
+    def replace(
+        self,
+        items: "Iterable[Writable]",
+        relation: tuple[str, str] | None = None,
+        *,
+        keep: Callable[[str], bool] = lambda id: False,
+    ) -> int:
         """Replace everything in the relation by these items; those that stay as they were count as unchanged.
 
-        If more than half changed, all count as new, and contexts are derived anew. Otherwise as `add`.
+        If more than half changed, all count as new, and contexts are derived anew. Others for which `keep` holds stay,
+        unless the collection gets other settings, or holds references. Otherwise as `add`.
         """
-        return self._write(items, relation, replace=False, empty=True)
+        return self._write(items, relation, replace=False, keep=keep)
 
     def add_frame(
         self,
@@ -609,12 +616,17 @@ class Index:
         return Intake(self._settings, self._analyzers, str(self._database))
 
     def _write(
-        self, items: "Iterable[Writable]", names: tuple[str, str] | None, replace: bool, empty: bool = False
+        self,
+        items: "Iterable[Writable]",
+        names: tuple[str, str] | None,
+        replace: bool,
+        keep: Callable[[str], bool] | None = None,
     ) -> int:
         from setsearch.indexing.check import open_to_replace
         from setsearch.indexing.writer import Writer
 
         require_several(items, "items", "items")
+        empty = keep is not None
         with self._database.write() as cursor:
             intake = self._intake().within(cursor)
             relation = open_to_replace(intake, names) if empty else intake.open(names)
@@ -623,8 +635,8 @@ class Index:
             refuse_synced(relation)
             writer = Writer(relation, replace or empty, whole=empty)
             written = intake.write(writer, items)
-            if empty:
-                writer.delete_others()
+            if keep is not None:
+                writer.delete_others(keep)
                 if 2 * len(writer.changed_items()) > relation.items.size:
                     relation.start_anew()
             self.unread_share, self.lost = writer.unread_share, 0 if empty else writer.lost

@@ -53,6 +53,7 @@ class FileReader:
     database: Path | None = None
     apart: Reader = field(default_factory=Reader)
     tally: Tally = field(default_factory=Tally)
+    shut: list[Path] = field(default_factory=list)  # files and folders that may not be read
     people: dict[Path, dict[str, str]] = field(default_factory=dict)  # of Slack, by the folder of its channels
 
     def know_people(self, files: Iterable[Path]) -> None:
@@ -84,6 +85,7 @@ class FileReader:
         def refuse(error: OSError) -> None:
             """A folder that may not be read."""
             self._skip(error.filename, error.strerror or str(error))
+            self.shut.append(Path(error.filename))
 
         root = folder.resolve()
         seen, waiting = set[tuple[int, int]](), [folder]
@@ -117,6 +119,7 @@ class FileReader:
                     yield path
             except OSError as error:  # the folder may be listed, but not entered
                 self._skip(path, error.strerror or str(error))
+                self.shut.append(path)
 
     def _is_of_database(self, path: Path) -> bool:
         own = self.database
@@ -154,6 +157,8 @@ class FileReader:
             with open_file(path, self.rows.amount) as file:
                 data = read_whole(file, path, None if is_named else MOST_UNPACKED)
         except SourceError as error:
+            self.tally.failed.add(id)
+            self.tally.empty.append(id)
             if isinstance(error, TooMuch) and not is_named:
                 self.leave_out(path, f"more than {MOST_UNPACKED >> 20:,} MB")
             else:
@@ -191,6 +196,7 @@ class FileReader:
             number += 1
             text = None if part is None else self._without_nul(part, path, data)
             if part is None or text is None:
+                self.tally.failed.add(id)
                 continue
             self.tally.cut += [self.rows.shown(path)] * (part.reference is not None and part.reference.is_cut)
             if part.reference is not None and text.strip():

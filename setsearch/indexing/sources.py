@@ -285,17 +285,24 @@ class SourceReader:
     def _folder(self, folder: Path, prefix: str) -> Iterator[SourceItem]:
         """The files of a folder, with their paths below it as ids, behind its name if there are several folders."""
         files = self.files.files(folder)
+        self.tally.failed |= {prefix + path.relative_to(folder).as_posix() for path in self.files.shut}
         if not prefix:  # of several folders nobody knows how large the next one is
             self.rows.amount.expect(file.stat().st_size for file in files)
         self.files.know_people(files)
         for file in files:
             try:
-                yield from self._file_of_folder(file, prefix + file.relative_to(folder).as_posix())
+                yield from self._file_of_folder(file, id := prefix + file.relative_to(folder).as_posix())
             except SourceError as error:
+                self.tally.failed.add(id)
                 self.files.tell_skipped(error, str(error))
 
     def _archive(self, archive: Path, prefix: str) -> Iterator[SourceItem]:
-        with unpacked(archive, self.files.leave_out) as folder:
+        def leave_out(path: Path, why: str) -> None:
+            """Note that not all of the archive is read."""
+            self.files.leave_out(path, why)
+            self.tally.failed |= {prefix.removesuffix("/")} - {""}
+
+        with unpacked(archive, leave_out) as folder:
             if not any(folder.iterdir()):
                 if not any(str(archive) in own for names in self.tally.left_out.values() for own in names):
                     self.files.leave_out(archive, "archives without a file that is read")

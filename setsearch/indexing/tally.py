@@ -1,9 +1,12 @@
 """What became of the files and rows that are read, beside the items that they give."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 
 from setsearch.indexing.references.identity import Copy, Filed
+
+_ends = re.compile(r"[#/]| \(|\Z")  # of the id of a file or folder within that of an item
 
 
 @dataclass
@@ -26,6 +29,14 @@ class Tally:
     skipped: list[str] = field(default_factory=list)  # what readers of rows warned of
     numbered: list[str] = field(default_factory=list)  # files whose rows have no ids
     seen: set[str] = field(default_factory=set)  # ids of rows
+    failed: set[str] = field(default_factory=set)  # ids of files, archives and folders that could not be read this time
+    kept: set[str] = field(default_factory=set)  # those of them whose items stay
+
+    def keep(self, id: str) -> bool:
+        """Whether an item stays because its file, archive or folder could not be read."""
+        found = self.failed.intersection(id[: end.start()] for end in _ends.finditer(id))
+        self.kept |= found
+        return bool(found)
 
     def not_read(self) -> list[str]:
         """What gave no text, with its numbers."""

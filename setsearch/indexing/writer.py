@@ -1,7 +1,7 @@
 """Writing to a relation: names, forward lists and frequencies, one batch of items at a time."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -121,10 +121,11 @@ class Writer:
         self._finish()
         return len(ids)
 
-    def delete_others(self) -> int:
-        """Delete the items that this write did not have; returns how many."""
-        others = sorted(set(self.relation.items.ids()) - self.seen)
-        return self.delete([name for name, _ in self.relation.items.stored(others).values()]) if others else 0
+    def delete_others(self, keep: Callable[[str], bool]) -> int:
+        """Delete the items that this write did not have, but those to `keep`; returns how many."""
+        others = self.relation.items.stored(sorted(set(self.relation.items.ids()) - self.seen)).values()
+        gone = [name for name, _ in others if not keep(name)]
+        return self.delete(gone) if gone else 0
 
     def _replace(self, items: Ints, old: Entries, new: Entries) -> None:
         """Give items, ascending, other lists."""

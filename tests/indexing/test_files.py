@@ -2,10 +2,12 @@
 
 import dataclasses
 import gzip
+import io
 import os
 import sqlite3
 import subprocess
 import sys
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -647,6 +649,45 @@ def test_a_file_that_is_empty_now_is_told(tmp_path, run):
     assert run("delete", "a.db", "a.md")[0] == 0
     assert "keeps the earlier text" not in run("index", "a.db", "notes")[2]
     assert "follows no table; after changes of files, index them again" in run("update", "a.db")[2]
+
+
+def broken(folder):
+    """Files that can be read; and then some that cannot."""
+    good, whole = io.BytesIO(), gzip.compress(b"lions in a packed text, and tigers")
+    with zipfile.ZipFile(good, "w") as archive:
+        archive.writestr("in.txt", "lions in an archive")
+    for name, data in {"a.gz": whole, "b.zip": good.getvalue(), "c.txt": b"lions", "gone.txt": b"lions"}.items():
+        (folder / name).write_bytes(data)
+    (folder / "d.json").write_text('{"messages": [{"from_id": "u", "date": "2024-03-12", "text": "lions"}]}')
+    yield
+    for name in ("a.gz", "b.zip", "d.json"):
+        (folder / name).write_bytes((folder / name).read_bytes()[: 20 if name != "d.json" else -1])
+    (folder / "c.txt").write_bytes(b"\xff\xfe\x00\xd8")
+    (folder / "gone.txt").unlink()
+    (folder / "new.txt").write_bytes(b"\xff\xfe\x00\xd8")
+    yield
+
+
+def test_replace_keeps_what_cannot_be_read_this_time(tmp_path, run):
+    (tmp_path / "in").mkdir()
+    states = broken(tmp_path / "in")
+    next(states)
+    assert run("index", "a.db", "in")[0] == 0
+    next(states)
+    (tmp_path / "in" / "e.txt").write_text("tigers")
+    code, _, err = run("index", "a.db", "in", "--replace")
+    assert code == 0, err
+    assert "--replace kept what was there of 4 files (a.gz, b.zip, c.txt, ...), which could not be read\n" in err
+    assert "--replace kept nothing of 1 file (new.txt), which could not be read\n" in err
+    with setsearch.open(tmp_path / "a.db") as index:
+        documents = index.items("documents")
+        names = ["a.gz", "b.zip/in.txt", "c.txt", "d.json#2024-03-12", "e.txt", "gone.txt"]
+        assert [*documents.titles(names)] == names[:-1] and documents.item_count() == 5
+        assert index.check() == []
+    assert "kept" not in run("index", "b.db", "in", "--replace")[2].replace("kept nothing", "")
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.replace([("x", "lions")], keep=lambda id: id == "e.txt") == 1
+        assert index.items("documents").item_count() == 2
 
 
 def test_a_file_that_is_its_records_now_is_told(tmp_path, run):

@@ -5,6 +5,7 @@ import shlex
 import sqlite3
 import sys
 from contextlib import closing, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -50,7 +51,7 @@ def index_command(
     db: Collection,
     sources: Annotated[list[str] | None, typer.Argument(metavar="SOURCE...", show_default=False)] = None,
     *,
-    replace: Annotated[bool, flag("--replace", "Replace the whole collection.")] = False,
+    replace: Annotated[bool, flag("--replace", "Replace the whole collection, but what cannot be read now.")] = False,
     given: SimpleNamespace,
     rules: Rules,
     columns: "Columns",
@@ -107,12 +108,12 @@ def index_command(
                 ).written
             _derive(index)
         else:
-            write = index.replace if replace else index.update
+            write = partial(index.replace, keep=reader.tally.keep) if replace else index.update
             with tell(READING, lambda: reader.rows.amount.share) as follow:
                 written = write(follow(reader.read(sources)), columns.relation)
             _derive(index)
         _tell_indexed(index, written, str(db))
-        _tell_left_out(index, reader, db)
+        _tell_left_out(index, reader, db, replace)
 
 
 def _require_agreeing(
@@ -319,7 +320,7 @@ def _make_reader(
     return SourceReader(columns, rows, globs, cells, given.follow, folder_errors=folder_errors, tally=tally)
 
 
-def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collection) -> None:
+def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collection, replace: bool) -> None:
     """Everything that is not in the index, or not as somebody may expect it."""
     for why, names in sorted(reader.tally.left_out.items()):
         say(f"left out {_files(names)}: {why}")
@@ -336,8 +337,12 @@ def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collect
     if reader.tally.numbered:
         say(f"no column 'id' in {first_of(reader.tally.numbered)}: rows are numbered (--id names a column)")
     _tell_references(reader)
+    stay = {"what was there": reader.tally.kept, "nothing": reader.tally.failed - reader.tally.kept}
+    for what, files in stay.items() if replace else ():
+        if files:
+            say(f"--replace kept {what} of {_files(sorted(files))}, which could not be read")
     kept = list[str]()  # files that are empty now, and had a text when they were indexed before
-    if reader.tally.empty:
+    if reader.tally.empty and not replace:
         with suppress(UnknownReading):
             kept = [id for id in index.items("documents").titles(reader.tally.empty) if id not in reader.tally.seen]
     if kept:
