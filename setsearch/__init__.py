@@ -9,7 +9,6 @@
 Bayesian Sets (Ghahramani and Heller, NIPS 2005) on an inverted index in SQLite. The names of `__all__` are stable.
 """
 
-import sqlite3
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -119,8 +118,11 @@ def open(  # noqa: PLR0913
     return Index(database, settings, opened)
 
 
-def register(connection: sqlite3.Connection) -> None:
-    """Add the SQL functions setsearch_expand, _score, _explain and _error to a connection (integrations/sql.py)."""
+def register(connection: Any) -> None:
+    """Add the SQL functions setsearch_expand, _score, _explain, ... to a connection as `open` takes it.
+
+    integrations/sql.py says what they do. Raises InvalidParameter.
+    """
     from setsearch.integrations.sql import register as register_functions
 
     register_functions(connection)

@@ -488,7 +488,7 @@ class Index:
         return read_inbox(self._database, self.sets(), self.reading, names)
 
     def sets_of(
-        self, item: Id | None = None, *, text: str | None = None, items: str | None = None, k: int | None = 10
+        self, item: Id | None = None, k: int | None = 10, *, text: str | None = None, items: str | None = None
     ) -> "Claims":
         """The k saved sets that an item, or a text, fits best, and whether it belongs to each; None for all sets.
 

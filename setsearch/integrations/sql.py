@@ -42,6 +42,7 @@ from setsearch.index import Index
 from setsearch.memory.fields import Fields
 from setsearch.options import ALL, EXAMPLES, SAVED, Option, offered, refuse, require_known
 from setsearch.sqlite.database import Database
+from setsearch.sqlite.drivers import driver_connection
 from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.ids import id_text
 
@@ -160,11 +161,14 @@ class _Functions:
 
 
 def register(connection: sqlite3.Connection) -> None:
-    """Add the functions to a connection; its database may be indexed before or after. Raises nothing."""
-    functions = _Functions(connection)
+    """Add the functions to a connection; its database may be indexed before or after. Raises InvalidParameter."""
+    lent = driver_connection(connection)
+    if lent is None:
+        raise InvalidParameter(f"the functions are added to a connection of SQLite, not to {connection!r:.60}")
+    functions = _Functions(lent)
     for name in ("expand", "score", "explain", "sets_of", "inbox", "error"):
         function = getattr(functions, name)
-        connection.create_function(f"setsearch_{function.__name__}", _ANY_NUMBER, functions.with_message(function))
+        lent.create_function(f"setsearch_{function.__name__}", _ANY_NUMBER, functions.with_message(function))
 
 
 def _rows(found: Iterable[Any]) -> str:

@@ -91,7 +91,7 @@ def id_list(ids: Ids, parameter: str) -> list[str]:
         return text_list(ids, parameter)
     if isinstance(ids, tuple) and not ids:
         return []
-    if hasattr(ids, "columns"):  # a frame has the names of its columns where a list has items
+    if not callable(getattr(ids, "columns", len)):  # a frame has the names of its columns where a list has items
         raise InvalidParameter(f"{parameter} is a list of texts, not a frame; give one of its columns")
     return text_list([id if type(id) is str else id_text(id) for id in ids], parameter)
 

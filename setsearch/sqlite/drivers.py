@@ -14,6 +14,7 @@ from setsearch.errors import InvalidParameter
 WRAPPERS = ("conn", "connection", "driver_connection")  # where sqlite_utils, Django and SQLAlchemy have a connection
 NEEDED = ("cursor", "execute", "in_transaction", "interrupt", "row_factory", "Error")
 URI = "file:"
+ADDRESS = "sqlite://"  # how SQLAlchemy names a file
 OWN = ("raw", "time_limit")
 CALLS = ("execute", "executemany", "fetchone", "fetchmany", "fetchall", "close")  # their exceptions are translated
 
@@ -22,6 +23,10 @@ def driver_connection(place: Any) -> sqlite3.Connection | None:
     """The connection that a host lends, with Python's interface; None if `place` is none. Raises InvalidParameter."""
     if hasattr(place, "ensure_connection"):  # of Django, which connects at the first query of a thread
         place.ensure_connection()
+    if hasattr(place, "get_bind") or hasattr(place, "raw_connection") or str(place).startswith(ADDRESS):
+        raise InvalidParameter(
+            f"{place!r:.60} is of SQLAlchemy; give session.connection(), or the path of the file, engine.url.database"
+        )
     for name in WRAPPERS:
         if not isinstance(place, sqlite3.Connection):
             place = getattr(place, name, None) or place

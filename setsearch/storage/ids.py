@@ -13,13 +13,17 @@ LARGEST_EXACT = 2**53  # up to here a float is a whole number exactly
 
 
 def id_text(id: Any) -> Any:
-    """An id as a text: that of a whole number, or of an object with a primary key `pk`; anything else as it is.
+    """An id as a text: that of a whole number, of an object of Django or SQLAlchemy, or of a row of one value.
 
-    A UUID is its 32 digits, as Django and SQLAlchemy write it into SQLite.
+    Anything else stays as it is. A UUID is its 32 digits, as Django and SQLAlchemy write it into SQLite.
     """
     if type(id) is str:  # nearly always
         return id
     id = getattr(id, "pk", id)
+    if hasattr(id, "_sa_instance_state"):  # of SQLAlchemy: the primary key as a row; none before it was written
+        id = id._sa_instance_state.identity or id
+    if isinstance(id, Sequence) and not isinstance(id, (str, bytes, list)) and len(id) == 1:
+        id = id[0]
     if isinstance(id, Integral) and not isinstance(id, bool):
         return str(int(id))
     if type(id).__name__ == "UUID":  # whose module takes a while to load

@@ -102,7 +102,7 @@ def test_the_order_is_by_how_far_above_the_line_a_set_has_the_item(index):
     assert found[0].set == "cats" and told == [True] * told.count(True) + told[told.count(True) :] != [True] * 4
     above = [(claim.belongs is True, claim.score - claim.line) for claim in found]
     assert above == sorted(above, reverse=True)
-    assert index.sets_of("cats5", items="documents", k=2) == found[:2]
+    assert index.sets_of("cats5", 2, items="documents") == found[:2]
 
 
 def test_what_changes_is_weighed_again(tmp_path):

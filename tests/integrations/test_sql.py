@@ -3,16 +3,26 @@
 import json
 import logging
 import sqlite3
+from types import SimpleNamespace
 
 import pytest
 from hosts import TEXTS, host
 
 import setsearch
 from setsearch import Changes
-from setsearch.errors import LockedDatabase
+from setsearch.errors import InvalidParameter, LockedDatabase
 
 # A host, such as Datasette, may show the errors of functions.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+def test_what_lends_a_connection_gets_the_functions():
+    connection = host()
+    setsearch.open(connection).add_table("articles", TEXTS)
+    setsearch.register(SimpleNamespace(driver_connection=connection))  # as SQLAlchemy has one
+    assert connection.execute("select setsearch_score(1, '1')").fetchone()[0] > 0
+    with pytest.raises(InvalidParameter, match=r"a connection of SQLite, not to 'app.db'"):
+        setsearch.register("app.db")
 
 
 def test_sql_functions_answer_as_the_index_does(caplog):

@@ -277,6 +277,47 @@ class Row:
         self.pk = pk
 
 
+def test_objects_and_rows_of_sqlalchemy_are_ids():
+    sqlalchemy = pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy")
+    orm = pytest.importorskip("sqlalchemy.orm")
+    connection = sqlalchemy.create_engine("sqlite://").connect()
+    registry = orm.registry()
+
+    @registry.mapped
+    class Shop:
+        __tablename__ = "shop"
+        id = sqlalchemy.Column(sqlalchemy.Integer, primary_key=True)
+        body = sqlalchemy.Column(sqlalchemy.Text)
+
+    registry.metadata.create_all(connection)
+    with orm.Session(connection) as session:
+        session.add_all(Shop(body=body) for body in ("lion cat", "tiger cat", "wheat"))
+        session.flush()
+        index = setsearch.open(session.connection())
+        index.add_table("shop", setsearch.Columns(text="body"))
+        documents = index.items("documents")
+        expected = documents.expand([1], 1)
+        lion = session.get(Shop, 1)
+        assert documents.expand([lion], 1) == expected
+        query = sqlalchemy.select(Shop.id).order_by(Shop.id)
+        assert documents.expand(session.execute(query.limit(1)).all(), 1, among=session.execute(query)) == expected
+        plain = connection.connection.driver_connection.execute("select id from shop limit 1").fetchall()
+        assert documents.expand(plain, 1) == expected
+        with pytest.raises(errors.InvalidParameter, match=r"texts; <.* is not one"):
+            documents.expand([Shop(body="never written")])
+        with pytest.raises(errors.InvalidParameter, match=r"\(1, 'lion cat'\) is not one"):
+            documents.expand(session.execute(sqlalchemy.select(Shop.id, Shop.body)).all())
+
+
+def test_sessions_engines_and_addresses_are_refused_with_what_to_give():
+    sqlalchemy = pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy")
+    orm = pytest.importorskip("sqlalchemy.orm")
+    engine = sqlalchemy.create_engine("sqlite:///shop.db")
+    for wrong in (engine, orm.Session(engine), "sqlite:///shop.db", engine.url):
+        with pytest.raises(errors.InvalidParameter, match=r"is of SQLAlchemy; give session.connection\(\)"):
+            setsearch.open(wrong)
+
+
 def test_uuids_are_ids(tmp_path):
     keys = [uuid.UUID(int=n) for n in range(3)]
     with setsearch.open(tmp_path / "a.db", create=True) as index:
