@@ -616,6 +616,11 @@ def test_a_named_encoding_is_taken_for_text(tmp_path):
         ("---\ntitle: 'It''s a cat' # so\n---\nA lion\n", "It's a cat", "it's it s a cat so lion"),
         ('---\ntitle: "say \\"hi\\" # 1"\n---\nA lion\n', 'say "hi" # 1', "say hi 1 a lion"),
         ("A lion\n---\ntitle: x\n---\n", "A lion", "a lion title x"),
+        ("---\ndate: 2025-08-04\ntags:\n- 1999\n---\n# Cats\nA lion", "Cats", "1999 cats a lion"),
+        ("---\ncreated: '2025-06-01T10:00:00+02:00' # then\ndraft: false\n---\nA lion", "A lion", "a lion"),
+        ("---\ntitle: 1984\nid: 20250601\ntags: 2025\nprice: 3 EUR\n---\nA lion", "1984", "1984 2025 3 eur a lion"),
+        ("+++\ndate = 2025-06-01 10:00:00Z\nrating = 4.5\n+++\nA lion in 2025", "A lion in 2025", "a lion in 2025"),
+        ("---\nuuid: 550e8400-e29b-41d4-a716-446655440000\n---\nA lion", "A lion", "a lion"),
     ],
 )
 def test_front_matter_gives_a_title_and_its_values(tmp_path, run, text, title, words):

@@ -11,6 +11,14 @@ from setsearch.text.headline import headline, shorten
 # What a terminal does not show: colors, links, and letters that others are printed over.
 _for_terminals = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[^\n]\x08")
 _key = re.compile(r"^[ \t]*[\w-]+[ \t]*[:=][ \t]*", re.MULTILINE)  # of front matter
+# Of front matter, what is no word: a day, a time, a number, a switch, the number of a note.
+_DAY = r"[\d .,:/+-]*(?:\dT[\d.:]+)?(?:Z|[+-][\d:]+)?"
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_wordless = re.compile(
+    r"^(?!title|alias|tag|keyword)[ \t]*[\w-]+[ \t]*[:=][ \t]*"
+    rf"[\"']?(?:{_DAY}|true|false|yes|no|null|~|{_UUID})[\"']?[ \t]*(?:#.*)?$",
+    re.MULTILINE | re.IGNORECASE,
+)
 _title = re.compile(r"^title[ \t]*[:=](.*)", re.MULTILINE | re.IGNORECASE)
 _double_quoted = re.compile(r'"((?:\\.|[^"\\])*)"\s*(?:#.*)?$')
 _single_quoted = re.compile(r"'((?:''|[^'])*)'\s*(?:#.*)?$")
@@ -42,8 +50,9 @@ _org_link = re.compile(r"\[\[(?:[^\[\]]*\]\[)?([^\[\]]*)\]\]")
 def plain_text(data: bytes, decode: Decode) -> Parts:
     """A text; its title is that of its front matter, its first heading, or its first line.
 
-    Of front matter (YAML or TOML, as before the text of notes and pages) the values are text, the keys are not. A note
-    of Joplin begins with its title. Words that a line breaks are joined.
+    Of front matter (YAML or TOML, as before the text of notes and pages) the values are text, the keys are not, nor are
+    days, numbers and switches, which all notes of a year would share. A note of Joplin begins with its title. Words
+    that a line breaks are joined.
     """
     text = join_broken_words(decode(data))
     below = _joplin.search(text.replace("\r\n", "\n")) if "\ntype_: " in text[-AT_END:] else None
@@ -54,7 +63,7 @@ def plain_text(data: bytes, decode: Decode) -> Parts:
     text = _for_terminals.sub("", text) if "\x1b" in text or "\b" in text else text
     front, body = _front_matter(text)
     title = _title_of(front)
-    yield Part(_key.sub("", front) + body, title or headline(body))
+    yield Part(_key.sub("", _wordless.sub("", front)) + body, title or headline(body))
 
 
 def _title_of(front: str) -> str | None:
