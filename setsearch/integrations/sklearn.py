@@ -5,7 +5,8 @@
     best = np.argsort(-expander.score_samples(counts))
 
 `decision_function` gives the same scores to what asks for it, such as `roc_auc` in a search for the best `strength`.
-Every row of `fit` tells how rare features are. Scores are those of an index of the same counts, in nats.
+With labels as `y`, OneVsRestClassifier(SetExpander()) predicts and has a score; around it CalibratedClassifierCV tells
+probabilities. Every row of `fit` tells how rare features are. Scores are those of an index of the same counts, in nats.
 """
 
 from typing import Any, Self
@@ -129,7 +130,10 @@ def _marks(y: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         numbers = np.array([np.nan])
     if np.isnan(numbers).any():
         found = np.unique(given.astype(str))[:3].tolist()
-        raise ValueError(f"y marks examples by true, or by numbers above 0, not by {found}; give y == LABEL")
+        raise ValueError(
+            f"y marks examples by true, or by numbers above 0, not by {found}; "
+            "give y == LABEL, or take OneVsRestClassifier(SetExpander()) for all labels"
+        )
     return np.asarray(numbers > 0)
 
 

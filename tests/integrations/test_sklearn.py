@@ -9,8 +9,10 @@ from scipy.sparse import csr_array
 
 sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
+from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
 from sklearn.feature_extraction import DictVectorizer  # noqa: E402
-from sklearn.model_selection import GridSearchCV  # noqa: E402
+from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
+from sklearn.multiclass import OneVsRestClassifier  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
@@ -93,3 +95,17 @@ def test_a_search_for_the_best_strength_takes_its_scores():
     counts = rng.poisson(1.0, (60, 12))
     tried = GridSearchCV(SetExpander(), {"strength": [0.5, 2.0, 50.0]}, scoring="roc_auc", cv=2)
     assert 0.5 < tried.fit(counts, counts[:, 0] > 1).best_score_ <= 1
+
+
+def test_labels_are_predicted_one_against_the_rest():
+    rng = np.random.default_rng(4)
+    labels = np.array(["bird", "dance", "tree"])[np.arange(60) % 3]
+    counts = rng.poisson(0.3, (60, 9)) + 2 * (labels[:, None] == np.repeat(["bird", "dance", "tree"], 3))
+    classes = OneVsRestClassifier(SetExpander())
+    assert cross_val_score(classes, counts, labels, cv=3).min() > 0.9
+    told = CalibratedClassifierCV(classes, cv=3).fit(counts, labels).predict_proba(counts)
+    assert told.shape == (60, 3) and np.allclose(told.sum(axis=1), 1)
+    with pytest.raises(
+        ValueError, match=r"not by \['bird', 'dance', 'tree'\]; .*OneVsRestClassifier\(SetExpander\(\)\)"
+    ):
+        SetExpander().fit(counts, labels)
