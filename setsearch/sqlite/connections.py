@@ -316,7 +316,10 @@ class Connections:
         """Raise MissingDatabase if the path is not a file."""
         if self.path is not None and not self.path.is_file():
             if self.path.is_dir():
-                raise MissingDatabase(f"{self} is a folder, not a database; name a file such as notes.db")
+                raise MissingDatabase(
+                    f"{self} is a folder, not a database; name a file such as notes.db, "
+                    f"into which `setsearch index notes.db {self}` puts the folder"
+                )
             if self.creates and not self.has_opened:
                 raise MissingDatabase(f"{self} is not there yet; the first write, such as `add`, creates it")
             raise MissingDatabase(

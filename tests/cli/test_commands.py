@@ -502,7 +502,7 @@ def test_the_cut_and_more_examples(failed, run, animals, tmp_path):
     failed(run(*documents, "a", "--among", "none.txt"), 1, "Error: none.txt does not exist")
     failed(run(*documents, "a,e"), 1, "no 'a,e' among", "give each by itself: 'a' 'e'")
     failed(run("expand", documents[1], "wheat, field"), 1, "give each by itself: 'wheat' 'field'")
-    failed(run("expand", ".", "a"), 1, ". is a folder, not a database")
+    failed(run("expand", ".", "a"), 1, ". is a folder, not a database", "`setsearch index notes.db .` puts")
     assert json.loads(run(*documents, "--having", "jungle")[1])[0]["item"] == "e"
     assert run(*documents, "a", "--exclude", "e", "--gamma", "0.5")[0] == 0
     failed(run(*documents, "a", "--popularity", "7"), 2, "popularity")
