@@ -378,7 +378,7 @@ class Index:
 
     def import_sets(
         self,
-        rows: Iterable[Mapping[str, Any] | tuple[str, Mapping[str, Any]]],
+        rows: Any,
         items: str | None = None,
         *,
         replace: bool = False,
@@ -392,17 +392,20 @@ class Index:
             index.import_sets([{"set": "cats", "item": "lion", "mark": "accepted"}, ...])
 
         `items`: what they are of, where rows do not tell. A row is a mapping, or a pair: its place, for messages, and a
-        mapping. With errors = "skip" rows that cannot be are left out, and `warn` is told. Sets that exist already are
-        refused, unless they are equal or of the `version` that a row has; `replace` replaces them, `add` adds to them.
-        Raises SourceError, ChangedSet, InvalidParameter.
+        mapping; `rows` can be a frame, too. With errors = "skip" rows that cannot be are left out, and `warn` is told.
+        Sets that exist already are refused, unless they are equal or of the `version` that a row has; `replace`
+        replaces them, `add` adds to them. Raises SourceError, ChangedSet, InvalidParameter.
         """
         from setsearch.answers.saved.exchange import ADD, REPLACE, Keeper
+        from setsearch.indexing.frames import collected
+        from setsearch.indexing.rows.arrow import frame_rows
 
         if replace and add:
             raise InvalidParameter("sets that exist are replaced or added to; choose one of `replace` and `add`")
         existing = REPLACE if replace else ADD if add else ""
 
         require_several(rows, "rows", "mappings")
+        rows = frame_rows(collected(rows)) if hasattr(rows, "columns") else rows
         placed = (row if isinstance(row, tuple) else (f"row {number}", row) for number, row in enumerate(rows, 1))
         return Keeper(self._database, self.reading, errors, warn).keep(placed, items, existing)
 

@@ -1,5 +1,6 @@
 """Frames of pandas, polars and Arrow as items."""
 
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
@@ -14,6 +15,8 @@ from setsearch.options import Counted, Progress, require_known
 from setsearch.storage.ids import id_text
 from setsearch.storage.synced_source import Columns
 
+_log = logging.getLogger("setsearch")
+
 
 class FrameItems:
     """The items of a frame, or its items with numbers; `whole`: whether items and features are whole numbers there.
@@ -26,7 +29,7 @@ class FrameItems:
     ) -> None:
         require_known(columns, [own.name for own in fields(Columns)])
         self.roles = Columns(**columns)
-        frame = self._frame = _with_index(_collected(frame))
+        frame = self._frame = _with_index(collected(frame))
         self._progress = progress
         if titles is not None and not (
             isinstance(titles, Mapping) and all(isinstance(own, str) for own in titles.values())
@@ -41,11 +44,13 @@ class FrameItems:
 
     def __iter__(self) -> Iterator[Any]:
         rows = self._progress(Counted(frame_rows(self._frame), lambda: len(self._frame)))
-        reader = SourceReader(self.roles, RowReader(table=GivenRows("the frame", rows)), cells=self._cells)
+        reader = SourceReader(
+            self.roles, RowReader(self.roles.errors, _log.warning, GivenRows("the frame", rows)), cells=self._cells
+        )
         return reader.read_numbers([]) if self.roles.of_numbers else reader.of_rows()
 
 
-def _collected(frame: Any) -> Any:
+def collected(frame: Any) -> Any:
     """A frame; a lazy one of polars is worked out. Raises SourceError."""
     if not (hasattr(frame, "lazy") and hasattr(frame, "collect")):
         return frame

@@ -24,6 +24,7 @@ from setsearch.indexing.references.tables import are_reference_columns, referenc
 from setsearch.indexing.rows.archives import is_archive, unpacked
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.cells import (
+    SHOWN_NAMES,
     Cells,
     OpenCells,
     Row,
@@ -64,7 +65,6 @@ FREQUENT = f"""
 """
 
 FIRST_ROWS = 1000  # of a file of JSON objects, one of which has each column that is asked for
-SHOWN_NAMES = 10  # of columns
 TITLED = 3  # parts of an item without columns and fields
 NUMBERED = "id"  # the column of ids by default; rows of files without it are numbered
 

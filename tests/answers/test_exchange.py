@@ -62,6 +62,17 @@ def test_what_goes_out_comes_in_again(sets):
         assert marks(index) == {name: own for name, own in before.items() if own[1] or own[2]}, "CSV tells members"
 
 
+def test_sets_come_in_from_frames(index):
+    rows = {"set": ["cats", "cats", "grain"], "item": ["lion", "tiger", "wheat"], "mark": ["accepted", None, None]}
+    for library in ("pandas", "polars"):
+        frames = pytest.importorskip(library, reason=f"needs {library}")
+        index.import_sets(frames.DataFrame(rows), "documents", replace=True)
+        assert marks(index) == {
+            "cats": ("documents", {"lion", "tiger"}, set()),
+            "grain": ("documents", {"wheat"}, set()),
+        }
+
+
 def test_all_sets_come_in_or_none(index):
     rows = [{"set": "cats", "item": "lion"}, {"set": "cats", "item": "unicorn"}, {"set": "grain", "item": "wheat"}]
     with pytest.raises(errors.SourceError, match=r"^row 2: .*'unicorn'.*; correct it, or pass `errors=skip`$"):

@@ -278,6 +278,22 @@ def test_a_frame_is_no_list_of_items(frames):
         index.add(frames.DataFrame({"id": ["a", "b"], "text": ["lions", "cats"]}))
 
 
+@pytest.mark.parametrize("frames", [pandas, polars])
+def test_rows_of_a_frame_without_an_id_are_skipped_if_asked(frames, caplog):
+    frame = frames.DataFrame({"id": ["a", None, "c"], "text": ["lions", "cats", "dogs"]})
+    index = setsearch.open(sqlite3.connect(":memory:"))
+    with pytest.raises(setsearch.errors.SourceError, match="row 2: the column 'id' is"):
+        index.add_frame(frame)
+    assert index.add_frame(frame, errors="skip") == 2
+    assert "skipped row 2: the column 'id' is" in caplog.text
+
+
+def test_of_a_wide_frame_ten_columns_are_told():
+    index = setsearch.open(sqlite3.connect(":memory:"))
+    with pytest.raises(setsearch.errors.SourceError, match=r"it has 0, 1, .*, 9 and 600 more \("):
+        index.add_frame(pandas.DataFrame([range(610)]))
+
+
 def test_a_whole_number_is_one_id(run, tmp_path):
     frame = pandas.DataFrame({"id": [1.0, 2.0, 2.5], "text": ["lions", "cats", "dogs"]})
     with setsearch.open(tmp_path / "f.db", create=True) as index:

@@ -22,6 +22,7 @@ _written = re.compile(rf"[\[({{]\s*(?:(?:{_QUOTED}|nan|None)(?:\s*,\s*|\s+|(?=[\
 TRUE = "true", "wahr", "vrai", "verdadero", "verdadeiro", "vero", "waar"  # as spreadsheets of several languages have it
 FALSE = "false", "falsch", "faux", "falso", "onwaar"
 PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+SHOWN_NAMES = 10  # of columns, in messages
 LARGEST_COUNT_OF_CELL = 2**31 - 1  # of a feature in an item (arrays.py)
 
 Row = tuple[str, Mapping[str, Any]]  # position (file and line), and cells by column
@@ -54,7 +55,9 @@ def require_columns(position: str, values: Mapping[str, Any], *names: str | None
     if isinstance(values, Cells) and missing in values.repeated:
         file = position.rpartition(", ")[0]
         raise SourceError(f"{file}, line 1: several columns are named {missing!r}; rename all but one")
-    columns = ", ".join(str(name) for name in values if name != getattr(values, "numbered", None)) or "none"
+    known = [str(name) for name in values if name != getattr(values, "numbered", None)]
+    more = f" and {len(known) - SHOWN_NAMES:,} more" if len(known) > SHOWN_NAMES else ""
+    columns = ", ".join(known[:SHOWN_NAMES]) + more if known else "none"
     is_bare = type(values) is Cells and any(str(name).isdecimal() for name in values)
     way_out = "the first line names columns" if is_bare else "choose when indexing: `id`, `text`, `items`, ..."
     raise SourceError(f"{position} has no column {missing!r}; it has {columns} ({way_out})")
