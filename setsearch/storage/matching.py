@@ -18,6 +18,8 @@ LEAST_SIMILAR = 0.7  # of difflib's ratio
 TRIGRAM = 3  # characters
 BREAK = "\0"  # between names in one text; none has it
 LONGEST_SHOWN = 80  # characters of a text in a message
+# Of titles in English, German, French, Spanish and Italian; catalogues put them behind what they sort by.
+ARTICLES = frozenset("the a an der die das ein eine le la les un une el los las il lo gli".split())
 _may_have_accents = re.compile("[aceinosuyz]", re.IGNORECASE)
 _marks = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")  # on letters of Latin
 _LETTER = r"[^\W_]"
@@ -210,6 +212,16 @@ def cases(text: str) -> list[str]:
         both = dict.fromkeys((character, character.lower(), character.upper()))
         spelled = [start + own for start in spelled for own in both]
     return list(dict.fromkeys(spelled))
+
+
+def with_article_moved(text: str) -> str | None:
+    """A title with its article at the other end, as catalogues have it: The Matrix, and Matrix, The; None without."""
+    title, mark, rest = text.partition(" (")
+    first, _, others = title.partition(" ")
+    begin, _, last = title.rpartition(", ")
+    if first.casefold() in ARTICLES and others:
+        return f"{others}, {first}{mark}{rest}"
+    return f"{last} {begin}{mark}{rest}" if last.casefold() in ARTICLES and begin else None
 
 
 def like(text: str) -> str:

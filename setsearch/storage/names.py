@@ -37,6 +37,7 @@ from setsearch.storage.matching import (
     shown,
     spellings,
     trigrams,
+    with_article_moved,
     words_of,
 )
 from setsearch.storage.records import Records
@@ -117,7 +118,8 @@ class Vocabulary(Bound):
         return self.find([name]).get(name) if is_storable(name) else None
 
     def resolve(self, name: Id, hint: bool = True, total: Total = no_total) -> int:
-        """The id of a name, or of a title that is unique; in any case, and without a parenthesis at its end.
+        """The id of a name, or of a title that is unique; in any case, without a parenthesis at its end, and with
+        its article first or last.
 
         Raises UnknownItem, AmbiguousItem, InvalidParameter; with `hint`, which takes a scan, it offers similar names.
         """
@@ -127,7 +129,8 @@ class Vocabulary(Bound):
         id = self.find_one(name)
         if id is not None:
             return id
-        titled = self.titled(name) or self.called(name)
+        moved = with_article_moved(name)
+        titled = self.titled(name) or self.called(name) or (self.called(moved) if moved else [])
         if len(titled) == 1:
             return titled[0][0]
         if titled:

@@ -89,6 +89,19 @@ def test_titles_are_found_as_people_remember_them(films):
         titles_found(films, "x", 0)
 
 
+def test_titles_have_their_article_first_or_last(films):
+    for typed in ("Story of Us, The", "The Story of Us", "the story of us", "The Story of Us (1999)"):
+        assert films.items("film").find(typed) == "f2"
+    films.update(
+        [("f9", {"ann": 1}, "The Alien"), ("f10", {"ann": 1}, "Das Boot (Boat, The) (1981)")], ("film", "user")
+    )
+    assert films.items("film").find("Alien, The") == "f9" and films.items("film").find("alien") == "f5"
+    assert films.items("film").find("boot, das") == "f10"
+    for unknown in ("The", "The ", ", The", "Us, Story"):
+        with pytest.raises(errors.UnknownItem):
+            films.items("film").find(unknown)
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"), [("Toy Storys", "Toy Story (1995)"), ("allien", "Alien"), ("ociety", "Café"), ("F5s", "'f5'")]
 )
