@@ -18,6 +18,7 @@ from setsearch.arrays import (
     Entries,
     Ids,
     Ints,
+    ListArrays,
     bincount,
     offsets,
     positions,
@@ -96,6 +97,12 @@ class Lists:
                     self._arrays = buffer, _resized(starts, len(self)), _resized(ends, len(self))
                     self._has_own_places = True
         return self._arrays
+
+    def source(self, lists: Ints | None = None) -> ListArrays:
+        """The ids and counts, and where each list starts and ends; some lists (ascending), or all, are up to date."""
+        self.settle(lists)
+        buffer, starts, ends = self.arrays
+        return buffer.ids, buffer.counts, starts, ends
 
     @property
     def size(self) -> int:

@@ -70,7 +70,7 @@ class Before:
         lists, totals = self.counts.by_feature, self.counts.by_item.totals
         threshold = 2 * lists.totals / self.all_counts
         some = np.flatnonzero((threshold * (1 + 2 * CLOSE) >= self.least_share) & (lists.lengths > 0))
-        return binding.close(some, _source(lists), totals, threshold, CLOSE, MOST_CLOSE)
+        return binding.close(some, lists.source(), totals, threshold, CLOSE, MOST_CLOSE)
 
     @cached_property
     def are_far_from_zero(self) -> bool:
@@ -158,7 +158,7 @@ def drift_since(before: Before, counts: CountSource, items: Ints) -> Drift | Non
     most = min(MOST_APART, int(SHARE_APART * n_items))
     if not fits or len(items) > most or before.close is None or not before.are_far_from_zero:
         return None
-    if _source(counts.by_item)[1].dtype != np.uint16:  # larger counts have no logarithms in the core
+    if counts.by_item.source()[1].dtype != np.uint16:  # larger counts have no logarithms in the core
         return None
     known, present = items[items < len(old.by_item)], items[items < n_items]
     changed = distinct(np.concatenate([old.by_item.take(known).ids, counts.by_item.take(present).ids]))
@@ -226,7 +226,7 @@ def _core_rule(before: Before, now: _Now) -> CoreRule:
     squares[frequencies] = factors[frequencies] ** 2 * unit
     everything = 0 if rule.binarization == "presence" else now.all_counts
     statistics, numbers = (by_item.totals, lists.lengths, lists.totals), (everything, unit, 1.0, rule.slope or 0.0)
-    return CoreRule(_source(by_item), statistics, (factors, squares), logarithms(), numbers)
+    return CoreRule(by_item.source(), statistics, (factors, squares), logarithms(), numbers)
 
 
 def _median(before: Before, rule: CoreRule, moves: _Moves, apart: Ints) -> float:
@@ -280,9 +280,3 @@ def _never(entries: Entries) -> tuple[Entries, Floats]:
 
 def _short(lengths: Ints) -> Array:
     return np.minimum(lengths, SHORT).astype(np.uint16)
-
-
-def _source(lists: Lists) -> ListArrays:
-    lists.settle()
-    buffer, starts, ends = lists.arrays
-    return buffer.ids, buffer.counts, starts, ends

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from setsearch.arrays import Entries, Floats, Ints, ListArrays, scale_for, to_lattice
+from setsearch.arrays import Entries, Floats, Ints, scale_for, to_lattice
 from setsearch.core.question import FieldLists, OpenField, Table
 from setsearch.lists import Lists
 from setsearch.memory import layout
@@ -310,13 +310,6 @@ class Field:
         """The stored (feature, item, count) of some features, ascending."""
         return self.lists(False).take(np.array(features, np.int64))
 
-    def read_lists(self, items: Ints) -> ListArrays:
-        """The arrays of the stored lists of all items, of which these are up to date."""
-        lists = self.lists(True)
-        lists.settle(items)
-        buffer, starts, ends = lists.arrays
-        return buffer.ids, buffer.counts, starts, ends
-
     def sweep(self) -> Iterator[Entries]:
         """All stored (item, feature, count), in steps."""
         return self.lists(True).sweep()
@@ -343,12 +336,9 @@ class Field:
 
     def _ones(self) -> FieldLists:
         """The stored lists as the core takes them: all values are 1."""
-        parts = []
-        for lists in (self.lists(False), self.lists(True)):
-            lists.settle()
-            buffer, starts, ends = lists.arrays
-            parts.append((buffer.ids, None, starts, ends))
-        return FieldLists(parts[0], parts[1], self.lists(False).lengths)
+        sources = (self.lists(forward).source() for forward in (False, True))
+        by_feature, by_item = ((ids, None, starts, ends) for ids, _, starts, ends in sources)
+        return FieldLists(by_feature, by_item, self.lists(False).lengths)
 
     def core_table(self, model: Model, n_seeds: int) -> Table:
         """What a model whose weights depend on c_j and d_j alone makes of each of both, as the core takes it."""
@@ -395,10 +385,8 @@ class Field:
 
     def _with_values(self, wanted: Ints, forward: bool, rule: ValueRule) -> PostingArrays:
         if rule == PRESENCE:
-            lists = self.lists(forward)
-            lists.settle(wanted)
-            buffer, starts, ends = lists.arrays
-            return PostingArrays(buffer.ids, starts[wanted], ends[wanted])
+            ids, _, starts, ends = self.lists(forward).source(wanted)
+            return PostingArrays(ids, starts[wanted], ends[wanted])
         drift = self.drift(rule) if forward else None
         if drift is not None:
             return drift.values(wanted)

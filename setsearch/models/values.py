@@ -271,10 +271,7 @@ def norms_of(statistics: RuleStatistics, counts: CountSource, largest: float) ->
     unit = square_unit(float(by_item.totals.max(initial=1)), int(lengths.max(initial=1)), largest)
     factor_squares = factor**2 * unit
     if statistics.factor is not None and binding.library() is not None:
-        by_item.settle()
-        buffer, starts, ends = by_item.arrays
-        source = buffer.ids, buffer.counts, starts, ends
-        found = binding.squares(source, own_totals, threshold, factor_squares, logarithms()[1])
+        found = binding.squares(by_item.source(), own_totals, threshold, factor_squares, logarithms()[1])
         if found is not None:
             return np.sqrt(found / unit)
     squares = np.zeros(len(by_item))

@@ -97,9 +97,7 @@ class Value(NamedTuple):
     def of(self, lists: Lists, wanted: Ints) -> ListValues:
         """What some lists (ascending) have."""
         if self.of_lists is not None:
-            lists.settle(wanted)
-            buffer, starts, ends = lists.arrays
-            found = self.of_lists(wanted, (buffer.ids, buffer.counts, starts, ends))
+            found = self.of_lists(wanted, lists.source(wanted))
             if found is not None:
                 return found
         entries, values = self.of_entries(lists.take(wanted))

@@ -65,7 +65,7 @@ def without_copies(field: Field, rule: ValueRule, seeds: Sequence[int], ids: Seq
 def _same(fields: Fields, ids: Sequence[int]) -> list[int]:
     """The place of the earlier hit that each is nearly the same as, -1 for none."""
     items = np.array(ids, np.int64)
-    words, counts, starts, ends = fields.first.read_lists(np.sort(items))
+    words, counts, starts, ends = fields.first.lists(True).source(np.sort(items))
     same, lengths = _compared(items, (words, starts, ends), ALIKE, COMPARED), (ends[items] - starts[items]).tolist()
     if (groups := fields.first.groups) is not None:  # rows may have the same tags and numbers, but other names
         every = [words[starts[id] : ends[id]] for id in items.tolist()]
