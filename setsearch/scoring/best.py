@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Floats, Ints, to_lattice
+from setsearch.arrays import Floats, Ints, only, to_lattice
 from setsearch.core import binding
 from setsearch.errors import InvalidParameter
 from setsearch.scoring.postings import Parts, WeightedLists
@@ -136,18 +136,20 @@ def best(
     `excluded` items are left out; if `among` (distinct ids) is given, so are all others. Equal ones are in the order of
     names.
     """
-    if is_core():
-        return _by_core(scores, parts, np.array(sorted(excluded), np.int64), k, names, among)
+    choose = _by_core if is_core() else _by_numpy
+    return choose(scores, parts, np.array(sorted(excluded), np.int64), k, names, among)
+
+
+def _by_numpy(scores: Floats, parts: Parts, excluded: Ints, k: int, names: Names, among: Ints | None) -> Best:
+    """The same by numpy."""
     sums = scores.copy()
     accumulate(sums, *parts)
     sums[excluded] = -np.inf
     if among is not None:
-        only = np.full(len(sums), -np.inf)
-        only[among] = sums[among]
-        sums = only
+        sums = only(sums, among)
     least = kth_largest(sums, k) if k < len(sums) else -np.inf
     if least == -np.inf or np.count_nonzero(sums == least) <= CROWD:
-        ids = candidates(sums, k)
+        ids = np.flatnonzero(sums >= least)
         return sort_best(ids, sums[ids], k, names)
     above = np.flatnonzero(sums > least)
     return _with_crowd((above, sums[above]), least, k, names, lambda ids: sums[ids] == least)
@@ -181,29 +183,11 @@ def _with_crowd(
     return np.append(ids, first), np.append(scores, np.full(len(first), score))
 
 
-def candidates(scores: Floats, k: int) -> Ints:
-    """Ids that include the k best scores and all that equal the k-th, in no order.
-
-    The k-th largest maximum of blocks is a lower bound of the k-th best score: only blocks that reach it matter. A
-    block is every n_blocks-th score, so that all maxima are taken at once. Blocks have sqrt(n / k) scores: then there
-    are as many maxima to search as scores in the blocks that reach the bound.
-    """
-    size = math.isqrt(len(scores) // k)
-    if size < 2:
-        return np.arange(len(scores))
-    n_blocks = len(scores) // size
-    covered = n_blocks * size
-    maxima = scores[:covered].reshape(size, n_blocks).max(axis=0)
-    bound = kth_largest(maxima, k)
-    blocks = np.flatnonzero(maxima >= bound)
-    inside = (np.arange(size)[:, None] * n_blocks + blocks).ravel()
-    return np.concatenate([inside, np.arange(covered, len(scores))])
-
-
 def kth_largest(scores: Floats, k: int) -> float:
     """The k-th largest of at least k scores.
 
-    Partitioning takes long if most are equal, so only those above the k-th largest maximum of blocks take part.
+    Partitioning takes long if most are equal, so only those above the k-th largest maximum of blocks take part. A block
+    is every n_blocks-th score, so that all maxima are taken at once.
     """
     size = math.isqrt(len(scores) // k)
     if size < 2:

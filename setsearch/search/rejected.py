@@ -44,7 +44,7 @@ from setsearch.models import Lift, Model
 from setsearch.models.model import Query, Seeds
 from setsearch.models.svm import Marked, fit, svm_rule
 from setsearch.models.values import ValueRule
-from setsearch.scoring.best import candidates
+from setsearch.scoring.best import kth_largest
 from setsearch.search.cutoff import LEADERS
 from setsearch.search.examples import Examples, example_entries
 from setsearch.search.weights import FieldWeights, SeedWeights, weighted_lists
@@ -75,7 +75,9 @@ def with_correction(fields: Fields, weights: SeedWeights, rejected: Sequence[int
     """
     scores = weights.scores()
     ids = np.setdiff1d(np.flatnonzero(scores > -np.inf), [*weights.examples.seeds, *rejected], assume_unique=True)
-    best = np.sort(scores[ids][candidates(scores[ids], LEADERS)])[-LEADERS:]
+    others = scores[ids]
+    least = kth_largest(others, LEADERS) if len(others) > LEADERS else -np.inf
+    best = np.sort(others[others >= least])[-LEADERS:]
     unmarked = Unmarked(len(ids), best, _sample(fields, ids, correction_rule(weights.model)))
     return corrected(fields, weights, rejected, unmarked, lambda items: scores[items], twice)
 

@@ -64,7 +64,7 @@ def by_core(monkeypatch):
     monkeypatch.setattr(binding, "add", counted(add))
     monkeypatch.setattr(binding, "best", counted(binding.best))
     monkeypatch.setattr(question, "ask_all", counted(question.ask_all))
-    monkeypatch.setattr("setsearch.scoring.best.candidates", refuse)
+    monkeypatch.setattr("setsearch.scoring.best._by_numpy", refuse)
     setsearch.use_kernel("core")
 
     def check(door):

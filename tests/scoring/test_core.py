@@ -18,7 +18,7 @@ from setsearch.core.threads import side_by_side
 from setsearch.errors import InvalidParameter, LostArrays
 from setsearch.lists import Lists, transposed
 from setsearch.scoring import best as kernels
-from setsearch.scoring.best import best, candidates, use_kernel
+from setsearch.scoring.best import _by_numpy, best, use_kernel
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.web import make_app
 
@@ -333,11 +333,11 @@ def asked(monkeypatch):
     def count(*arguments):
         """Count what numpy picks."""
         counts["others"] += 1
-        return candidates(*arguments)
+        return _by_numpy(*arguments)
 
     monkeypatch.setattr(binding, "best", answer)
     monkeypatch.setattr(question, "ask_all", answer_at_once)
-    monkeypatch.setattr("setsearch.scoring.best.candidates", count)
+    monkeypatch.setattr("setsearch.scoring.best._by_numpy", count)
     use_kernel("core")
     return counts
 
