@@ -92,6 +92,8 @@ typedef struct {
     int64_t count;
 } ids_t;
 
+static const ids_t NONE = {NULL, 0};
+
 /* ---- Lists ---- */
 
 /* Whether all lists of a part lie inside its arrays, and end with an item. */
@@ -266,8 +268,8 @@ static void sort_down(double *scores, int64_t *ids, int64_t count) {
 
 /* ---- All lists ---- */
 
-/* What setsearch_add does. */
-static int64_t add_all(double *scores, int64_t n, const part_t *parts, int64_t n_parts, int64_t *places) {
+/* score_i += sum over lists of weight_j x_ij, for all n items. `places` has room for one number a list. */
+ENTRY int64_t setsearch_add(double *scores, int64_t n, const part_t *parts, int64_t n_parts, int64_t *places) {
     if (begin_parts(parts, n_parts, n, places) < 0) return DAMAGED;
     for (int64_t first = 0; first < n; first += BLOCK) {
         const int64_t size = n - first < BLOCK ? n - first : BLOCK;
@@ -276,7 +278,16 @@ static int64_t add_all(double *scores, int64_t n, const part_t *parts, int64_t n
     return 0;
 }
 
-/* The best of all items, as setsearch_best has it; UNSURE if a score is above `limit`. */
+/* Let excluded items have no sum among those of `size` items from `first` on. `without`: how many came before. */
+static int leave_out_of_block(double *sums, int64_t first, int64_t size, const ids_t *excluded, int64_t *without) {
+    for (; *without < excluded->count && excluded->ids[*without] < first + size; ++*without) {
+        if (excluded->ids[*without] < first) return DAMAGED;
+        sums[excluded->ids[*without] - first] = -INFINITY;
+    }
+    return 0;
+}
+
+/* The best of all items, or of those `among` some ids, as setsearch_best has it; UNSURE if a score is above `limit`. */
 static int64_t find_best(const double *base, int64_t n, const part_t *parts, int64_t n_parts, const ids_t *excluded,
                          const ids_t *among, double limit, int64_t *places, double *sums, best_t *best) {
     if (begin_parts(parts, n_parts, n, places) < 0) return DAMAGED;
@@ -285,10 +296,7 @@ static int64_t find_best(const double *base, int64_t n, const part_t *parts, int
         memcpy(sums, base + first, (size_t)size * sizeof *sums);
         if (add_parts(sums, first, size, parts, n_parts, places) < 0) return DAMAGED;
         if (limit < INFINITY && largest(sums, size) > limit) return UNSURE;
-        for (; without < excluded->count && excluded->ids[without] < last; without++) {
-            if (excluded->ids[without] < first) return DAMAGED;
-            sums[excluded->ids[without] - first] = -INFINITY;
-        }
+        if (leave_out_of_block(sums, first, size, excluded, &without) < 0) return DAMAGED;
         if (!among->ids) {
             offer_all(best, sums, first, size);
             continue;
@@ -320,13 +328,10 @@ static int64_t count_above(const double *base, int64_t n, const part_t *parts, i
     int64_t above = 0, unsure = 0, without = 0;
     if (begin_parts(parts, n_parts, n, places) < 0) return DAMAGED;
     for (int64_t first = 0; first < n && (double)above <= most; first += COUNTED) {
-        const int64_t size = n - first < COUNTED ? n - first : COUNTED, last = first + size;
+        const int64_t size = n - first < COUNTED ? n - first : COUNTED;
         memcpy(sums, base + first, (size_t)size * sizeof *sums);
         if (add_parts(sums, first, size, parts, n_parts, places) < 0) return DAMAGED;
-        for (; without < excluded->count && excluded->ids[without] < last; without++) {
-            if (excluded->ids[without] < first) return DAMAGED;
-            sums[excluded->ids[without] - first] = -INFINITY;
-        }
+        if (leave_out_of_block(sums, first, size, excluded, &without) < 0) return DAMAGED;
         for (int64_t i = 0; i < size; i++) {
             above += sums[i] > bound + near;
             unsure += fabs(sums[i] - bound) <= near;
@@ -584,6 +589,16 @@ static int64_t near_best_of_all(const float *sums, const double *base, int64_t n
     return count;
 }
 
+/* The count of an entry, of two bytes or four. */
+static inline int64_t stored_count(const void *counts, int64_t count_bytes, int64_t p) {
+    return count_bytes == 2 ? ((const uint16_t *)counts)[p] : ((const int32_t *)counts)[p];
+}
+
+/* A value on the lattice, at most 1. */
+static inline double rounded(double value) {
+    return whole((value < 1.0 ? value : 1.0) * VALUE_LATTICE) * (1 / VALUE_LATTICE);
+}
+
 /* How the stored entries of items become values (models/values.py), by a rule with weights and lengths. */
 typedef struct {
     int64_t n_items, n_features, size, count_bytes;
@@ -600,7 +615,7 @@ typedef struct {
 /* The count of an entry if it exists, else 0; DAMAGED, or UNKNOWN for one without a logarithm. */
 static inline int64_t count_of(const rule_t *rule, int64_t item, int64_t p) {
     const int64_t feature = rule->ids[p];
-    const int64_t count = rule->count_bytes == 2 ? ((const uint16_t *)rule->counts)[p] : ((const int32_t *)rule->counts)[p];
+    const int64_t count = stored_count(rule->counts, rule->count_bytes, p);
     if (feature >= rule->n_features || rule->df[feature] < 0 || rule->df[feature] >= rule->n_factors) return DAMAGED;
     if (count < 0 || count >= rule->n_logs) return UNKNOWN;
     if (!rule->all) return count;
@@ -626,8 +641,7 @@ static double scale_of(const rule_t *rule, double norm) {
 
 /* x_ij of an entry that exists. */
 static inline double value_of(const rule_t *rule, int64_t p, int64_t count, double scale) {
-    const double value = rule->logs[count] * rule->factors[rule->df[rule->ids[p]]] * scale;
-    return whole((value < 1.0 ? value : 1.0) * VALUE_LATTICE) * (1 / VALUE_LATTICE);
+    return rounded(rule->logs[count] * rule->factors[rule->df[rule->ids[p]]] * scale);
 }
 
 /* Whether a list had values when the question was asked. */
@@ -904,7 +918,7 @@ static int are_alike(const uint32_t *ids, int64_t p, int64_t end, int64_t q, int
     return both >= alike * (n_one + n_other - both);
 }
 
-/* ---- From examples to weights (models/lift.py, search/weights.py, search/budget.py) ---- */
+/* ---- From examples to weights (models/lift.py, search/weights.py) ---- */
 
 /* The numbers of a question by lift. */
 typedef struct {
@@ -1308,6 +1322,14 @@ static int are_together(const double *alike, int64_t n) {
     return found;
 }
 
+/* The middle one of some scores. Scratch memory: `sorted` and `places`, as many. */
+static double middle_of(const double *scores, int64_t count, double *sorted, int64_t *places) {
+    memcpy(sorted, scores, (size_t)count * sizeof *sorted);
+    for (int64_t i = 0; i < count; i++) places[i] = i;
+    sort_down(sorted, places, count);
+    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
 /* Whether the seeds surely share little: more of some items at equal steps than may score above the middle seed that is
    left out. 1 or -1 for surely not, or 0 where last bits decide or one of these items has no values yet. */
 static int share_little(const field_t *field, const double *base, int64_t n, const question_t *question,
@@ -1316,10 +1338,7 @@ static int share_little(const field_t *field, const double *base, int64_t n, con
     const int64_t size = n < SOME ? n : SOME;
     double sorted[MOST_DIVIDED];
     int64_t places[MOST_DIVIDED], existing = 0, above = 0, near = 0, known = 1;
-    memcpy(sorted, left_out, (size_t)n_seeds * sizeof *sorted);
-    for (int64_t e = 0; e < n_seeds; e++) places[e] = e;
-    sort_down(sorted, places, n_seeds);
-    const double middle = (sorted[(n_seeds - 1) / 2] + sorted[n_seeds / 2]) / 2, margin = CLOSE * (1 + fabs(middle));
+    const double middle = middle_of(left_out, n_seeds, sorted, places), margin = CLOSE * (1 + fabs(middle));
     for (int64_t i = 0; i < size; i++) existing += base[i * n / size] > -INFINITY;
     const double share = (double)existing / question->n_items;
     const double few = share * FEW > (double)existing / 4 ? share * FEW : (double)existing / 4;
@@ -1371,13 +1390,10 @@ static double taken_by(const double *base, int64_t n) {
 /* The score of each seed if the others are the set; the middle one of these, and how many others may be above it. */
 static middle_t find_middle(const field_t *fields, int64_t n_fields, const question_t *question, int64_t n_excluded,
                             const memory_t *memory, const weighed_t *weighed, int64_t n_seeds, double *left_out) {
-    double *sorted = memory->pruning.near_sums;
     const double share = question->unlike * (question->n_items - (double)n_excluded);
     for (int64_t e = 0; e < n_seeds; e++) left_out[e] = 0.0;
     for (int64_t f = 0; f < n_fields; f++) leave_out(fields + f, question, memory, weighed + f, n_seeds, left_out);
-    memcpy(sorted, left_out, (size_t)n_seeds * sizeof *sorted);
-    sort_down(sorted, memory->pruning.near_ids, n_seeds);
-    const double bound = (sorted[(n_seeds - 1) / 2] + sorted[n_seeds / 2]) / 2;
+    const double bound = middle_of(left_out, n_seeds, memory->pruning.near_sums, memory->pruning.near_ids);
     const int is_asked = question->unlike > 0 && n_seeds > 1;
     return (middle_t){is_asked ? bound : INFINITY, share > question->few ? share : question->few, UNSURE};
 }
@@ -1412,7 +1428,6 @@ static int64_t weigh_all(const field_t *fields, int64_t n_fields, const question
 static int64_t pass(const field_t *fields, int64_t n_fields, const double *base, double taken, int64_t n,
                     const question_t *question, const int64_t *limits, const ids_t *excluded, const memory_t *memory,
                     weighed_t *weighed, best_t *best, double *all_sums, int64_t n_seeds, double *left_out, int64_t *above) {
-    const ids_t all = {NULL, 0};
     middle_t middle = {INFINITY, 0, UNSURE};
     double sums[2] = {0, 0};
     const int64_t size = weigh_all(fields, n_fields, question, limits, memory, weighed, sums);
@@ -1423,7 +1438,7 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
     if (left_out) middle = find_middle(fields, n_fields, question, excluded->count, memory, weighed, n_seeds, left_out);
     if (all_sums) {
         memcpy(all_sums, base, (size_t)n * sizeof *base);
-        if (add_all(all_sums, n, memory->parts, n_fields, memory->places) < 0) return DAMAGED;
+        if (setsearch_add(all_sums, n, memory->parts, n_fields, memory->places) < 0) return DAMAGED;
         return largest(all_sums, n) <= limit ? n_positive(all_sums, n, excluded) : UNSURE;
     }
     int64_t found = UNSURE;
@@ -1434,7 +1449,7 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
     if (is_older && found < 0) return found;
     if (found == UNSURE) {
         best->filled = best->count = 0, best->crowd = -INFINITY;
-        found = find_best(base, n, memory->parts, n_fields, excluded, &all, limit, memory->places, memory->block, best);
+        found = find_best(base, n, memory->parts, n_fields, excluded, &NONE, limit, memory->places, memory->block, best);
     }
     if (middle.above == UNSURE && middle.bound < INFINITY && found > 0)
         middle.above = best->heap[0] > middle.bound
@@ -1460,14 +1475,16 @@ static int are_identical(const field_t *fields, int64_t n_fields, int64_t one, i
     return 1;
 }
 
+/* Whether two items, which have values, are nearly the same. */
+static int are_copies(const part_t *items, const question_t *question, int64_t one, int64_t other) {
+    return are_alike(items->ids, items->starts[one], items->ends[one], items->starts[other], items->ends[other],
+                     question->alike, question->words);
+}
+
 /* Whether an item is nearly the same as an example, by the features of the first field. */
 static int is_copy(const part_t *items, const question_t *question, const memory_t *memory, int64_t id) {
-    for (int64_t e = 0; question->alike && e < memory->n_examples; e++) {
-        const int64_t other = memory->examples[e];
-        if (are_alike(items->ids, items->starts[id], items->ends[id], items->starts[other], items->ends[other],
-                      question->alike, question->words))
-            return 1;
-    }
+    for (int64_t e = 0; question->alike && e < memory->n_examples; e++)
+        if (are_copies(items, question, id, memory->examples[e])) return 1;
     return 0;
 }
 
@@ -1477,12 +1494,8 @@ static int have_copies(const part_t *items, const question_t *question, const me
         const int64_t id = memory->examples[e];
         if (id < 0 || id >= items->n_lists) return DAMAGED;
         if (!has_values(items, items->starts[id], items->ends[id])) return UNSURE;
-        for (int64_t other = 0; other < e; other++) {
-            const int64_t before = memory->examples[other];
-            if (are_alike(items->ids, items->starts[id], items->ends[id], items->starts[before], items->ends[before],
-                          question->alike, question->words))
-                return COPIES;
-        }
+        for (int64_t other = 0; other < e; other++)
+            if (are_copies(items, question, id, memory->examples[other])) return COPIES;
     }
     return 0;
 }
@@ -1614,10 +1627,7 @@ static int64_t prune_by_table(const double *base, int64_t n, const field_t *fiel
     if (!is_sound(all_lists, n) || items->n_lists < n) return DAMAGED;
     if (own->count > BLOCK) return UNSURE;
     memcpy(sums, table->others, (size_t)n * sizeof *sums);
-    for (int64_t i = 0; i < excluded->count; i++) {
-        if (excluded->ids[i] < 0 || excluded->ids[i] >= n) return DAMAGED;
-        sums[excluded->ids[i]] = -INFINITY;
-    }
+    if (set_left_out(sums, n, excluded, &NONE, -INFINITY) < 0) return DAMAGED;
     for (int64_t j = 0; j < own->count; j++) {
         const int64_t rank = table->ranks[own->features[j]], length = own->ends[j] - own->starts[j];
         beyond[j] = own->weights[j] + (rank >= table->common ? table->weights[rank] : 0);
@@ -1665,7 +1675,6 @@ static int64_t prune_by_table(const double *base, int64_t n, const field_t *fiel
 /* The answer to a question of a model by a table, as `answer` has it. */
 static int64_t answer_by_table(const field_t *field, int64_t n, const asked_t *asked, const ids_t *without, memory_t *memory,
                                weighed_t *own, int64_t *ids, double *scores, int64_t room) {
-    const ids_t all = {NULL, 0};
     best_t best = {asked->question.k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
     double size;
     memory->together = 0, memory->least = memory->constant = 0;
@@ -1674,14 +1683,14 @@ static int64_t answer_by_table(const field_t *field, int64_t n, const asked_t *a
     *memory->parts = lists_of(field, own);
     if (asked->sums) {
         memcpy(asked->sums, asked->base, (size_t)n * sizeof *asked->sums);
-        return add_all(asked->sums, n, memory->parts, 1, memory->places);
+        return setsearch_add(asked->sums, n, memory->parts, 1, memory->places);
     }
     int64_t found = UNSURE;
     if (size >= (double)asked->question.fewest)
         found = prune_by_table(asked->base, n, field, asked->table, own, without, memory, &best);
     if (found == UNSURE) {
         best.filled = best.count = 0, best.crowd = -INFINITY;
-        found = find_best(asked->base, n, memory->parts, 1, without, &all, INFINITY, memory->places, memory->block, &best);
+        found = find_best(asked->base, n, memory->parts, 1, without, &NONE, INFINITY, memory->places, memory->block, &best);
     }
     if (found < 0 || is_crowded(&best)) return found < 0 ? found : UNSURE;
     sort_down(scores, ids, found);
@@ -1691,11 +1700,6 @@ static int64_t answer_by_table(const field_t *field, int64_t n, const asked_t *a
 /* ---- Entries ---- */
 
 ENTRY int64_t setsearch_version(void) { return VERSION; }
-
-/* score_i += sum over lists of weight_j x_ij, for all n items. `places` has room for one number a list. */
-ENTRY int64_t setsearch_add(double *scores, int64_t n, const part_t *parts, int64_t n_parts, int64_t *places) {
-    return add_all(scores, n, parts, n_parts, places);
-}
 
 /* The k best items, and all that equal the k-th: how many, in no order. If these are too many, only those above, and
    `crowd` is their score, else -INFINITY.
@@ -1779,11 +1783,10 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
         for (int64_t p = starts[l]; p < ends[l]; p++) {
             if (ids[p] >= n_others) return DAMAGED;
             const int64_t feature = by_item ? (int64_t)ids[p] : own, item = by_item ? own : (int64_t)ids[p];
-            const int64_t count = count_bytes == 2 ? ((const uint16_t *)counts)[p] : ((const int32_t *)counts)[p];
+            const int64_t count = stored_count(counts, count_bytes, p);
             if (count < 0 || count >= n_logs) return UNKNOWN;
             if (thresholds && !((double)count / (double)totals[item] > thresholds[feature])) continue;
-            double value = logs[count] * factors[feature] * scales[item];
-            value = whole((value < 1.0 ? value : 1.0) * VALUE_LATTICE) * (1 / VALUE_LATTICE);
+            const double value = rounded(logs[count] * factors[feature] * scales[item]);
             if (!(value > 0)) continue;
             found_ids[n] = ids[p];
             found_values[n++] = (float)value;
@@ -1853,7 +1856,7 @@ ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64
     return answered;
 }
 
-/* Near-duplicates (search/folding.py): which earlier item each is nearly the same as, -1 for none; at most `back` of those
+/* Near-duplicates (search/near_duplicates.py): which earlier item each is nearly the same as, -1 for none; at most `back` of those
    before that are the same as none are compared. Lists are those of items. `same`, `firsts`: `count` numbers each. */
 ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t *ids, int64_t size, int64_t n_lists,
                              const int64_t *starts, const int64_t *ends, double alike, int64_t least, int64_t back,
@@ -1998,7 +2001,7 @@ ENTRY int64_t setsearch_squares(int64_t n_items, const int64_t *starts, const in
         double sum = 0;
         if (starts[item] < 0 || ends[item] > size) return DAMAGED;
         for (int64_t p = starts[item]; p < ends[item]; p++) {
-            const int64_t count = count_bytes == 2 ? ((const uint16_t *)counts)[p] : ((const int32_t *)counts)[p];
+            const int64_t count = stored_count(counts, count_bytes, p);
             if (ids[p] >= n_features) return DAMAGED;
             if (count < 0 || count >= n_logs) return UNKNOWN;
             const double square = whole(factor_squares[ids[p]] * log_squares[count]);
@@ -2048,8 +2051,7 @@ ENTRY int64_t setsearch_close(const int64_t *lists, int64_t n_lists, const int64
         if (starts[l] < 0 || ends[l] > size) return DAMAGED;
         for (int64_t p = starts[l]; p < ends[l]; p++) {
             if (ids[p] >= n_items) return DAMAGED;
-            const int64_t count = count_bytes == 2 ? ((const uint16_t *)counts)[p] : ((const int32_t *)counts)[p];
-            const double share = (double)count / (double)totals[ids[p]];
+            const double share = (double)stored_count(counts, count_bytes, p) / (double)totals[ids[p]];
             if (!(fabs(share - threshold) <= margin)) continue;
             if (found == room) return UNSURE;
             items[found] = ids[p], features[found] = lists[l], shares[found++] = share;
