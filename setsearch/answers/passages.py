@@ -9,9 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.answers.results import Contribution, Snippet
-from setsearch.core import binding
 from setsearch.memory.fields import Fields
-from setsearch.scoring.best import is_core
 from setsearch.sqlite.sql import main_table, quote
 from setsearch.storage.documents import read_texts
 from setsearch.storage.synced_source import FTS5, TABLE, SyncedSource, load_source
@@ -55,38 +53,16 @@ def make_snippets(fields: Fields, parts: Mapping[int, Sequence[Contribution]]) -
     """The passages of documents that speak most for a set, of those that have a text; `parts` of their scores by id."""
     analyzer = usable_analyzer(fields)
     forms: dict[str, set[str]] = {}
-    sought: dict[int, tuple[str, dict[str, float]]] = {}
+    snippets: dict[int, Snippet] = {}
     for id, text in texts_of(fields, [*parts]).items():
         own = parts[id]
         least = max(LEAST_SHARE * own[0].weight, 0.0) if own else 0.0
         telling = [(feature, weight) for feature, weight, _ in own[:MARKED] if weight > least]
         forms |= {feature: _forms(analyzer, feature) for feature, _ in telling if feature not in forms}
         weights = {form: weight for feature, weight in telling for form in forms[feature]}
-        sought[id] = unicodedata.normalize("NFC", text[:LOOKED_AT]), weights
-    snippets = passages_by_core(analyzer, sought)
-    for id, (text, weights) in sought.items():
-        if id not in snippets:
-            snippets[id] = best_passage(text, marked_places(text, analyzer, weights))
+        own_text = unicodedata.normalize("NFC", text[:LOOKED_AT])
+        snippets[id] = best_passage(own_text, marked_places(own_text, analyzer, weights))
     return snippets
-
-
-def passages_by_core(
-    analyzer: Analyzer | None, sought: Mapping[int, tuple[str, dict[str, float]]]
-) -> dict[int, Snippet]:
-    """The passages of texts of ASCII whose words stand apart, and have simple letters."""
-    if not is_core() or analyzer is None or analyzer.function is not None:
-        return {}
-    asked: dict[int, dict[str, float]] = {}
-    for id, (text, weights) in sought.items():
-        words = _words_of(text, weights, analyzer) if text.isascii() else {"": 0.0}
-        if not is_simple("".join(words)):
-            lowered, simple = text.lower(), {word: weight for word, weight in words.items() if is_simple(word)}
-            words = {"": 0.0} if any(word in lowered for word in words if word not in simple) else simple
-        if min(words.values(), default=1.0) > 0:
-            asked[id] = words
-    texts = [sought[id][0] for id in asked]
-    found = zip(asked, texts, binding.passages(texts, [*asked.values()], WIDTH, LONGEST_WORD), strict=True)
-    return {id: _cut(text, *own) for id, text, own in found if own is not None}
 
 
 def is_simple(word: str) -> bool:

@@ -6,9 +6,8 @@ A call releases the interpreter's lock. Arrays are passed as they are, so they m
 import ctypes as c
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from itertools import accumulate, chain, islice
 from pathlib import Path
 from struct import Struct
 from typing import Any
@@ -41,7 +40,6 @@ _SIGNATURES = {
     "setsearch_questions": "PSS PS PP PPP PSPS S",
     "setsearch_fold": "PSPSSPP RSS PP",
     "setsearch_contributions": "PPS PPSS PPPP",
-    "setsearch_passages": "PPS PPPP SSS PPPP",
     "setsearch_values": "PSS PPSSPPSS PPPPP S PPPP",
     "setsearch_squares": "SPPPP SSS PPPP SP",
     "setsearch_norms": "PPSP",
@@ -208,28 +206,6 @@ def contributions(
         return None
     lasts, equal = ints[:n].tolist(), ints[n : 2 * n].tolist()
     return ints[2 * n : 2 * n + check(count)].tolist(), amounts[:count].tolist(), lasts, equal
-
-
-def passages(
-    texts: Sequence[str], words: Sequence[Mapping[str, float]], width: int, longest: int
-) -> Iterator[tuple[int, int, list[tuple[int, int]]] | None]:
-    """Of texts of ASCII, the passage whose words weigh most: begin, end, and all marks (answers/passages.py).
-
-    `words`: those of each text, of simple letters in lower case, with weights above 0. None where Python must look.
-    """
-    all_words, room = [*chain.from_iterable(words)], LEAST_ROOM
-    text_ends, lasts, word_ends = (
-        np.array([*accumulate(map(len, own), initial=0)], np.int64) for own in (texts, words, all_words)
-    )
-    each = np.array([*chain.from_iterable(own.values() for own in words), 0.0])
-    marks, of_marks = _scratch("marks", 2 * room, np.int64), _scratch("ids", room, np.int64)
-    spans, seen = np.empty(3 * len(texts), np.int64), np.zeros(len(each), np.int64)
-    given = *map(address, (word_ends, lasts, each)), width, longest, room
-    scratch = map(address, (spans, marks, of_marks, seen))
-    data = "".join(texts).encode(), address(text_ends), len(texts), "".join(all_words).encode()
-    places = iter(marks[: 2 * check(library().setsearch_passages(*data, *given, *scratch))].tolist())
-    for count, begin, stop in spans.reshape(-1, 3).tolist():
-        yield (begin, stop, [*islice(zip(places, places, strict=True), count)]) if count >= 0 else None
 
 
 def nearest(

@@ -7,11 +7,9 @@ from itertools import accumulate
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
-from laws import examples
 
 import setsearch
-from setsearch.answers.passages import WIDTH, Piece, best_passage, marked_places, passages_by_core
-from setsearch.core import binding
+from setsearch.answers.passages import WIDTH, Piece, best_passage, marked_places
 from setsearch.text.analyzer import Analyzer
 
 FILLER = "nothing of interest happens here and there "
@@ -122,37 +120,3 @@ def test_no_other_passage_weighs_more(words):
             place += len(piece.text)
         best = max(best, sum(weight_of.get(word, 0.0) for word in found))
     assert abs(sum(weight_of[word] for word in shown) - best) < 1e-9 or sum(weight_of[w] for w in shown) > best
-
-
-_parts = st.sampled_from(
-    ["lion", "Lion", "tiger", "a", "b2", "x_y", "lion's", "lions", "3.5", "LION,", "é", "cat-lion", "l" * 30]
-)
-_gaps = st.sampled_from([" ", "  ", "\n", ". ", ", ", "/", "\x1c", "'", ".", "; ", " " * 40, "", "-", "\r"])
-
-
-@pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")
-@examples(100)
-@given(
-    st.lists(st.lists(st.tuples(_parts, _gaps), max_size=60).map(lambda own: "".join(map("".join, own))), max_size=3),
-    st.dictionaries(
-        st.sampled_from(["lion", "tiger", "a", "b2", "x_y", "3.5", "é", "LION", "cat", ""]),
-        st.sampled_from([0.0, 0.1, 0.3, 2.0]),
-    ),
-    st.sampled_from([Analyzer(), Analyzer("english")]),
-)
-def test_the_core_chooses_the_passages_that_python_chooses(texts, weights, analyzer):
-    sought = {number: (text, weights) for number, text in enumerate(texts)}
-    for number, found in passages_by_core(analyzer, sought).items():
-        assert found == best_passage(texts[number], marked_places(texts[number], analyzer, weights))
-
-
-@pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")
-def test_the_core_is_asked_for_passages_of_ascii():
-    texts = ["a lion, and (a lion)\n" * 30, "the lion's den", "no such word", "", "é lion"]
-    found = passages_by_core(
-        Analyzer(), {number: (text, {"lion": 1.0, "3.5": 2.0}) for number, text in enumerate(texts)}
-    )
-    assert [*found] == [0, 2, 3]
-    assert found[0].marks[:2] == ((2, 6), (15, 19))
-    many = {number: ("lion " * 5000, {"lion": 1.0}) for number in range(5)}  # more marks than there is room for
-    assert 0 < len(passages_by_core(Analyzer(), many)) < 5
