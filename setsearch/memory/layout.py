@@ -89,7 +89,7 @@ def values_from_arrays(mapped: Mapped, prefix: str, lists: Lists, rule: ValueRul
             raise LostArrays(f"the mapped {prefix}")
     else:
         buffer, starts, ends = lists.arrays
-        ids = buffer.ids[: buffer.end]
+        ids = buffer.ids[: lists.size]  # behind them are entries that a later content has
     values = None if rule.binary else take_array(mapped, f"{prefix} values", "<f4", len(ids))
     seen, square = take_array(mapped, f"{prefix} largest", "<f8", 2).tolist()
     inside = starts.min(initial=0) >= 0 and ends.max(initial=0) <= len(ids) and bool(np.all(starts <= ends))

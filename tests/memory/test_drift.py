@@ -15,13 +15,14 @@ from laws import examples
 import setsearch
 from setsearch.arrays import median
 from setsearch.core import binding
-from setsearch.memory import drift
+from setsearch.memory import drift, readings
 from setsearch.memory.field import Field
 
 pytestmark = pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")
 
 N = 400  # documents
 MODELS = ({}, {"binarize": "presence"}, {"popularity": 0.5}, {"feedback": 0})
+LIKES = ("films", "users")  # what films have exists whatever its share
 
 
 def text(rng):
@@ -45,6 +46,20 @@ def whole(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory):
+    """The same words as users who like films, and their file of arrays."""
+    path = tmp_path_factory.mktemp("rated") / "a.db"
+    with setsearch.open(path, create=True) as index:
+        index.add([(name, likes(own)) for name, own in rows().items()], LIKES)
+        index.items("films").expand(["d1"])
+    return path
+
+
+def likes(text):
+    return dict(Counter(text.split()))
+
+
 @pytest.fixture
 def wide(monkeypatch):
     """So small a collection moves much by one write."""
@@ -63,11 +78,11 @@ def in_memory():
     return setsearch.open(sqlite3.connect(":memory:"), create=True, contexts="off")
 
 
-def answers(index, sets, model, k):
+def answers(index, sets, model, k, items="documents"):
     found = []
     for seeds in sets:
         try:
-            hits = index.items("documents").expand(seeds, k, **model)
+            hits = index.items(items).expand(seeds, k, **model)
             found.append([(hit.item, hit.score, hit.belongs) for hit in hits])
         except setsearch.errors.SetsearchError as error:
             found.append(str(error))
@@ -144,6 +159,12 @@ def found_and_before(index):
     return field, rule, found, field._before(field.content.since.content, rule)
 
 
+def drift_after(index, items="documents"):
+    """The same, after a question."""
+    index.items(items).expand(["d1"], 3)
+    return found_and_before(index)
+
+
 def check_others(field, rule, found, before):
     """What is not apart has the same entries, and values that moved by as little as is said; whether some are apart."""
     lists, drift_of_core, statistics = field.content.by_item, found.in_core.drift, field.statistics(rule)
@@ -217,6 +238,31 @@ def test_items_of_a_word_whose_threshold_moved_by_much_are_apart(whole, tmp_path
         index.add([("new", " ".join([word] * 100))])
         index.items("documents").expand(["d1"], 3)
         assert check_others(*found_and_before(index))
+
+
+def test_after_a_write_to_likes_their_file_is_in_use(rated, tmp_path, monkeypatch):
+    """Memory puts what changed behind the lists of the file; its values are as many as before."""
+    with copied(rated, tmp_path) as index:
+        monkeypatch.setattr(readings, "read_content", None)  # nobody may read everything
+        index.update([("d1", {"w1": 2, "w5": 1})], LIKES)
+        assert index.items("films").expand(["d1"], 3)
+
+
+@pytest.mark.usefixtures("wide")
+@examples(40)
+@given(st.lists(st.tuples(st.integers(0, N + 2), st.integers(0, 1 << 16)), min_size=1, max_size=5))
+def test_answers_about_likes_are_those_of_a_fresh_index(rated, tmp_path_factory, changes):
+    content = {name: likes(own) for name, own in rows().items()}
+    changes = {f"d{item}": likes(text(random.Random(number))) for item, number in changes}
+    with copied(rated, tmp_path_factory.mktemp("drift")) as index, in_memory() as fresh:
+        index.items("films").expand(["d1"])
+        index.update([*changes.items()], LIKES)
+        fresh.add([*(content | changes).items()], LIKES)
+        sets = [["d1"], [*changes][:3], ["d3", "d4", "d5"]]
+        assert answers(index, sets, {}, 5, "films") == answers(fresh, sets, {}, 5, "films")
+        field, rule, found, before = found_and_before(index)
+        assert found is not None
+        check_others(field, rule, found, before)
 
 
 @pytest.mark.parametrize("seed", range(20))
