@@ -621,10 +621,11 @@ def test_what_is_no_mirror_is_derived_again(run):
 
 def test_main_leaves_a_process_as_it_was(run, animals):
     """As a plug-in of sqlite-utils it is not the owner of the process."""
-    before = gc.get_threshold(), gc.get_freeze_count()
+    before, frozen = gc.get_threshold(), gc.get_freeze_count()
     assert run("expand", "a.db", "lion")[0] == 0
     assert run("expand", "a.db", "nothing")[0] == 1
-    assert (gc.get_threshold(), gc.get_freeze_count()) == before
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() <= frozen, "some may be let go, as garbage of other tests holds them"
 
 
 def test_collections_of_one_file(run, failed, animals):
