@@ -67,6 +67,8 @@ class Before:
     @cached_property
     def close(self) -> tuple[Ints, Ints, Floats] | None:
         """The items, features and shares of entries whose share is near its threshold; None if they are too many."""
+        if self.rule.binarization == "presence":
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
         lists, totals = self.counts.by_feature, self.counts.by_item.totals
         threshold = 2 * lists.totals / self.all_counts
         some = np.flatnonzero((threshold * (1 + 2 * CLOSE) >= self.least_share) & (lists.lengths > 0))
@@ -167,7 +169,7 @@ def drift_since(before: Before, counts: CountSource, items: Ints) -> Drift | Non
     if moves is None or int(lists.lengths[moves.features].sum()) > most:
         return None
     apart = np.concatenate([present, lists.take(moves.features).ids, _flipped(before, now)])
-    apart = distinct(apart[apart < n_items]).astype(np.int64, copy=False)
+    apart = distinct(apart).astype(np.int64, copy=False)
     return Drift(before, now, moves, apart) if len(apart) <= most else None
 
 
@@ -205,8 +207,7 @@ def _ratios(was: Ints, now: Ints, n_was: int, n_now: int) -> Floats:
 
 def _flipped(before: Before, now: _Now) -> Ints:
     """The items of which an entry began or ceased to exist because of its threshold."""
-    if before.rule.binarization == "presence" or before.close is None:
-        return np.zeros(0, np.int64)
+    assert before.close is not None
     items, features, shares = before.close
     old = 2 * take(before.counts.by_feature.totals, features) / before.all_counts
     new = 2 * take(now.counts.by_feature.totals, features) / now.all_counts

@@ -15,6 +15,7 @@ from laws import examples
 import setsearch
 from setsearch.arrays import median
 from setsearch.core import binding
+from setsearch.core.question import SHORT
 from setsearch.memory import drift, readings
 from setsearch.memory.field import Field
 
@@ -170,6 +171,7 @@ def check_others(field, rule, found, before):
     lists, drift_of_core, statistics = field.content.by_item, found.in_core.drift, field.statistics(rule)
     assert drift_of_core.rule.norms(np.arange(len(lists))).tolist() == statistics.norms.tolist()
     assert np.array_equal(drift_of_core.df, field.document_frequencies(rule))
+    assert drift_of_core.short.tolist() == np.minimum(field.lists(False).lengths, SHORT).tolist()
     others, everything = np.setdiff1d(np.arange(N), found.apart), np.arange(len(lists))
     entries, values = statistics.values_of(lists.take(everything), by_item=True)
     of_core = drift_of_core.rule.values(everything)
@@ -240,6 +242,86 @@ def test_items_of_a_word_whose_threshold_moved_by_much_are_apart(whole, tmp_path
         assert check_others(*found_and_before(index))
 
 
+@pytest.mark.usefixtures("wide")
+def test_items_of_a_rare_word_that_one_document_repeats_are_apart(whole, tmp_path):
+    """Before, its threshold was below all shares, and told nothing."""
+    words = Counter(word for own in rows().values() for word in own.split())
+    word = next(word for own in rows().values() if len(own.split()) == 60 for word in own.split() if words[word] == 1)
+    with copied(whole, tmp_path) as index:
+        index.items("documents").expand(["d1"])
+        index.add([("new", " ".join([word] * 200))])
+        assert check_others(*drift_after(index))
+
+
+@pytest.mark.usefixtures("wide")
+def test_a_document_that_moves_all_thresholds_by_much_leaves_no_bounds(whole, tmp_path):
+    """Also those of words that it does not have."""
+    with copied(whole, tmp_path) as index:
+        index.items("documents").expand(["d1"])
+        index.add([("new", " ".join(["new"] * 2500))])
+        assert drift_after(index)[2] is None
+
+
+@pytest.mark.usefixtures("wide")
+def test_too_many_shares_near_their_thresholds_leave_no_bounds(whole, tmp_path, monkeypatch):
+    monkeypatch.setattr(drift, "MOST_CLOSE", 10)
+    with copied(whole, tmp_path) as index:
+        index.add([("new", "w1")])
+        assert drift_after(index)[2] is None
+
+
+@pytest.mark.usefixtures("wide")
+def test_values_that_could_become_zero_leave_no_bounds(whole, tmp_path):
+    """An entry without a value is none: then document frequencies would not be those of now."""
+    with copied(whole, tmp_path) as index:
+        index.add([("new", "w1")])
+        field, rule, found, before = drift_after(index)
+        changed = field.content.since.changed
+
+        def drift_with(largest):
+            norms = np.append(before.norms[:-1], largest)
+            own = drift.Before(before.counts, rule, norms, (before.by_feature, before.by_item))
+            return drift.drift_since(own, field._counts, changed)
+
+        assert drift_with(found.norm) is not None and drift_with(1e9) is None
+
+
+@pytest.mark.usefixtures("wide")
+def test_a_word_of_all_documents_may_be_in_the_new_one(tmp_path):
+    """Its factor is 0; it says nothing about others."""
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add([(name, f"all {own}") for name, own in rows().items()])
+        index.items("documents").expand(["d1"])
+    with setsearch.open(tmp_path / "a.db") as index:
+        index.add([("new", "all w1")])
+        _, _, found, _ = told = drift_after(index)
+        check_others(*told)
+        assert found.apart.tolist() == [N]
+
+
+@pytest.mark.usefixtures("wide")
+def test_without_a_frequent_word_that_did_not_change_there_are_no_bounds(whole, tmp_path, monkeypatch):
+    """By how much n moves the others is not known."""
+    monkeypatch.setattr(drift, "FREQUENT", 1)
+    with copied(whole, tmp_path) as index:
+        index.add([("new", "w1")])
+        assert drift_after(index)[2] is None
+
+
+@pytest.mark.usefixtures("wide")
+@pytest.mark.parametrize("added", [0, 1])
+def test_the_last_documents_may_go(whole, tmp_path, added):
+    """Their lists are empty; the file had some of them, or none."""
+    with copied(whole, tmp_path) as index, in_memory() as fresh:
+        content = rows()
+        index.add([(f"new {n}", "w1 w2 w3") for n in range(added)])
+        index.delete([f"new {n}" for n in range(added)] or [f"d{N - 1}", f"d{N - 2}"])
+        fresh.add([*content.items()][: N if added else N - 2])
+        assert check_others(*drift_after(index)) is (not added)
+        sets = [[name] for name in [*content][::9]]
+        assert answers(index, sets, {}, 10) == answers(fresh, sets, {}, 10)
+
+
 def test_after_a_write_to_likes_their_file_is_in_use(rated, tmp_path, monkeypatch):
     """Memory puts what changed behind the lists of the file; its values are as many as before."""
     with copied(rated, tmp_path) as index:
@@ -263,6 +345,51 @@ def test_answers_about_likes_are_those_of_a_fresh_index(rated, tmp_path_factory,
         field, rule, found, before = found_and_before(index)
         assert found is not None
         check_others(field, rule, found, before)
+
+
+@pytest.mark.usefixtures("wide")
+def test_values_move_with_the_median(tmp_path):
+    """Half of the documents are short, half are long: one more long one moves the median, and hardly a factor."""
+    rng = random.Random(1)
+    texts = [" ".join(f"w{rng.randrange(200)}" for _ in range(size)) for size in [3, 40] * 200 + [40]]
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add([(f"d{n}", own) for n, own in enumerate(texts[:-1])])
+        index.items("documents").expand(["d1"])
+    with setsearch.open(tmp_path / "a.db") as index:
+        index.add([("new", texts[-1])])
+        field, rule, found, before = drift_after(index)
+        check_others(field, rule, found, before)
+        assert found.apart.tolist() == [N]
+        norms = field.statistics(rule).norms
+        assert median(norms[norms > 0]) > 1.1 * before.pivot
+
+
+@pytest.mark.usefixtures("wide")
+def test_a_value_may_move_by_more_than_its_factor(tmp_path):
+    """A user becomes rarer while the others of a film become more frequent: its norm falls."""
+    others = {f"other {n}": 1 for n in range(9)}
+    films = {f"d{n}": {"one": 1, f"own {n}": 1} if n < 60 else {"one": 1, **others} for n in range(1, 120)}
+    films |= {f"d{n}": {f"some {n % 7}": 1, f"more {n % 5}": 1} for n in range(120, 600)}
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([*films.items()], LIKES)
+        index.items("films").expand(["d1"])
+    with setsearch.open(tmp_path / "a.db") as index:
+        index.items("films").expand(["d1"])
+        index.update([(f"d{n}", others) for n in range(2, 50)], LIKES)
+        field, rule, found, before = drift_after(index, "films")
+        assert check_others(field, rule, found, before)
+
+
+@pytest.mark.usefixtures("wide")
+def test_counts_without_logarithms_leave_no_bounds(rated, tmp_path):
+    with copied(rated, tmp_path) as index, in_memory() as fresh:
+        content = {name: likes(own) for name, own in rows().items()} | {"new": {"w1": 1 << 16}}
+        index.items("films").expand(["d1"])
+        index.add([("new", content["new"])], LIKES)
+        fresh.add([*content.items()], LIKES)
+        sets = [["d1"], ["new", "d2"]]
+        assert answers(index, sets, {}, 5, "films") == answers(fresh, sets, {}, 5, "films")
+        assert found_and_before(index)[2] is None
 
 
 @pytest.mark.parametrize("seed", range(20))
