@@ -19,7 +19,7 @@ import typer
 import setsearch
 from setsearch.cli.help import PanelCommand, PanelGroup
 from setsearch.cli.options import with_collection
-from setsearch.cli.output import say
+from setsearch.cli.output import be_quiet, say
 from setsearch.errors import Fault, SetsearchError, fault_of
 
 INTERRUPTED = 130  # the exit code of shells after Ctrl-C
@@ -81,7 +81,7 @@ def make_app(names: Iterable[str]) -> typer.Typer:
 
 def run() -> None:
     """Run the command line as a process of its own."""
-    if {*sys.argv[1:2]} <= {*PANELS["Index"]}:
+    if _command() in ("", *PANELS["Index"]):
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was begun goes, as by Ctrl-C
     try:
         main()
@@ -93,7 +93,7 @@ def main() -> None:
     """Run the command line; an error becomes one line on stderr and an exit code, never a traceback."""
     _prepare()
     try:
-        command = sys.argv[1]
+        command = _command()
         app = make_app([command] if command in COMMANDS else COMMANDS)
         code = app(standalone_mode=False)
         if sys.stdout is not None:
@@ -121,7 +121,13 @@ def main() -> None:
         code = _fail(f"out of memory, or a library cannot be loaded ({first}); {_kept()}", 1)
     except Exception as error:
         code = _tell_unexpected(error)
+    be_quiet(False)  # a process may run several commands
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _command() -> str:
+    """The command that is wanted; empty for none."""
+    return next((own for own in sys.argv[1:] if not own.startswith("-")), "")
 
 
 def _show_version(requested: bool) -> None:
@@ -133,6 +139,9 @@ def _show_version(requested: bool) -> None:
 def _options(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True)
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Tell errors only: `setsearch -q COMMAND ...`.", callback=be_quiet)
     ] = False,
 ) -> None:
     """The options of `setsearch` itself; a callback also makes typer keep the name of a single command."""
@@ -179,5 +188,5 @@ def _tell_unexpected(error: Exception) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    say("Error: " + " ".join(message.splitlines()))
+    say("Error: " + " ".join(message.splitlines()), is_error=True)
     return code

@@ -42,8 +42,28 @@ Row = dict[str, Any]
 Show = Callable[..., None]  # of rows, and of the columns that there would be, if there are none
 
 
-def say(message: str) -> None:
+_is_quiet = False
+
+
+def be_quiet(wanted: bool) -> None:
+    """Let messages be errors only, or all again."""
+    global _is_quiet
+    if wanted != _is_quiet:
+        import logging
+
+        logging.getLogger("setsearch").setLevel(logging.ERROR if wanted else logging.NOTSET)
+    _is_quiet = wanted
+
+
+def is_quiet() -> bool:
+    """Whether only errors are told."""
+    return _is_quiet
+
+
+def say(message: str, *, is_error: bool = False) -> None:
     """A message for people, on stderr, with flags in place of parameters; its names and texts are of strangers."""
+    if _is_quiet and not is_error:
+        return
     shown = with_flags(message).translate({**CONTROL, ord("\n"): "\n"})
     print(shown.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
 

@@ -4,9 +4,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
+from setsearch.cli.output import is_quiet
 from setsearch.core.threads import beside
 
 T = TypeVar("T")
@@ -26,7 +27,7 @@ def tell(what: str, share: Callable[[], float | None] = lambda: None) -> Iterato
     """
     line = _Line(what, share)
     try:
-        with beside(line.run):
+        with nullcontext() if is_quiet() else beside(line.run):
             yield line.follow
     finally:
         line.end()

@@ -14,6 +14,7 @@ import pytest
 from typer.main import get_command
 
 import setsearch
+from setsearch.cli import progress
 from setsearch.cli.app import COMMANDS, make_app
 from setsearch.cli.output import with_flags
 from setsearch.core import NOT_BUILT, binding
@@ -29,6 +30,22 @@ def animals(tmp_path):
 
 def test_version(run):
     assert run("--version") == (0, f"setsearch {setsearch.__version__}\n", "")
+
+
+def test_a_quiet_command_tells_errors_only(run, failed, tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(progress, "STEP_OF_LINES", 0.0001)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("lions and tigers " * 40_000)
+    (tmp_path / "notes" / "b.pdf").write_bytes(b"%PDF-1.4 broken")
+    fixture = Path(__file__).parents[1] / "fixtures" / "0.3.0.db"
+    (tmp_path / "old.db").write_bytes(fixture.read_bytes())
+    told = run("index", "loud.db", "notes")[2]
+    assert "b.pdf" in told and "indexing" in told
+    assert run("--quiet", "index", "a.db", "notes") == (0, "", "")
+    assert run("-q", "info", "old.db")[::2] == (0, "") and caplog.records == []
+    failed(run("-q", "delete", "a.db", "c.txt"), 1, "no item 'c.txt' to delete")
+    failed(run("-q", "expand"), 2, "Missing argument")
+    assert run("index", "a.db", "notes")[2] != "", "the next command of the process is not quiet"
 
 
 @pytest.mark.usefixtures("animals")
