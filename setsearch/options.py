@@ -28,6 +28,7 @@ KINDS = {
     "string": "is a text",
     "float": "must be a number",
     "int": "must be a whole number",
+    "model_attributes": "is a JSON object",
 }
 
 
@@ -334,9 +335,11 @@ def refuse(door: str, given: Mapping[str, Any]) -> None:
 
 def in_words(problem: Mapping[str, Any]) -> str:
     """One of the errors of pydantic, which reads the questions of some doors, in our words."""
-    name = ".".join(str(part) for part in problem["loc"] if part not in ("str", "int")) or "the body, a JSON object"
+    name = ".".join(str(part) for part in problem["loc"] if part not in ("str", "int"))
     kind, context = problem["type"], problem.get("ctx", {})
     wanted = KINDS.get(kind.removesuffix("_type").removesuffix("_parsing"))
+    if not name:
+        name, wanted = "the body", "is a JSON array of objects" if kind == "list_type" else KINDS["model_attributes"]
     if kind == "value_error":
         return str(context["error"])
     if kind == "literal_error":

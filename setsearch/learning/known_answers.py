@@ -79,6 +79,8 @@ def read_known(source: str, reading: Reading, given: Mapping[str, str] | None = 
     problems.sort(key=_line)  # some rows are read ahead of others
     if not found:
         hint = "rows have the columns item and decision, references notes (N1) or keywords"
+        if problems and problems[0].startswith(f"{source} "):  # of the whole file
+            raise SourceError(problems[0])
         put_off = f" but {later:,} later" if later else ""
         raise SourceError(f"{source} has no answers{put_off}; {'; '.join(problems[:1]) or hint}")
     kept = [(item, said) for item, (said, place) in answers.items() if place != COMMAND_LINE]

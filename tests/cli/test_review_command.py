@@ -192,6 +192,7 @@ def test_an_import_tells_what_it_changes(review, tmp_path):
     assert f"1 answer changed:\n  {first} no -> yes, on the command line\n" in review("q\n", first)[2]
     (tmp_path / "a.csv").write_text("item,decision\nr1,maybe\n")
     assert "a.csv has no answers but 1 later;" in review("q\n", "--known", "a.csv")[2]
+    assert "Error: none.ris does not exist\n" in review("q\n", "--known", "none.ris")[2]
 
 
 def test_records_of_ris_are_known_by_their_ids(tmp_path):

@@ -226,7 +226,7 @@ def test_the_command_line_adds_vectors_from_files_and_tables(run, tmp_path):
         (["v.npy"], "--ids FILE names the rows of a .npy file; give it"),
         (["v.jsonl", "--ids", "ids.txt"], "and of no other"),
         ([], "give one source of vectors"),
-        (["notes.jsonl"], "has no column 'vector'"),
+        (["notes.jsonl"], "has no column 'vector'; it has id, text (choose with --id, --vector)"),
         (["ids.txt"], "ids.txt"),
         (["v.npy", "--ids", "notes.jsonl"], "no '{"),
         (["--table", "nowhere"], "there is no table 'nowhere'"),

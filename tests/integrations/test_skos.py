@@ -58,3 +58,5 @@ def test_the_command(tmp_path, run, failed):
     assert code == 0
     assert sets_of(rdflib.Graph().parse(data=out, format="turtle")) == {"cats": {"lion", "tiger"}}
     failed(run("set", "export", "a.db", "--skos", "--base", "nowhere"), 2, "'nowhere'")
+    failed(run("set", "export", "a.db", "--skos", "--csv"), 2, "--skos writes Turtle; leave --csv and --tsv out")
+    failed(run("set", "export", "a.db", "--base", "https://example.org/"), 2, "--base is how addresses of --skos begin")

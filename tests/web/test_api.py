@@ -208,7 +208,7 @@ def test_mistakes_are_told_in_one_line(asked, path, query, status, said):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        *((b"", "the body"), (b"[]", "JSON object"), (b"{,", "broken JSON")),
+        *((b"", "the body"), (b"[]", "the body is a JSON object, not []"), (b"{,", "broken JSON")),
         *((b"[" * 100_000, "nested too deep; /openapi.json"), (b'{"seeds": ["\xff"]}', "not UTF-8; /openapi.json")),
     ],
 )
@@ -216,6 +216,20 @@ def test_bodies_that_are_no_question(asked, body, said):
     json_ = {"content-type": "application/json"}
     status, _, answer = asked.ask("/api/expand", method="POST", body=body, headers=json_)
     assert (status, said in json.loads(answer)["error"]) == (422, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"name": "cats"}', "the body is a JSON array of objects, not {'name': 'cats'}"),
+        (b'["cats"]', "0 is a JSON object, not 'cats'"),
+        (b'[{"name": "cats", "accepted": "lion"}]', "0.accepted is a list of texts, not 'lion'"),
+    ],
+)
+def test_bodies_that_are_no_sets(asked, body, said):
+    json_ = {"content-type": "application/json"}
+    status, _, answer = asked.ask("/api/sets", method="POST", body=body, headers=json_)
+    assert (status, json.loads(answer)) == (422, {"error": said})
 
 
 def test_who_may_do_what(serve, animals):

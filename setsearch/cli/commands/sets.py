@@ -9,7 +9,7 @@ import setsearch
 from setsearch.answers.saved.groups import wanted_sets
 from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
 from setsearch.cli.options import Collection, Command, Items, Top, with_collection, with_options
-from setsearch.cli.output import Show, format_options, print_json, print_lines, say
+from setsearch.cli.output import Show, format_options, print_csv, print_json, print_lines, print_tsv, say
 from setsearch.errors import UsageError
 
 app = typer.Typer(help="Save sets in the database, change and show them.", rich_markup_mode=None)
@@ -185,6 +185,10 @@ def export(
     """
     from setsearch.answers.saved.exchange import OF_MEMBER, member_rows
 
+    if skos and show in (print_csv, print_tsv):
+        raise UsageError("--skos writes Turtle; leave --csv and --tsv out")
+    if base is not None and not skos:
+        raise UsageError("--base is how addresses of --skos begin; give both")
     with db.open() as index:
         if skos:
             from setsearch.integrations.skos import BASE, as_skos

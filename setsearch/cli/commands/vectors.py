@@ -140,5 +140,5 @@ def _read_rows(db: Collection, source: str | None, place: Place) -> Iterator[Pai
     with closing(sqlite3.connect(db.path)) if place.table is not None else nullcontext() as host:
         table = None if place.table is None else TableRows(place.table, host)
         for position, row in RowReader(table=table).read(str(db) if source is None else source):
-            require_columns(position, row, place.id, place.vector)
+            require_columns(position, row, place.id, place.vector, choose="choose with `id`, `vector`")
             yield row[place.id], row[place.vector]

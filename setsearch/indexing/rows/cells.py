@@ -47,8 +47,13 @@ def missing_column(values: Mapping[str, Any], *names: str | None) -> str | None:
     return next((name for name in names if name is not None and name not in values), None)
 
 
-def require_columns(position: str, values: Mapping[str, Any], *names: str | None) -> None:
-    """Raise SourceError if a row lacks one of some columns."""
+def require_columns(
+    position: str,
+    values: Mapping[str, Any],
+    *names: str | None,
+    choose: str = "choose when indexing: `id`, `text`, `items`, ...",
+) -> None:
+    """Raise SourceError, which tells how to `choose` columns, if a row lacks one of some."""
     missing = missing_column(values, *names)
     if missing is None:
         return
@@ -59,7 +64,7 @@ def require_columns(position: str, values: Mapping[str, Any], *names: str | None
     more = f" and {len(known) - SHOWN_NAMES:,} more" if len(known) > SHOWN_NAMES else ""
     columns = ", ".join(known[:SHOWN_NAMES]) + more if known else "none"
     is_bare = type(values) is Cells and any(str(name).isdecimal() for name in values)
-    way_out = "the first line names columns" if is_bare else "choose when indexing: `id`, `text`, `items`, ..."
+    way_out = "the first line names columns" if is_bare else choose
     raise SourceError(f"{position} has no column {missing!r}; it has {columns} ({way_out})")
 
 
