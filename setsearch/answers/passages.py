@@ -22,9 +22,7 @@ MARKED = 12  # features that say most for a set; words of these are marked
 LEAST_SHARE = 1 / 5  # of the weight of the first feature, that a marked one has
 LONGEST_WORD = 24  # characters by which a snippet may be longer to end with a word
 LOOKED_AT = 200_000  # characters of a text
-LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_"
-APART = ' ()[]{}<>"-;:!?/\\|=*&%$@^~`'  # what never stands inside of words, nor belongs to one
-_blanks, _between_blanks, _beyond_ascii = re.compile(r"\s+"), re.compile(r"\S+"), re.compile(r"[^\x00-\x7f]")
+_blanks, _between_blanks = re.compile(r"\s+"), re.compile(r"\S+")
 
 
 Marked = tuple[int, int, float]  # where a word begins and ends, and its weight
@@ -63,11 +61,6 @@ def make_snippets(fields: Fields, parts: Mapping[int, Sequence[Contribution]]) -
         own_text = unicodedata.normalize("NFC", text[:LOOKED_AT])
         snippets[id] = best_passage(own_text, marked_places(own_text, analyzer, weights))
     return snippets
-
-
-def is_simple(word: str) -> bool:
-    """Whether all characters are letters, digits and low lines of ASCII."""
-    return word.isascii() and f"a{word}".isidentifier()
 
 
 def best_passage(text: str, marked: Iterable[Marked]) -> Snippet:
@@ -186,63 +179,17 @@ def marked_pieces(text: str, analyzer: Analyzer | None, weights: Mapping[str, fl
 def marked_places(text: str, analyzer: Analyzer | None, weights: Mapping[str, float]) -> Iterator[Marked]:
     """Where the words of a text are that have a weight, and these; pairs of characters that overlap are cut."""
     places = Places(words_of_kind(UNICODE), lambda word: [word]) if analyzer is None else analyzer.places
-    found, pieces = _candidates(text, analyzer, weights)
-    for begin, piece in pieces:
-        for start, stop, terms in places[piece]:
+    found: list[Marked] = []
+    for match in _between_blanks.finditer(text):
+        for start, stop, terms in places[match[0]]:
             weight = 0.0
             for term in terms:
                 if term in weights:
                     weight += weights[term]
             if weight:
-                found.add((begin + start, begin + stop, weight))
+                found.append((match.start() + start, match.start() + stop, weight))
     end = 0
     for start, stop, weight in sorted(found):
         if stop > end:
             yield max(start, end), stop, weight
             end = stop
-
-
-def _candidates(
-    text: str, analyzer: Analyzer | None, weights: Mapping[str, float]
-) -> tuple[set[Marked], Iterable[tuple[int, str]]]:
-    """Words with a weight, and the other parts between blanks that may have some, with where they begin.
-
-    A word of letters in ASCII is there as it is, but for its case. It is no part of another where no letter is beside
-    it, nor what may stand inside of words.
-    """
-    lowered, is_custom = text.lower(), analyzer is not None and analyzer.function is not None
-    if len(lowered) != len(text) or is_custom:
-        return set(), ((match.start(), match[0]) for match in _between_blanks.finditer(text))
-    sought = _words_of(text, weights, analyzer)
-    lowered = lowered.replace("\n", " ").replace("\t", " ") + "  "
-    begins = set() if text.isascii() else {_begin(lowered, match.start()) for match in _beyond_ascii.finditer(text)}
-    found: set[Marked] = set()
-    for word, weight in sought.items():
-        place, size = lowered.find(word), len(word)
-        is_plain = analyzer is not None and is_simple(word)
-        while place >= 0:
-            after = place + size
-            before, behind = lowered[place - 1], lowered[after]
-            if before in LETTERS or behind in LETTERS:
-                after = place + 1
-            elif is_plain and before in APART and (behind in APART or (behind in ".," and lowered[after + 1] in APART)):
-                if weight:
-                    found.add((place, after, weight))
-            else:
-                begins.add(_begin(lowered, place))
-                after = max(lowered.find(" ", place), place + 1)
-            place = lowered.find(word, after)
-    return found, [(begin, text[begin : lowered.find(" ", begin)]) for begin in begins]
-
-
-def _words_of(text: str, weights: Mapping[str, float], analyzer: Analyzer | None) -> dict[str, float]:
-    """The words of a text that may have a weight, and these."""
-    if analyzer is None or not analyzer.has_stems:
-        return {word: weights.get(word, 0.0) for word in map(str.lower, filter(None, weights))}
-    terms = {word: analyzer.term(word) for word in {*analyzer.words.split(text)}}
-    return {word: weights[term] for word, term in terms.items() if term and term in weights}
-
-
-def _begin(lowered: str, place: int) -> int:
-    """Where what stands between two blanks begins."""
-    return lowered.rfind(" ", 0, place) + 1
