@@ -59,7 +59,6 @@ class Decisions:
         self._known: list[Row] | None = None  # None if the set was never there
         self._own: list[Row] = []  # what this object wrote
         self._written: set[Row] = set()  # the same, and what it knew from the start
-        self._last: tuple[dict[int, int], int] | tuple[()] = ()  # the seal of its last write, and the last number
 
     def read(self) -> list[Decision]:
         """All decisions in their order; those known from the start come first. Raises ChangedSet."""
@@ -100,7 +99,8 @@ class Decisions:
             before = stored.rows(self.name, said)
             for theirs in (_decision(row) for row in before.values() if not known and row not in self._written):
                 _require_agreed(theirs, said[theirs.item], own[theirs.item][0], replaces)
-            last = 0 if known else self._last_number(stored)
+            free = "select coalesce(max(number), 0) + 1 from setsearch_member where name = ?"
+            (first,) = cursor.execute(free, (self.name,)).fetchone()
             with stored.changing(self.name, said):
                 cursor.executemany(
                     "insert or replace into setsearch_member (name, item, accepted, number, time, reason, note, over) "
@@ -111,11 +111,10 @@ class Decisions:
                             *_texts(before.get(item), word, *own[item]),
                             None if known or item not in before else _earlier(before[item]),
                         )
-                        for number, (item, word) in enumerate(said.items(), last + 1)
+                        for number, (item, word) in enumerate(said.items(), first)
                     ],
                 )
             after = stored.rows(self.name, said)
-            self._last = () if known else (stored.seal(), last + len(said))
         self._known = [row for row in self._known or () if row[1] not in after] + [*after.values()]
         self._own += [] if known else after.values()
         self._written.update(after.values())
@@ -166,13 +165,6 @@ class Decisions:
             if stored.items_of(self.name) is None:
                 stored.begin(self.name, self.items)
                 stored.insert(self._known or ())
-
-    def _last_number(self, stored: StoredSets) -> int:
-        """The number of the last decision; all are looked at only if anybody has changed members since this object."""
-        if self._last and self._last[0] == stored.seal():
-            return self._last[1]
-        statement = "select coalesce(max(number), 0) from setsearch_member where name = ?"
-        return int(stored.cursor.execute(statement, (self.name,)).fetchone()[0])
 
     def _require_there(self, stored: StoredSets) -> bool:
         """Whether the set is there; raises ChangedSet if it was, and is no more."""
