@@ -6,7 +6,7 @@ from typing import Protocol, Unpack
 
 from setsearch.answers.results import Found
 from setsearch.arrays import Entries, Ints
-from setsearch.errors import InvalidParameter
+from setsearch.errors import InvalidParameter, QueryError
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
 from setsearch.options import Id, Ids, ModelOptions
@@ -57,9 +57,9 @@ class Described(Protocol):
         """As `Reading.fields`."""
 
 
-def find_all(reading: Described, names: Ids, hint: bool = True) -> list[str]:
-    """As `Reading.find_all`."""
-    given, found = [*map(id_text, names)], dict[str, str]()
+def find_each(reading: Described, names: Ids) -> dict[str, str | QueryError]:
+    """Names as the index has them, or why it has none (without similar ones), by the names that are given."""
+    given, found = [*map(id_text, names)], dict[str, str | QueryError]()
 
     def add(fields: Fields, ids: Mapping[str, int]) -> list[str]:
         """Add the names of what was found; those that are missing."""
@@ -75,8 +75,23 @@ def find_all(reading: Described, names: Ids, hint: bool = True) -> list[str]:
             missing = add(contexts, contexts.find_all([name for name in missing if isinstance(name, str)]))
     if missing:  # by titles, or not at all
         with reading.stored() as fields:
-            add(fields, {name: fields.resolve(name, hint) for name in missing})
-    return [found[name] for name in given]
+            for name in missing:
+                try:
+                    add(fields, {name: fields.resolve(name, hint=False)})
+                except QueryError as error:
+                    found[name] = error
+    return found
+
+
+def find_all(reading: Described, names: Ids, hint: bool = True) -> list[str]:
+    """As `Reading.find_all`."""
+    given = [*map(id_text, names)]
+    found = find_each(reading, given)
+    for name, own in found.items():
+        if isinstance(own, QueryError):
+            with reading.stored() as fields:
+                fields.resolve(name, hint)  # raises it, perhaps with similar names
+    return [str(found[name]) for name in given]
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import NoReturn, Unpack
+from typing import Any, NoReturn, Unpack
 
 import numpy as np
 
@@ -132,6 +132,16 @@ class NumericReading(BaseReading, Named):
     def find_all(self, names: Ids, hint: bool = True) -> list[str]:
         """The names of items as the index has them, one for each; raises as `find` does."""
         return [self.find(name, hint) for name in names]
+
+    def find_each(self, names: Ids) -> dict[str, str | QueryError]:
+        """As `Reading.find_each`."""
+        found: dict[Any, str | QueryError] = {}
+        for name in names:
+            try:
+                found[name] = self.find(name, hint=False)
+            except QueryError as error:
+                found[name] = error
+        return found
 
     def vocabularies(self) -> Iterator[Names]:
         """The names of the items, within one transaction."""

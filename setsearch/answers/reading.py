@@ -10,14 +10,14 @@ import numpy as np
 
 from setsearch.answers.answer import BaseReading, Hits
 from setsearch.answers.contributions import set_features, weighted_query
-from setsearch.answers.finding import Named, Names, find_all, item_entries
+from setsearch.answers.finding import Named, Names, find_all, find_each, item_entries
 from setsearch.answers.hits import PLACES, best_hits, explain_item, wanted_of
 from setsearch.answers.passages import find_headlines
 from setsearch.answers.results import Asked, Explanation, SetFeature, Statistics, WeightedQuery
 from setsearch.answers.word_notes import word_notes
 from setsearch.arrays import Floats, only
 from setsearch.core.question import Asking, now, one_after_another
-from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, SetsearchError
+from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, QueryError, SetsearchError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy, Fresh, parse_fresh
 from setsearch.models import Lift
@@ -260,6 +260,10 @@ class Reading(BaseReading, Named):
     def find_all(self, names: Ids, hint: bool = True) -> list[str]:
         """Names as the index has them, of ids, titles (also without a parenthesis at their end), words or phrases."""
         return find_all(self, names, hint)
+
+    def find_each(self, names: Ids) -> dict[str, str | QueryError]:
+        """Names as `find_all` has them, or the error of those that it would not find, by the names that are given."""
+        return find_each(self, names)
 
     def vocabularies(self) -> Iterator[Names]:
         """The names of the items with their totals, each kind within one transaction; phrases are of contexts only."""

@@ -15,7 +15,7 @@ from setsearch.answers.saved.groups import Marks, unknown_set
 from setsearch.answers.saved.stored import LONGEST_NAME, StoredSets, marks_by_side
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
-from setsearch.errors import AmbiguousItem, ChangedSet, InvalidParameter, NoSeeds, UnknownItem
+from setsearch.errors import ChangedSet, InvalidParameter, NoSeeds, UnknownItem
 from setsearch.memory.fields import Fields
 from setsearch.options import Id, Ids
 from setsearch.search.request import Seeds, parse_seeds
@@ -227,21 +227,7 @@ def gone_note(place: object, name: str, gone: Sequence[str]) -> str:
 
 def those_gone(reading: AnyReading, members: Sequence[str]) -> list[str]:
     """The members that the index has no longer."""
-    if isinstance(reading, NumericReading):
-        known = reading.titles(members)
-        return [member for member in members if member not in known]
-    gone = []
-    with reading.stored() as fields:
-        found = fields.first.find_all(members)
-    for member in members:
-        if member not in found:
-            try:
-                reading.find(member, hint=False)
-            except AmbiguousItem:
-                continue
-            except UnknownItem:
-                gone.append(member)
-    return gone
+    return [name for name, own in reading.find_each(members).items() if isinstance(own, UnknownItem)]
 
 
 def fill_set(empty: ItemSet, accepted: Ids, rejected: Ids) -> None:

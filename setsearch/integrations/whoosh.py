@@ -13,7 +13,6 @@ The terms are Whoosh's own, by the analyzers of its fields; no text is copied. R
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from copy import copy
 from typing import Any
 
@@ -26,7 +25,7 @@ from whoosh.qparser.taggers import RegexTagger
 
 from setsearch.answers.sets import Question
 from setsearch.arrays import Floats, Ints, only
-from setsearch.errors import AmbiguousItem, SetsearchError, UnknownItem
+from setsearch.errors import SetsearchError
 from setsearch.integrations.whoosh_documents import WhooshDocuments, segment_of
 from setsearch.memory.fields import Fields
 from setsearch.options import MODEL, SAVED, Option, check, offered, refuse
@@ -200,11 +199,8 @@ class SetQuery(query.Query):  # type: ignore[misc]
 
     def _known(self, items: str, names: Iterable[str]) -> list[str]:
         """Those of the names that the database has."""
-        reading, known = self.sets.index.items(items), list[str]()
-        for name in names:
-            with suppress(UnknownItem, AmbiguousItem):
-                known += reading.find_all([name], hint=False)
-        return known
+        found = self.sets.index.items(items).find_each(names)
+        return [own for own in found.values() if isinstance(own, str)]
 
     def _strongest(self) -> list[str]:
         """The words that speak most for the set; none for a set without an answer."""

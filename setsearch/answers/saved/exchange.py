@@ -1,12 +1,11 @@
 """Saved sets in and out, as rows: one row a member (of a CSV file), or one row a set with its members (of JSON)."""
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from setsearch.answers.decisions import ANSWERS
-from setsearch.answers.reading import Reading
 from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.sets import AnyReading, ItemSet, new_set
 from setsearch.errors import InvalidItem, InvalidParameter, QueryError, SetsearchError, SourceError, UnknownSet
@@ -198,22 +197,13 @@ class Keeper:
         return sets
 
 
-def _find(reading: AnyReading, items: Iterable[str | int]) -> dict[str | int, str | QueryError]:
-    """Items as the index names them, or why it does not."""
-    found: dict[str | int, str | QueryError] = {}
-    names = {item: str(item) for item in items}
-    if isinstance(reading, Reading):
-        with reading.stored() as fields:
-            ids = fields.find_all([*names.values()])
-            described = fields.describe([*ids.values()])
-        found = {item: described[ids[name]][0] for item, name in names.items() if name in ids}
-    for item, name in names.items():
-        if item not in found:  # a title, a phrase, or unknown
-            try:
-                found[item] = reading.find(name.strip(), hint=False)
-            except QueryError as error:
-                found[item] = error
-    return found
+def _find(reading: AnyReading, items: Collection[str | int]) -> dict[str | int, str | QueryError]:
+    """Items as the index names them, perhaps without the blanks around them, or why it does not."""
+    found = reading.find_each(map(str, items))
+    unknown = [name for name, own in found.items() if isinstance(own, QueryError)]
+    stripped = reading.find_each([name.strip() for name in unknown])
+    found |= {name: stripped[name.strip()] for name in unknown}
+    return {item: found[str(item)] for item in items}
 
 
 def _is_whole(row: Mapping[str, Any]) -> bool:
