@@ -26,7 +26,7 @@ from setsearch.answers.sets import (
 from setsearch.answers.tables import html_table
 from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownSet, UsageError
 from setsearch.memory.catalog import defaults_of, list_readings
-from setsearch.memory.readings import FieldsBy, Fresh, Readings, parse_fresh
+from setsearch.memory.readings import FieldsBy, Readings
 from setsearch.memory.shared import memory_of
 from setsearch.options import ROUNDS, Id, Ids, Progress, progress_of, require_several
 from setsearch.search.request import id_list
@@ -37,6 +37,7 @@ from setsearch.sqlite.sql import Table
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.ids import collection_of, id_text, name_in
 from setsearch.storage.relation import TEXT, Relation, delete_relation, find_again, find_relation, load_relations
+from setsearch.storage.revisions import Fresh, parse_fresh
 from setsearch.storage.synced_source import SyncedSource, describe_table, drop_source, load_source, refuse_synced
 
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing

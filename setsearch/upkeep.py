@@ -11,14 +11,14 @@ from setsearch.errors import SourceError, UsageError
 from setsearch.indexing import vectors as indexing
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import Changes, needs_sync, sync
-from setsearch.memory.readings import Fresh, Readings, is_fresh
+from setsearch.memory.readings import Readings
 from setsearch.options import Ids, Progress
 from setsearch.search.latent_items import latent_vectors
 from setsearch.sqlite.database import Database
 from setsearch.storage.ids import collection_of, name_in, plain_name
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import VECTORS_OF, create_relation, find_again, load_relations, relations_by_reading
-from setsearch.storage.revisions import Revision
+from setsearch.storage.revisions import Fresh, Revision
 from setsearch.storage.vectors import (
     LATENT,
     VectorSource,
@@ -177,7 +177,7 @@ def _renew_latent(parts: Parts, name: str, fresh: Fresh) -> None:
             source = vector_source(kind)
             if source is not None and source.state is not None:
                 made = Revision(relation.id, *source.state)
-                stale += [] if is_fresh(relation, made, fresh) else [kind.name]
+                stale += [] if relation.history.is_fresh(made, fresh, relation.items.size) else [kind.name]
                 have_others = kind is relation.features and parts.readings.words(relation) is not None
     if have_others:
         with parts.database.write() as cursor:

@@ -19,7 +19,7 @@ from setsearch.arrays import Floats, only
 from setsearch.core.question import Asking, now, one_after_another
 from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, QueryError, SetsearchError
 from setsearch.memory.fields import Fields
-from setsearch.memory.readings import FieldsBy, Fresh, parse_fresh
+from setsearch.memory.readings import FieldsBy
 from setsearch.models import Lift
 from setsearch.models.defaults import Defaults
 from setsearch.options import ExpandOptions, Id, Ids, ModelOptions, refuse
@@ -41,6 +41,7 @@ from setsearch.search.request import (
 from setsearch.search.together import together
 from setsearch.search.weights import SeedWeights
 from setsearch.storage.ids import id_text, plain_name
+from setsearch.storage.revisions import Fresh, parse_fresh
 
 T = TypeVar("T")
 

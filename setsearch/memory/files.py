@@ -71,10 +71,15 @@ class ArrayFiles:
         return all(mapped.are_intact() for mapped in self._all(relation))
 
     def write(self, relation: int, kind: str, state: Sequence[int], arrays: Named) -> bool:
-        """Write the file of what was derived from a state, unless another process does; whether it was written."""
+        """Write the file of what was derived from a state, unless another process does; whether it was written.
+
+        Of what a host has not committed there is none.
+        """
         file = self._database.file
+        if file is None or not self.may_be_written or self._database.is_nested:
+            return False
         with suppress(OSError, SetsearchError):
-            return file is not None and write_arrays(file, beside(file, f"{kind}-{relation}"), [*state], arrays)
+            return write_arrays(file, beside(file, f"{kind}-{relation}"), [*state], arrays)
         return False
 
     def delete(self, relations: Iterable[Relation]) -> None:

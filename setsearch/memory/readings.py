@@ -1,15 +1,14 @@
 """The readings of a database: which lists and contexts answer a question, and how old they may be."""
 
-import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from setsearch.errors import InvalidParameter, LostArrays, SetsearchError, TakenOver, UnknownReading
+from setsearch.errors import LostArrays, SetsearchError, TakenOver, UnknownReading
 from setsearch.lists import LOCK
 from setsearch.memory.catalog import default_reading, defaults_of
 from setsearch.memory.content import RelationContent, read_content, state_of
@@ -24,16 +23,14 @@ from setsearch.memory.word_contexts import (
     contexts_state,
     mapped_arrays,
     read_contexts,
-    read_sizes,
-    sizes_of,
 )
 from setsearch.models.values import ValueRule
 from setsearch.sqlite.database import Database
 from setsearch.storage.analyzers import Analyzers
-from setsearch.storage.generations import CONTEXTS, LISTS, Generation, find_generation
+from setsearch.storage.generations import CONTEXTS, LISTS, Generation
 from setsearch.storage.ids import name_in
 from setsearch.storage.relation import Relation, find_again, load_relations, relations_by_reading
-from setsearch.storage.revisions import Revision
+from setsearch.storage.revisions import Fresh
 
 BOTH = tuple(COEFFICIENTS)
 BY = {"documents": (), "contexts": tuple(name for name in BOTH if name != "documents"), "both": BOTH}
@@ -47,8 +44,6 @@ VERSIONS = 2  # of a relation that stay in memory: a host may roll back to the o
 MERGED_SHARE, FEW_TO_MERGE = 1 / 100, 100  # changed items up to which stored lists are brought up to date when read
 UNEXPECTED = ArithmeticError, LookupError, TypeError, ValueError  # of arrays that are not what they were
 
-Fresh = str | float | None  # as `parse_fresh` has it
-NOW = "now"
 DERIVED = "derived"  # with whose lock contexts are derived
 FieldsBy = Callable[[str], Fields | None]  # the fields of a key of BY; None without contexts
 
@@ -144,7 +139,7 @@ class Readings:
             with self._memory.alone(DERIVED):
                 with self._database.read() as cursor:  # another thread may have derived
                     opened = self.version(cursor, name)
-                    generation = self._generation(opened.relation) if required else None
+                    generation = self._memory.contexts.generation(opened.relation) if required else None
                     is_stored = generation is None or generation.id != IN_MEMORY
                     if is_stored and not self.needs_contexts(opened, fresh):
                         return
@@ -163,7 +158,6 @@ class Readings:
         from setsearch.memory.derivation import derive_contexts
 
         relation = version.relation
-        rule = _default_rule(relation, relation.features.name)
         assert version.analyzer is not None
         find = partial(find_again, name=name)
         contexts = derive_contexts(self._database, find, version.analyzer, required, tell)
@@ -174,7 +168,7 @@ class Readings:
             if relation.features.titles_shown:
                 self._memory.versions.pop(relation.id, None)  # its titles are older
         if contexts.generation.id != IN_MEMORY:
-            self._write_contexts(contexts, rule)
+            self._write_contexts(version, contexts)
         return True
 
     def refresh(self, name: str, fresh: Fresh, tell: Callable[[float], None]) -> None:
@@ -204,19 +198,19 @@ class Readings:
             mapped = self.files.map(relation, kind)
             state = None if mapped is None else state_of(mapped)
         else:
-            generation = self._generation(relation)
+            generation = self._memory.contexts.generation(relation)
             state = None if generation is None else generation.state
         changed = None if state is None else relation.history.changed_items(state)
         return changed is not None and len(changed) <= max(FEW_TO_MERGE, MERGED_SHARE * relation.items.size)
 
     def words(self, relation: Relation) -> WordVocabulary | None:
         """The words of a collection that have contexts, as they are now; None without contexts."""
-        outline = self._outline(relation)
+        outline = self._memory.contexts.outline(relation)
         return None if outline is None else WordVocabulary(outline[1])
 
     def describe_contexts(self, relation: Relation) -> dict[str, Any]:
         """The number of words with contexts and of the contexts, and how old these are; empty without contexts."""
-        outline = self._outline(relation)
+        outline = self._memory.contexts.outline(relation)
         if outline is None:
             return {}
         state, words, sizes = outline
@@ -229,8 +223,8 @@ class Readings:
 
     def needs_contexts(self, opened: Opened, fresh: Fresh) -> bool:
         """Whether contexts are to be derived: there are none, or these lack more than `fresh` allows."""
-        generation = self._generation(opened.relation)
-        if generation is not None and not is_fresh(opened.relation, generation.state, fresh):
+        relation, generation = opened.relation, self._memory.contexts.generation(opened.relation)
+        if generation and not relation.history.is_fresh(generation.state, fresh, relation.items.size):
             return True
         return self._word_contexts(opened) is None and self._wants_contexts(opened)
 
@@ -245,59 +239,26 @@ class Readings:
 
     def _word_contexts(self, opened: Opened) -> WordContexts | None:
         """The contexts of a collection: those that the file holds, or those that only memory does."""
-        version, relation, _ = opened
-        generation = self._generation(relation)
-        found = self._known_contexts(relation, generation)
+        (version, relation, _), known = opened, self._memory.contexts
+        generation = known.generation(relation)
+        found = known.of(generation)
         if generation is None or found is not None:
             return found
         with self._memory.alone(CONTEXTS, relation.id):
-            generation = self._generation(relation)
-            found = self._known_contexts(relation, generation)  # another thread may have read them
+            generation = known.generation(relation)
+            found = known.of(generation)  # another thread may have read them
             if generation is None or found is not None:
                 return found
             try:
                 found = self._read_contexts(opened, generation)
             except LostArrays:
-                self._memory.distrusted.add(generation.id)
+                known.distrusted.add(generation.id)
                 return None
             with LOCK:
-                self._memory.contexts[relation.id] = found
+                known[relation.id] = found
                 if relation.features.titles_shown:
                     self._memory.versions[relation.id] = [version]
             return found
-
-    def _known_contexts(self, relation: Relation, generation: Generation | None) -> WordContexts | None:
-        """The contexts of a generation, if they are in memory."""
-        known = self._memory.contexts.get(relation.id)
-        are_its_own = generation is not None and known is not None and known.generation.id == generation.id
-        return known if are_its_own else None
-
-    def _generation(self, relation: Relation) -> Generation | None:
-        """Whose contexts answer: those that the file holds, or those that only memory does."""
-        if relation.contexts == "off":
-            return None
-        generation = find_generation(relation)
-        if generation is not None and generation.id in self._memory.distrusted:
-            generation = None
-        known = self._memory.contexts.get(relation.id)
-        own = None if known is None or known.generation.id != IN_MEMORY else known.generation
-        if own is None or own.state.stamp == relation.stamp:
-            return own or generation
-        if generation is None:  # they may be of a write that was rolled back, or of other texts
-            return own if relation.history.changed_items(own.state) is not None else None
-        return generation
-
-    def _outline(self, relation: Relation) -> tuple[Revision, Sequence[str], Mapping[str, int]] | None:
-        """The revision of contexts, their words, and the size of each field, without lists; None without contexts."""
-        generation = self._generation(relation)
-        if generation is None:
-            return None
-        known = self._known_contexts(relation, generation)
-        try:
-            words, sizes = (known.words.words, sizes_of(known)) if known else read_sizes(generation)
-        except LostArrays:
-            return None
-        return (generation.state, words, sizes) if sizes else None
 
     def _read_contexts(self, opened: Opened, generation: Generation) -> WordContexts:
         version, relation, _ = opened
@@ -399,12 +360,7 @@ class Readings:
         if LISTS in missing:
             self._write_lists(version)
         if CONTEXTS in missing and contexts is not None:
-            self._write_contexts(contexts, _default_rule(version.relation, version.relation.features.name))
-
-    @property
-    def _may_write(self) -> bool:
-        """Whether files of arrays can be written now: of what a host has not committed there are none."""
-        return self.files.may_be_written and not self._database.is_nested
+            self._write_contexts(version, contexts)
 
     def _write_lists(self, version: Version) -> None:
         """Write the file of the lists of a version; memory takes them from there when they are next needed."""
@@ -413,42 +369,14 @@ class Readings:
         of_words = relation.analyzer is None or relation.contexts == "off"  # else contexts answer for them
         readings = ((False, relation.items), (True, relation.features))[: 1 + of_words]
         rules = [version.field(content, side).arrays_of(_default_rule(relation, kind.name)) for side, kind in readings]
-        if self._may_write and self.files.write(relation.id, LISTS, relation.state, chain(content.arrays(), *rules)):
+        if self.files.write(relation.id, LISTS, relation.state, chain(content.arrays(), *rules)):
             version.forget()
 
-    def _write_contexts(self, contexts: WordContexts, rule: ValueRule) -> None:
-        generation, relation = contexts.generation, contexts.generation.state.relation
-        state, arrays = contexts_state(generation), mapped_arrays(contexts, rule)
-        if self._may_write and self.files.write(relation, CONTEXTS, state, arrays):
-            self._memory.contexts.pop(relation, None)
-
-
-def parse_fresh(value: object) -> Fresh:
-    """How far contexts may be behind their texts; raises InvalidParameter.
-
-    None: whatever their age. "now": not at all. 30: what was written in the last 30 seconds may be missing. "5%": up to
-    5 % of the documents may have changed since.
-    """
-    text = value.strip().lower() if isinstance(value, str) else value
-    if text is None or text == NOW or (isinstance(text, str) and re.fullmatch(r"\d+(\.\d+)?\s*%", text)):
-        return str(text) if text else None
-    if isinstance(text, (str, int, float)) and not isinstance(text, bool):
-        with suppress(ValueError, OverflowError):
-            seconds = float(text)
-            if 0 <= seconds < float("inf"):
-                return seconds
-    raise InvalidParameter(f"fresh is 'now', a number of seconds, or a share such as '5%', not {value!r:.40}")
-
-
-def is_fresh(relation: Relation, derived: Revision, fresh: Fresh) -> bool:
-    """Whether what was derived from a revision lacks no more than `fresh` allows."""
-    if fresh is None or derived.stamp == relation.stamp:
-        return True
-    if isinstance(fresh, float):
-        written = relation.history.first_change(derived)
-        return written is not None and 0 <= time.time() - written <= fresh
-    changed = None if fresh == NOW else relation.history.changed_items(derived)
-    return changed is not None and 100 * len(changed) <= float(fresh.rstrip(" %")) * relation.items.size
+    def _write_contexts(self, version: Version, contexts: WordContexts) -> None:
+        relation = version.relation
+        arrays = mapped_arrays(contexts, _default_rule(relation, relation.features.name))
+        if self.files.write(relation.id, CONTEXTS, contexts_state(contexts.generation), arrays):
+            self._memory.contexts.pop(relation.id, None)
 
 
 def _default_rule(relation: Relation, name: str) -> ValueRule:

@@ -5,20 +5,26 @@ of this one; a copy of the file that went another way has other stamps.
 """
 
 import os
+import re
 import sqlite3
 import time
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
 from setsearch.arrays import Ints
+from setsearch.errors import InvalidParameter
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 
 MOST_REVISIONS = 4096  # that are kept
 MOST_ITEMS = 2000  # of one revision; after larger changes everything is read again
 MOST_MOVED = 1 << 17  # that got only other ranges of numbers
 
+NOW = "now"
+
 Row = tuple[int, int, float, bytes | None]
+Fresh = str | float | None  # as `parse_fresh` has it
 
 
 class Revision(NamedTuple):
@@ -87,6 +93,16 @@ class History(NamedTuple):
         rows = self._rows_since(then)
         return rows[0][2] if rows else None
 
+    def is_fresh(self, derived: Revision, fresh: Fresh, n_items: int) -> bool:
+        """Whether what was derived from a revision lacks no more than `fresh` allows, of so many items."""
+        if fresh is None or derived.stamp == self.now.stamp:
+            return True
+        if isinstance(fresh, float):
+            written = self.first_change(derived)
+            return written is not None and 0 <= time.time() - written <= fresh
+        changed = None if fresh == NOW else self.changed_items(derived)
+        return changed is not None and 100 * len(changed) <= float(fresh.rstrip(" %")) * n_items
+
     def _rows_since(self, then: Revision) -> list[Row] | None:
         """(number, stamp, time, items) of all revisions after `then`; None unless history leads from there to now."""
         now = self.now
@@ -101,6 +117,23 @@ class History(NamedTuple):
         if not is_complete or not rows or (rows[0][:2], rows[-1][:2]) != ends:
             return None
         return rows[1:]
+
+
+def parse_fresh(value: object) -> Fresh:
+    """How far contexts may be behind their texts; raises InvalidParameter.
+
+    None: whatever their age. "now": not at all. 30: what was written in the last 30 seconds may be missing. "5%": up to
+    5 % of the documents may have changed since.
+    """
+    text = value.strip().lower() if isinstance(value, str) else value
+    if text is None or text == NOW or (isinstance(text, str) and re.fullmatch(r"\d+(\.\d+)?\s*%", text)):
+        return str(text) if text else None
+    if isinstance(text, (str, int, float)) and not isinstance(text, bool):
+        with suppress(ValueError, OverflowError):
+            seconds = float(text)
+            if 0 <= seconds < float("inf"):
+                return seconds
+    raise InvalidParameter(f"fresh is 'now', a number of seconds, or a share such as '5%', not {value!r:.40}")
 
 
 def random_number() -> int:

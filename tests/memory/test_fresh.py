@@ -444,7 +444,7 @@ def test_what_may_be_missing(tmp_path, monkeypatch):
         assert terms.expand(["apple"], fresh="9.9%").contexts_revision == 2
         index.delete(["d05"])
         now = time.time()
-        monkeypatch.setattr("setsearch.memory.readings.time.time", lambda: now + 61)
+        monkeypatch.setattr("setsearch.storage.revisions.time.time", lambda: now + 61)
         assert terms.expand(["apple"], fresh=3600).contexts_revision == 2
         assert terms.expand(["apple"], fresh="60").contexts_revision == 3
 
