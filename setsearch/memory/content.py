@@ -31,7 +31,7 @@ class Content:
     """Lists of both directions; `absent` are ids below `n_ids` without an item.
 
     `mapped` is the file that holds these lists, and their values; None if memory alone does. `groups`: the fields of
-    the features, if there are several. `described`: the names that both directions know.
+    the features, if there are several. `names`: what both directions know of them.
     """
 
     items: Vocabulary
@@ -41,7 +41,7 @@ class Content:
     absent: Ints
     mapped: Mapped | None
     groups: FeatureGroups | None = field(default=None, kw_only=True)
-    described: dict[bool, Any] = field(default_factory=dict, kw_only=True)
+    names: dict[bool, Any] = field(default_factory=dict, kw_only=True)
 
 
 class Since(NamedTuple):

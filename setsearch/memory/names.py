@@ -15,27 +15,32 @@ from setsearch.arrays import Array, Ints, bincount, offsets
 from setsearch.errors import LostArrays
 from setsearch.lists import LOCK
 from setsearch.storage.generations import json_of
+from setsearch.storage.ids import is_storable
 from setsearch.storage.matching import BREAK, NamePage, is_one_edit
 from setsearch.storage.names import LAST_CHARACTER, MOST_CANDIDATES, Vocabulary
 from setsearch.storage.revisions import Revision
 from setsearch.text.contexts import describe_context
 
 MOST = 1 << 20  # ids; of more, none is kept
+CACHED = 100_000  # names that were asked for, before all are there
 AT_ONCE = 4096  # names that one look-up reads ahead
 AT_FIRST = 64  # look-ups that read nothing ahead: after a write they would be thrown away soon
 SEPARATOR = b"\0"  # between name and title; no name has it
 
 
 class KnownNames:
-    """Some more names are read with each look-up, until all are there. Threads may share it.
+    """The names of a vocabulary that were asked for; some more are read each time, until all are there.
 
-    A new question of three of 126,000 documents takes 690 us, and 815 us if SQLite is asked for names.
+    Threads may share it. A new question of three of 126,000 documents takes 690 us, and 815 us if SQLite is asked for
+    names.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         # Vocabularies without an id are no rows of a table; a shown title is not the name that somebody looks for.
         is_kept = vocabulary.id > 0 and not vocabulary.titles_shown and vocabulary.next_id <= MOST
         self._size = vocabulary.next_id if is_kept else -1
+        self._ids: dict[str, int] = {}  # of names that were looked for
+        self._described: dict[int, tuple[str, str | None]] = {}
         self._asked = 0
         self._half = 1 << max(vocabulary.next_id.bit_length() - 1, 0)  # as many beginnings of hashes as names, about
         self._shift = sys.hash_info.width - self._half.bit_length()
@@ -50,7 +55,34 @@ class KnownNames:
         """Whether all names are there."""
         return self._by_hash is not None
 
-    def learn(self, vocabulary: Vocabulary) -> None:
+    def find(self, vocabulary: Vocabulary, names: Sequence[str]) -> dict[str, int]:
+        """The ids of those names that exist, by the vocabulary within a transaction."""
+        found = {name: self._ids[name] for name in names if name in self._ids}
+        if len(found) < len(names):
+            missing = [name for name in names if name not in found and is_storable(name)]
+            if self.is_complete:
+                return found | self._find(missing)
+            new = vocabulary.find(missing)
+            if len(self._ids) + len(new) <= CACHED:
+                self._ids.update(new)
+            found |= new
+        return found
+
+    def describe(self, vocabulary: Vocabulary, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """(name, title) of ids, likewise. Raises KeyError for one without a name."""
+        if self.is_complete:
+            return self._describe(ids)
+        self._learn(vocabulary)
+        known = self._described
+        missing = set(ids).difference(known)
+        if missing:
+            loaded = vocabulary.describe(sorted(missing))
+            if len(known) + len(loaded) > CACHED:
+                self._described = known = {id: known[id] for id in ids if id in known}
+            known.update(loaded)
+        return {id: known[id] for id in ids}
+
+    def _learn(self, vocabulary: Vocabulary) -> None:
         """Read some more names of the vocabulary, within a transaction. Raises CorruptIndex."""
         self._asked += 1
         if self._asked <= AT_FIRST or self._size < 0 or self.is_complete:
@@ -78,8 +110,8 @@ class KnownNames:
                 self._by_hash = sorted_hashes, ids, array("i", begins.astype(np.int32).tobytes())
                 self._hashes = array("q")
 
-    def find(self, names: Iterable[str]) -> dict[str, int]:
-        """The ids of those names that exist; all names are there."""
+    def _find(self, names: Iterable[str]) -> dict[str, int]:
+        """The same once all names are there."""
         assert self._by_hash is not None
         (hashes, ids, begins), found = self._by_hash, {}
         for name in filter(None, names):
@@ -93,8 +125,8 @@ class KnownNames:
                 place += 1
         return found
 
-    def describe(self, ids: Iterable[int]) -> dict[int, tuple[str, str | None]]:
-        """(name, title) of ids; all names are there. Raises KeyError for one without a name."""
+    def _describe(self, ids: Iterable[int]) -> dict[int, tuple[str, str | None]]:
+        """The same once all names are there."""
         text, starts, ends = self._text, self._starts, self._ends
         found: dict[int, tuple[str, str | None]] = {}  # so it is made in a fiftieth of the time that a typed call takes
         for id in ids:

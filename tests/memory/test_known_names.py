@@ -32,15 +32,15 @@ def test_hits_are_the_same_before_and_after(index):
     sets = [rng.sample(left, n) for n in (1, 2, 3, 10) * 10]
     first = [reading.expand(seeds, 30) for seeds in sets]
     with reading.fields() as fields:
-        names = fields.first._names
+        names = fields.first._item_names
         assert names.is_complete
-        assert names.find(NAMES) == {name: id for id, name in enumerate(NAMES) if name in left}
-        assert names.find(["", "nothing", "name 1\0"]) == {}
+        assert names.find(fields.items, NAMES) == {name: id for id, name in enumerate(NAMES) if name in left}
+        assert names.find(fields.items, ["", "nothing", "name 1\0"]) == {}
         ids = [id for id, name in enumerate(NAMES) if name in left]
         described = fields.items.describe(ids)
-        assert names.describe(described) == described
+        assert names.describe(fields.items, described) == described
         with pytest.raises(KeyError):
-            names.describe([25])
+            names.describe(fields.items, [25])
     assert [reading.expand(seeds, 30) for seeds in sets] == first
     with pytest.raises(errors.UnknownItem, match="'name 12345'"):
         reading.expand(["name 12345"])
@@ -60,7 +60,7 @@ def test_few_questions_prepare_nothing(index, monkeypatch):
         first = [reading.expand([seed], 5) for seed in seeds[:asked]]
         with reading.fields() as fields:
             field = fields.first
-            assert field._names.is_complete == (asked > 3)
+            assert field._item_names.is_complete == (asked > 3)
             # A file of arrays has the values of what was there before the write.
             values = [*field._valued.values(), *(own for (own,) in field._drifts.values() if own is not None)]
             assert values and all(own.by_item.are_all_there for own in values) == (asked > 3)
@@ -71,8 +71,8 @@ def test_reasons_are_the_same_before_and_after_and_both_readings_know_the_names(
     reading = index.items("documents")
     first = [reading.expand([seed], 5, explain=True) for seed in NAMES[40:52]]
     with reading.stored() as fields, index.items("terms").stored() as terms:
-        names = fields.first._feature_descriptions.names
-        assert names.is_complete and names is terms.first._item_descriptions.names
+        names = fields.first._feature_names
+        assert names.is_complete and names is terms.first._item_names
         ids = range(fields.first.features.next_id)
         known = fields.first.describe_features(ids)
         assert known == fields.first.features.describe(ids)
@@ -98,7 +98,7 @@ def test_collections_with_very_many_names_are_looked_up(index, monkeypatch):
     for _ in range(12):
         hits = reading.expand(["a"], 5)
     with reading.fields() as fields:
-        assert not fields.first._names.is_complete
+        assert not fields.first._item_names.is_complete
     assert len(hits) == 5
 
 
@@ -112,9 +112,9 @@ def test_of_equal_hashes_the_name_decides(monkeypatch):
     monkeypatch.setattr(known_names, "AT_FIRST", 0)
     monkeypatch.setattr(known_names, "hash", lambda name: 7, raising=False)
     names = KnownNames(Stored())
-    names.learn(Stored())
+    names.describe(Stored(), [])
     assert names.is_complete
-    assert names.find(["three", "one", "four"]) == {"three": 2, "one": 0}
+    assert names.find(Stored(), ["three", "one", "four"]) == {"three": 2, "one": 0}
 
 
 def test_ranks_are_those_of_the_names_whatever_was_read_before(monkeypatch):
