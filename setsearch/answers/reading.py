@@ -38,7 +38,7 @@ from setsearch.search.request import (
     positive_integer,
     text_list,
 )
-from setsearch.search.together import together
+from setsearch.search.rounds import in_rounds
 from setsearch.search.weights import SeedWeights
 from setsearch.storage.ids import id_text, plain_name
 from setsearch.storage.revisions import Fresh, parse_fresh
@@ -113,7 +113,7 @@ class Reading(BaseReading, Named):
         """As `expand_many`; a set that has no answer has an error in its place."""
         request, sets = parse_request(k, options), list(seed_sets)
         return self.answer(
-            request.model, lambda fields_by: [*together(self._parsed(fields_by, seeds, request) for seeds in sets)]
+            request.model, lambda fields_by: [*in_rounds(self._parsed(fields_by, seeds, request) for seeds in sets)]
         )
 
     def rank(

@@ -225,7 +225,7 @@ class Drift(NamedTuple):
 
 T = TypeVar("T")
 Answered = Answer | Copies | None  # None where numpy must be asked
-Asking = Generator[Question, Answered, T]  # what comes of questions, which it yields (search/together.py)
+Asking = Generator[Question, Answered, T]  # what comes of questions, which it yields (search/rounds.py)
 
 
 class FieldLists:

@@ -12,7 +12,7 @@ from setsearch.core import question as core_question
 from setsearch.errors import SetsearchError
 from setsearch.search import passes as core_passes
 from setsearch.search import passes as feedback
-from setsearch.search import together
+from setsearch.search import rounds
 
 MODELS = (
     *[{}] * 8,
@@ -154,7 +154,7 @@ def test_many_sets_at_once_have_the_answers_of_each(index, count, monkeypatch):
     @settings(max_examples=count, database=None)
     @given(st.integers(0, 2**60), st.integers(1, 9), st.integers(0, 3), st.sampled_from([1, 3, 128]))
     def compare(seed, n_sets, threads, window):
-        monkeypatch.setattr(together, "AT_ONCE", window)
+        monkeypatch.setattr(rounds, "AT_ONCE", window)
         monkeypatch.setattr(core_question, "ROOM", window)
         monkeypatch.setenv("SETSEARCH_THREADS", str(threads))
         rng = random.Random(seed)

@@ -39,7 +39,7 @@ from setsearch.options import Id, refuse
 from setsearch.search.cutoff import LEADERS, floor_of, n_leading, tells, threshold
 from setsearch.search.passes import EXAMPLES, Weighing
 from setsearch.search.request import ExpandRequest, Seeds, parse_request
-from setsearch.search.together import together
+from setsearch.search.rounds import in_rounds
 from setsearch.search.weights import RIVAL, SeedWeights
 
 AT_ONCE = 1 << 20  # heights that are compared: more would take more memory
@@ -126,7 +126,7 @@ def weigh_each(
 
 def _outcomes(askings: Iterable[Asking[Standing]]) -> Iterator[Standing | SetsearchError]:
     """What comes of questions, and why one cannot be asked; raises all other errors."""
-    for own in together(askings):
+    for own in in_rounds(askings):
         if isinstance(own, SetsearchError) and not isinstance(own, QueryError | UsageError):
             raise own
         yield own

@@ -1,6 +1,6 @@
-"""Questions that go on together: each stops where the core is to be asked, which then answers many in all threads.
+"""Many questions in rounds: each goes on up to where it asks the core, which then answers a round in all threads.
 
-Python finds the seeds of the next ones, and makes hits of the last ones, meanwhile.
+Python finds the seeds of the next round, and makes hits of the last one, meanwhile.
 """
 
 from collections import deque
@@ -43,7 +43,7 @@ class _Going(Generic[T]):
             self.asked, self.outcome = None, error
 
 
-def together(askings: Iterable[Asking[T]]) -> Iterator[T | SetsearchError]:
+def in_rounds(askings: Iterable[Asking[T]]) -> Iterator[T | SetsearchError]:
     """The outcome of each question, in order; an error in the place of one that has none. Raises DatabaseError."""
     every, going, again = map(_Going, askings), deque[_Going[T]](), list[_Going[T]]()
     before, most = list[tuple[Sequence[_Going[T]], Callable[[], Any]]](), AT_FIRST

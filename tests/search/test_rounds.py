@@ -11,7 +11,7 @@ from test_passes import collection, texts
 import setsearch
 from setsearch.core import question
 from setsearch.errors import CorruptIndex, InvalidParameter, LostArrays, NoSeeds, UnknownItem
-from setsearch.search import together
+from setsearch.search import rounds
 
 
 @pytest.fixture
@@ -39,11 +39,11 @@ def test_the_core_is_asked_for_many_at_once(reading, monkeypatch, threads):
     each = [reading.expand(own, 5) for own in sets]
     monkeypatch.setattr(question, "ask_all", counted)
     monkeypatch.setenv("SETSEARCH_THREADS", str(threads))
-    monkeypatch.setattr(together, "AT_ONCE", 100)
+    monkeypatch.setattr(rounds, "AT_ONCE", 100)
     assert reading.expand_many(iter(sets), 5) == each
     large = [(count, is_main) for count, is_main in asked if count > 1]
     assert sum(count for count, _ in large) == 250
-    assert large[0][0] == together.AT_FIRST // max(threads, 1), "threads do not wait for more"
+    assert large[0][0] == rounds.AT_FIRST // max(threads, 1), "threads do not wait for more"
     assert len(large) == (8 if threads else 4), "32, 64, 100 and the rest"
     assert {is_main for _, is_main in large} == {not threads}
 
@@ -52,7 +52,7 @@ def test_the_core_is_asked_for_many_at_once(reading, monkeypatch, threads):
 def test_sums_of_all_items_are_few_at_once(reading, monkeypatch):
     asked, at_once = [], question.ask_all
     monkeypatch.setattr(question, "ask_all", lambda questions: asked.append(len(questions)) or at_once(questions))
-    monkeypatch.setattr(together, "MOST_BYTES", 3 * 8 * 300)
+    monkeypatch.setattr(rounds, "MOST_BYTES", 3 * 8 * 300)
     monkeypatch.setenv("SETSEARCH_THREADS", "0")
     sets = [[f"i{n}"] for n in range(12)]
     assert reading.expand_many(sets, keep_seeds=True) == [reading.expand(own, keep_seeds=True) for own in sets]
@@ -63,7 +63,7 @@ def test_sums_of_all_items_are_few_at_once(reading, monkeypatch):
 @pytest.mark.skipif("core" not in KERNELS, reason="no core")
 def test_groups_of_many_sets_are_asked_at_once(tmp_path, monkeypatch):
     asked, at_once = [], question.ask_all
-    monkeypatch.setattr(together, "AT_FIRST", together.AT_ONCE)
+    monkeypatch.setattr(rounds, "AT_FIRST", rounds.AT_ONCE)
     sets = [kind(one, one + 1 + n, each=2) for one in range(8) for n in range(6)]
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
         index.add((item, " ".join(words)) for item, words in kinds().items())
