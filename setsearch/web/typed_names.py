@@ -12,6 +12,7 @@ from setsearch.storage.names import HINTS
 from setsearch.web.page_state import MOST_NAMES, Address
 
 WORDS_OF_TEXT = 4  # from which on what is typed may be a text
+FEWEST_OF_TEXT = 3  # the same, where no name is like it
 MOST_HINTS = 3  # unknown names with suggestions, each of which takes a scan
 
 
@@ -45,9 +46,15 @@ def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[
     seeds = _find([name for name in asked.seeds if name not in texts])
     rejected = [name for name in _find(asked.rejected) if name not in seeds]
     like = tuple(dict.fromkeys((*asked.like, *texts)))
+    for own in unknown[:MOST_HINTS]:
+        own["alike"] = reading.find_names(own["name"], HINTS)
+        words = len(own["name"].split()) if reading.kind == "documents" and not own["several"] else 0
+        if words >= FEWEST_OF_TEXT and not own["alike"] and own["name"] in asked.seeds:
+            like = (*like, own["name"])
+    unknown = [own for own in unknown if own["name"] not in like]
     address = asked.replace(seeds=tuple(seeds), rejected=tuple(rejected), like=like)
-    for place, own in enumerate(unknown):
-        alike = reading.find_names(own["name"], HINTS) if place < MOST_HINTS else []
+    for own in unknown:
+        alike = own.pop("alike", [])
         shown = {found.item: found.item if own["several"] else found.title or found.item for found in alike}
         own["near"] = [(label, address.accept(item)) for item, label in shown.items()]
         may_be_text = reading.kind == "documents" and not own["several"]  # a few words, or a text without blanks

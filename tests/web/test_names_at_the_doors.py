@@ -94,5 +94,9 @@ def test_what_is_no_name_is_offered_as_a_text(serve, path):
         assert asked == {"items": "documents", "like": typed}
         status, _, page = server.ask("/", **asked)
         assert status == 200 and f'data-item="{found}"' in page and "Take it as a text" not in page
+    status, _, page = server.ask("/", items="documents", seed="hash is joined")
+    assert status == 200 and 'data-item="d1"' in page and "Take it as a text" not in page, "three words are no name"
+    status, _, page = server.ask("/", items="documents", seed="toy storx (1995)")
+    assert status == 200 and "Take it as a text" in page and "Toy Story (1995)</a>" in page, "one like it is offered"
     status, _, page = server.ask("/", items="terms", seed="港湾会社の契約")
     assert status == 200 and "Take it as a text" not in page
