@@ -70,6 +70,8 @@ class Index:
         self._readings = Readings(database, self._analyzers, memory)
         self._collection = settings.collection
         self.unread_share = 0.0  # of the characters of the last texts written: those in no word, white space aside
+        self.moved: dict[str, str] = {}  # items of saved sets that the last `replace` found under these other names
+        self.not_given = 0  # items that stayed as they were when the last write changed others
         self.lost = 0  # entries that items of a relation had before the last write, and have no more
 
     def __repr__(self) -> str:
@@ -626,6 +628,7 @@ class Index:
         replace: bool,
         keep: Callable[[str], bool] | None = None,
     ) -> int:
+        from setsearch.answers.saved.moved import follow_moved
         from setsearch.indexing.check import open_to_replace
         from setsearch.indexing.writer import Writer
 
@@ -639,9 +642,12 @@ class Index:
             refuse_synced(relation)
             writer = Writer(relation, replace or empty, whole=empty)
             written = intake.write(writer, items)
-            if keep is not None:
-                writer.delete_others(keep)
-                if 2 * len(writer.changed_items()) > relation.items.size:
-                    relation.start_anew()
+            others = {} if keep is None else {id: name for id, name in writer.others().items() if not keep(name)}
+            self.moved = follow_moved(relation, others) if others else {}
+            if others:
+                writer.delete([*others.values()])
+            if empty and 2 * len(writer.changed_items()) > relation.items.size:
+                relation.start_anew()
+            self.not_given = relation.items.size - len(writer.seen) if writer.known else 0
             self.unread_share, self.lost = writer.unread_share, 0 if empty else writer.lost
             return written

@@ -1,7 +1,7 @@
 """Writing to a relation: names, forward lists and frequencies, one batch of items at a time."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -64,6 +64,7 @@ class Writer:
         self.ranges = np.zeros(0, np.int64)  # features that items got or lost, and perhaps none has
         self.has_numbers = False  # whether fields have others than before
         self.unread_share = 0.0  # of the characters of the texts: those in no word, white space aside
+        self.known = 0  # items that were there before
         self.lost = 0  # entries that replaced items of a relation had, and have no more
 
     def changed_items(self) -> Ints:
@@ -121,11 +122,10 @@ class Writer:
         self._finish()
         return len(ids)
 
-    def delete_others(self, keep: Callable[[str], bool]) -> int:
-        """Delete the items that this write did not have, but those to `keep`; returns how many."""
-        others = self.relation.items.stored(sorted(set(self.relation.items.ids()) - self.seen)).values()
-        gone = [name for name, _ in others if not keep(name)]
-        return self.delete(gone) if gone else 0
+    def others(self) -> dict[int, str]:
+        """The items that this write did not have, each with its name."""
+        others = sorted(set(self.relation.items.ids()) - self.seen)
+        return {id: name for id, (name, _) in self.relation.items.stored(others).items()}
 
     def _replace(self, items: Ints, old: Entries, new: Entries) -> None:
         """Give items, ascending, other lists."""
@@ -207,6 +207,7 @@ class Writer:
         new = self._insert(list(titles), list(titles.values()))
         id_of = known | dict(zip(titles, new, strict=True))
         self.seen.update(id_of.values())
+        self.known += len(known)
         return np.array([id_of[name] for name in batch.names], np.int64), sorted(known.values())
 
     def _insert(self, names: Sequence[str], titles: Sequence[str | None]) -> list[int]:

@@ -62,6 +62,20 @@ class StoredSets(NamedTuple):
         statement = "select * from setsearch_member where name = ? and item in (select value from json_each(?))"
         return {row[1]: tuple(row) for row in self.cursor.execute(statement, (name, json.dumps([*items])))}
 
+    def said_of(self, items: str) -> set[str]:
+        """All items of a reading of which a set says something."""
+        said = "select m.item from setsearch_set s join setsearch_member m using (name) where s.items = ?"
+        return {item for (item,) in self.cursor.execute(said, (items,))}
+
+    def follow(self, items: str, names: Mapping[str, str]) -> None:
+        """Say of other names what all sets say of some items; nothing is said of these names yet."""
+        for name in [name for name, own in self.all().items() if own == items]:
+            rows = self.rows(name, names)
+            self.insert([(name, names[item], *row[2:]) for item, row in rows.items()])
+            with self.changing(name, rows):
+                for item in rows:
+                    self.cursor.execute("delete from setsearch_member where name = ? and item = ?", (name, item))
+
     def insert(self, rows: Sequence[Row]) -> None:
         """Store rows, unless something else was said of their items."""
         for row in rows:

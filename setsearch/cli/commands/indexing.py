@@ -113,7 +113,10 @@ def index_command(
                 written = write(follow(reader.read(sources)), columns.relation)
             _derive(index)
         _tell_indexed(index, written, str(db))
-        _tell_left_out(index, reader, db, replace)
+        _tell_left_out(reader, replace)
+        _tell_moved(index)
+        if not replace:
+            _tell_others(index, reader, [] if given.glob else sources, str(db))
 
 
 def _require_agreeing(
@@ -320,7 +323,7 @@ def _make_reader(
     return SourceReader(columns, rows, globs, cells, given.follow, folder_errors=folder_errors, tally=tally)
 
 
-def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collection, replace: bool) -> None:
+def _tell_left_out(reader: "SourceReader", replace: bool) -> None:
     """Everything that is not in the index, or not as somebody may expect it."""
     for why, names in sorted(reader.tally.left_out.items()):
         say(f"left out {_files(names)}: {why}")
@@ -341,13 +344,27 @@ def _tell_left_out(index: "setsearch.Index", reader: "SourceReader", db: Collect
     for what, files in stay.items() if replace else ():
         if files:
             say(f"--replace kept {what} of {_files(sorted(files))}, which could not be read")
+
+
+def _tell_moved(index: "setsearch.Index") -> None:
+    """Which documents go by other names."""
+    moved = [f"{old} is {new}" for old, new in index.moved.items()]
+    say_lines(f"saved sets follow {len(moved):,} document{'s' * (len(moved) > 1)} to other names", moved, SHOWN_MERGED)
+
+
+def _tell_others(index: "setsearch.Index", reader: "SourceReader", sources: list[str], db: str) -> None:
+    """Which documents stay that whole folders have no more, or not with a text."""
     kept = list[str]()  # files that are empty now, and had a text when they were indexed before
-    if reader.tally.empty and not replace:
+    if reader.tally.empty:
         with suppress(UnknownReading):
             kept = [id for id in index.items("documents").titles(reader.tally.empty) if id not in reader.tally.seen]
     if kept:
-        way_out = shlex.join(["setsearch", "delete", str(db), *kept[:1]])
+        way_out = shlex.join(["setsearch", "delete", db, *kept[:1]])
         say(f"the index keeps the earlier text of {_files(kept)}; `{way_out}` deletes it")
+    number = index.not_given - len(kept)
+    if number > 0 and sources and all(Path(source).is_dir() for source in sources):
+        stay = f"{number:,} document{'s stay that are' if number > 1 else ' stays that is'}"
+        say(f"{stay} not in {', '.join(sources)}; --replace deletes what is not given")
 
 
 def _tell_references(reader: "SourceReader") -> None:
