@@ -92,6 +92,15 @@ def test_what_an_export_may_have_besides_is_no_error():
     of_number = {"name": 5, "messages": [late, None]}
     account = {"about": "Here is the data you requested", "chats": {"list": [None, {"messages": None}, of_number]}}
     assert read(json.dumps(account).encode(), ".json") == ({"5 1000000000": "Ann: late"}, 1)
+    odd = [
+        {"ts": own, "text": "<@U1>", "user": "U1", "subtype": None, "user_profile": []} for own in ([], {}, None, "x")
+    ]
+    slack = [{"type": "message", "ts": "1710234900.0", "text": None, "user": None}, *odd, None]
+    for whole in (slack, {"messages": slack, "people": {"U1": 5}}):
+        form = json.dumps(whole).encode()
+        assert chats.with_people(form, {}).count(b"U1") == form.count(b"U1")
+        documents, count = read(form, ".json")
+        assert count == 2 and " ".join(documents.values()).count("5: 5" if whole != slack else "U1: U1") == len(odd)
 
 
 @pytest.mark.parametrize(

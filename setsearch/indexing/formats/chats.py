@@ -83,7 +83,7 @@ def exported(data: bytes, decode: Decode) -> Parts:
         mend = _mended if "participants" in chat else str
         found = [*map(_dict, _list(chat.get("messages")))]
         people = {str(own.get("user")): who for own in found if (who := _name_of(_dict(own.get("user_profile"))))}
-        people |= _dict(chat.get("people"))
+        people |= {id: str(name) for id, name in _dict(chat.get("people")).items()}
         messages = [_message(_plain(own, people) if "ts" in own else own, mend) for own in found]
         yield from _days(mend(str(name)), sorted(messages, key=lambda own: own.day))
 
@@ -122,7 +122,7 @@ def _plain(own: Mapping[str, Any], people: Mapping[str, str]) -> Mapping[str, An
         return people.get(link[2]) or link[3] or link[2]
 
     time, said, user = own["ts"], str(own.get("text") or ""), str(own.get("user") or own.get("username") or "")
-    with suppress(ValueError, OverflowError):
+    with suppress(ValueError, OverflowError, TypeError):  # else it is no time
         time = int(float(time) * 1000)  # of seconds
     is_typed = not str(own.get("subtype", "")).startswith(_OF_CHANNEL)
     return {**own, "ts": time, "user": people.get(user, user), "text": unescape(_link.sub(shown, said)) * is_typed}
