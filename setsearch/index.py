@@ -177,7 +177,11 @@ class Index:
                 return Writer(other_side).delete_features(names)
             if target is None:
                 what = " x ".join(relation) if relation else "relation"
-                raise NoIndex(f"{self._database} holds no {what} to delete from; `setsearch info` shows what it has")
+                known = sorted({collection_of(own.items.name) for own in relations} - {"", self._collection})
+                way_out = (
+                    f"it has the `collection` {' or '.join(known)}" if known else "`setsearch info` shows what it has"
+                )
+                raise NoIndex(f"{self._database} holds no {what} to delete from; {way_out}")
             if target.columns is not None:
                 from setsearch.storage.numbers import delete_numbers
 

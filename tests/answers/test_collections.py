@@ -142,6 +142,8 @@ def test_what_another_collection_has_is_not_deleted_and_told(tmp_path, run, fail
         with setsearch.open(tmp_path / "x.db", create=True, contexts="off", collection=name) as index:
             index.add([(f"{name} {own}", "a text of words") for own in ("first", "second")])
     failed(run("delete", "x.db", "mail first"), 1, "delete; with --collection mail there is one; nothing was")
+    setsearch.open(tmp_path / "y.db", create=True, contexts="off", collection="notes").add([("a", "words")])
+    failed(run("delete", "y.db", "a"), 1, "no relation to delete from; it has the --collection notes")
     mail = "x.db", "--collection", "mail"
     failed(run("delete", *mail, "mail first", " first"), 1, "no item ' first' to", "with no --collection there is one")
     failed(run("delete", *mail, "mail thirst"), 1, "did you mean 'mail first'? nothing was deleted")
