@@ -17,8 +17,8 @@ from setsearch.answers.sets import (
     ItemSet,
     Question,
     delete_set,
-    fill_set,
     load_set,
+    mark_items,
     new_set,
     rename_set,
     usable_name,
@@ -367,7 +367,7 @@ class Index:
             before = self.set(name, items)
             kept.group = before.group if group is None else group
             kept.under = before.under if under is None else under
-        fill_set(kept, accepted, rejected)
+        mark_items(kept, accepted, rejected)
         kept.save(replace=True, version=version)
         return kept
 

@@ -1,6 +1,7 @@
 """Saved sets: accepted and rejected items under a name in the database."""
 
 import json
+import math
 import shlex
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ from setsearch.answers.saved.groups import Marks, unknown_set
 from setsearch.answers.saved.stored import LONGEST_NAME, StoredSets, marks_by_side
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
-from setsearch.errors import ChangedSet, InvalidParameter, NoSeeds, UnknownItem
+from setsearch.errors import ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UsageError, number_of
 from setsearch.memory.fields import Fields
 from setsearch.options import Id, Ids
 from setsearch.search.request import Seeds, parse_seeds
@@ -94,11 +95,11 @@ class ItemSet:
 
     def accept(self, *items: Id) -> None:
         """Accept items, also rejected ones. Raises UnknownItem; then nothing has changed."""
-        self._move(items, self.accepted)
+        self._move(self.reading.find_all(items), self.accepted)
 
     def reject(self, *items: Id) -> None:
         """Reject items, also accepted ones. Raises UnknownItem; then nothing has changed."""
-        self._move(items, self.rejected)
+        self._move(self.reading.find_all(items), self.rejected)
 
     def forget(self, *items: Id) -> None:
         """Remove items from the set."""
@@ -189,27 +190,22 @@ class ItemSet:
     def _marks(self) -> dict[str, int]:
         return dict.fromkeys(self.accepted, 1) | dict.fromkeys(self.rejected, 0)
 
-    def _move(self, items: tuple[Id, ...], target: list[str]) -> None:
-        names = dict.fromkeys(self.reading.find_all(items))
+    def _move(self, names: Sequence[str], target: list[str]) -> None:
         self.forget(*names)
-        target += names
+        target += dict.fromkeys(names)
         self._changes |= dict.fromkeys(names, int(target is self.accepted))
 
 
-def check_name(name: str) -> None:
+def check_name(name: str, longest: float = math.inf) -> None:
     """Raise InvalidParameter for what cannot be the name of a set."""
-    if not name or not isinstance(name, str):
-        usable_name(name)
-    if not is_storable(name) or not name.isprintable():
-        raise InvalidParameter(f"the name of a set has printable characters only; {name!r:.60} has others")
+    if not isinstance(name, str) or not name or len(name) > longest or not (is_storable(name) and name.isprintable()):
+        raise InvalidParameter(f"the name of a set is 1 to {LONGEST_NAME} printable characters, not {name!r:.60}")
 
 
 def usable_name(name: str) -> str:
     """What a new set may be named, without blanks around it. Raises InvalidParameter."""
     name = name.strip() if isinstance(name, str) else name
-    if not name or not isinstance(name, str) or len(name) > LONGEST_NAME:
-        raise InvalidParameter(f"the name of a set is 1 to {LONGEST_NAME} printable characters, not {name!r:.60}")
-    check_name(name)
+    check_name(name, LONGEST_NAME)
     return name
 
 
@@ -230,12 +226,17 @@ def those_gone(reading: AnyReading, members: Sequence[str]) -> list[str]:
     return [name for name, own in reading.find_each(members).items() if isinstance(own, UnknownItem)]
 
 
-def fill_set(empty: ItemSet, accepted: Ids, rejected: Ids) -> None:
-    """Give a set its members; raises InvalidParameter if one is on both sides, UnknownItem."""
-    empty.accept(*accepted)
-    before = [*empty.accepted]
-    empty.reject(*rejected)
-    require_one_side(before, empty.rejected)
+def mark_items(own: ItemSet, accepted: Ids, rejected: Ids, removed: Iterable[str] = ()) -> None:
+    """Accept items into a set, reject others, remove what was said of some; then it is not stored yet.
+
+    Raises InvalidParameter for an item of which two things are said, UnknownItem; then nothing has changed.
+    """
+    yes, no = (own.reading.find_all(items) for items in (accepted, rejected))
+    gone = [_member(own, item) for item in removed]
+    require_one_side(yes, no, gone)
+    own._move(yes, own.accepted)
+    own._move(no, own.rejected)
+    own.forget(*gone)
 
 
 def require_one_side(accepted: Sequence[str], rejected: Sequence[str], removed: Sequence[str] = ()) -> None:
@@ -260,12 +261,7 @@ def change_set(
     Raises ChangedSet if it is not of `version`, or the name is taken; UnknownItem, also for an item to remove that the
     set has not; InvalidParameter.
     """
-    accepted, rejected = (own.reading.find_all([*items]) for items in (accept, reject))
-    removed = [_member(own, item) for item in remove]
-    require_one_side(accepted, rejected, removed)
-    own.accept(*accepted)
-    own.reject(*rejected)
-    own.forget(*removed)
+    mark_items(own, accept, reject, remove)
     with own._database.write() as cursor:
         stored = StoredSets(cursor)
         own.store(stored, replace=False, version=version)
@@ -355,6 +351,16 @@ class Question(NamedTuple):
         """Some examples, with the members of a set that the index still has; the others are in its `gone`."""
         accepted, rejected = ([], []) if own is None else own.present()
         return cls(reading, own, [*accepted, *seeds], [*exclude, *rejected])
+
+    def weighted(self, weights: Sequence[float], parameter: str) -> "Question":
+        """The same with a weight for each example; raises UsageError, which names the parameter."""
+        seeds = [*self.seeds]
+        if len(weights) != len(seeds):
+            numbers, examples = number_of(len(weights), "number"), number_of(len(seeds), "seed")
+            raise UsageError(f"{parameter}: {numbers} for {examples}; give one for each")
+        if len({*seeds}) < len(seeds):
+            raise UsageError(f"a seed is given twice; with {parameter} give each once")
+        return self._replace(seeds=dict(zip(seeds, weights, strict=True)))
 
     def expand(self, k: int | None = 10, **options: Any) -> Hits:
         """As `Reading.expand`."""

@@ -16,7 +16,7 @@ from setsearch.answers.saved.growing import Grown
 from setsearch.answers.saved.inbox import InboxRow
 from setsearch.answers.sets import ItemSet, Question
 from setsearch.answers.sets import change_set as change
-from setsearch.errors import ChangedSet, SourceError, UsageError, number_of
+from setsearch.errors import ChangedSet, SourceError, UsageError
 from setsearch.index import Index
 from setsearch.pool import QuestionPool
 from setsearch.search.cutoff import SeedFit
@@ -260,12 +260,8 @@ def _question(index: Index, query: schemas.ExpandQuery | schemas.ExplainQuery) -
 
 def _expand(index: Index, query: schemas.ExpandQuery) -> list[BaseModel]:
     asked, options = _question(index, query)
-    given, weights = [*asked.seeds], options.pop("weights", ())
-    if weights and len(weights) != len(given):
-        raise UsageError(f"weights: {len(weights)} for {number_of(len(given), 'seed')}; give one for each")
-    if weights and len({*given}) < len(given):
-        raise UsageError("a seed is given twice; with weights give each once")
-    asked = asked._replace(seeds=dict(zip(given, weights, strict=True)) if weights else given)
+    if weights := options.pop("weights", ()):
+        asked = asked.weighted(weights, "weights")
     offset, k, chosen = options.pop("offset", 0), options.pop("k", query.k), options.pop("fields", ())
     hits = asked.expand(k + offset, **options)
     known: dict[str, Any] = {"revision": hits.revision, "contexts_revision": hits.contexts_revision}

@@ -83,6 +83,7 @@ def test_members_are_shown_with_their_titles(tmp_path, run):
         {"item": "3", "title": None, "mark": "accepted"},
         {"item": "2", "title": "Brazil (1985)", "mark": "rejected"},
     ]
+    assert run("set", "remove", "a.db", "films", "Brazil") == (0, "", "the set films of documents has 2 accepted\n")
 
 
 def test_the_command(index, run, failed, tmp_path):
@@ -120,7 +121,7 @@ def test_the_command(index, run, failed, tmp_path):
         "'a'",
         "leave one of them out",
     )
-    failed(run("set", "remove", "a.db", "cats", "zzz"), 2, "'zzz'")
+    failed(run("set", "remove", "a.db", "cats", "zzz"), 1, "has no 'zzz' to remove")
     failed(run("set", "save", "a.db", "cats", "zzz", "--items", "documents"), 1, "'zzz'")
     failed(run("expand", "a.db", "--set", "dogs"), 1, "'dogs'")
     before = run("set", "show", "a.db", "cats")

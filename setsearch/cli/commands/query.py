@@ -21,7 +21,7 @@ from setsearch.cli.options import (
     question_options,
     with_options,
 )
-from setsearch.errors import SetsearchError, SourceError, UsageError, number_of
+from setsearch.errors import SetsearchError, SourceError, UsageError
 from setsearch.options import ALL, EXAMPLES, MODEL, RESULT, SAVED, ModelOptions, offered
 
 if TYPE_CHECKING:
@@ -87,10 +87,11 @@ def expand(
 
     with db.open(time_limit=asking.time_limit) as index:
         asked = _question(index, db, seeds, items, wanted.pop("exclude", None), saved)
-        weighted = _weighted([*asked.seeds], asking.seed_weights)
+        if asking.seed_weights is not None:
+            asked = asked.weighted(_numbers(asking.seed_weights), "--seed-weights")
         wanted["like"] = [_read_text(text) for text in wanted.get("like", ())]
-        hits = with_headlines(asked.reading, asked._replace(seeds=weighted).expand(**wanted, **model).shared())
-        tell_notes(asked.reading, weighted, hits, model)
+        hits = with_headlines(asked.reading, asked.expand(**wanted, **model).shared())
+        tell_notes(asked.reading, asked.seeds, hits, model)
         points = hits.map() if show is output.print_map else []
     if show is output.print_map:
         output.print_map(points)
@@ -291,21 +292,12 @@ def batch_answers(
             yield place, seeds, answer if isinstance(answer, SetsearchError) else answer.shared()
 
 
-def _weighted(seeds: list[str], weights: str | None) -> list[str] | dict[str, float]:
-    """The seeds, with their weights if there are some."""
-    if weights is None:
-        return seeds
+def _numbers(weights: str) -> list[float]:
+    """The weights of seeds. Raises UsageError."""
     try:
-        numbers = [float(number) for number in weights.split(",")]
+        return [float(number) for number in weights.split(",")]
     except ValueError as error:
         raise UsageError(f"--seed-weights are numbers such as 1,0.5, not {weights!r:.60}") from error
-    if len(numbers) != len(seeds):
-        raise UsageError(
-            f"--seed-weights: {number_of(len(numbers), 'number')} for {number_of(len(seeds), 'seed')}; give one each"
-        )
-    if len(set(seeds)) < len(seeds):
-        raise UsageError("a seed is given twice; with --seed-weights give each once")
-    return dict(zip(seeds, numbers, strict=True))
 
 
 def _read_text(text: str) -> str:

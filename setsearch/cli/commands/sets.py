@@ -109,7 +109,7 @@ def accept(db: Collection, name: Name, members: Members) -> None:
 
     Example: setsearch set accept notes.db dances fox-trot
     """
-    _change(db, name, "accept", members)
+    _change(db, name, accept=members)
 
 
 @_command("reject")
@@ -118,7 +118,7 @@ def reject(db: Collection, name: Name, members: Members) -> None:
 
     Example: setsearch set reject notes.db dances minuet
     """
-    _change(db, name, "reject", members)
+    _change(db, name, reject=members)
 
 
 @_command("remove")
@@ -127,7 +127,7 @@ def remove(db: Collection, name: Name, members: Members) -> None:
 
     Example: setsearch set remove notes.db dances minuet
     """
-    _change(db, name, "forget", members)
+    _change(db, name, remove=members)
 
 
 @_command("list")
@@ -276,15 +276,12 @@ def delete(db: Collection, name: Name) -> None:
     say(f"deleted the set {name}" + (f"; within no set now: {', '.join(parts)}" if parts else ""))
 
 
-def _change(db: Collection, name: str, method: str, members: list[str]) -> None:
+def _change(db: Collection, name: str, **said: Any) -> None:
+    from setsearch.answers.sets import change_set
+
     with db.open() as index:
         saved = _saved_set(index, name)
-        if method == "forget":
-            missing = [item for item in members if item not in (*saved.accepted, *saved.rejected)]
-            if missing:
-                raise UsageError(f"the set {name!r} has no {missing[0]!r}; `setsearch set show {db} {name}` shows it")
-        getattr(saved, method)(*members)
-        saved.save()
+        change_set(saved, **said)
         _tell_size(saved)
 
 
