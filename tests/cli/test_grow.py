@@ -65,7 +65,7 @@ def test_a_set_is_saved_and_gone_on_with(grow, database):
 
 def test_what_others_save_meanwhile_stays(grow, database, monkeypatch):
     grow("s cats\nq\n", "d0")
-    from setsearch.cli.commands.grow import typed_lines
+    from setsearch.cli.dialogue import typed_lines
 
     def typed():
         with setsearch.open(database) as other:
@@ -74,7 +74,7 @@ def test_what_others_save_meanwhile_stays(grow, database, monkeypatch):
             theirs.save()
         yield from typed_lines()
 
-    monkeypatch.setattr("setsearch.cli.commands.grow.typed_lines", typed)
+    monkeypatch.setattr("setsearch.cli.dialogue.typed_lines", typed)
     code, _, err = grow("1\ns\ns mine\nq\n", "--set", "cats")
     assert code == 0
     assert "somebody has changed the set 'cats' meanwhile" in err
@@ -108,7 +108,7 @@ def test_ctrl_c_prints_the_set(grow, monkeypatch):
         yield "1"
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("setsearch.cli.commands.grow.typed_lines", typed)
+    monkeypatch.setattr("setsearch.cli.dialogue.typed_lines", typed)
     code, out, err = grow("", "d0")
     assert code == 130
     assert out.count("accepted") == 2

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from setsearch.answers.results import Hit
 from setsearch.answers.saved.groups import unknown_set
-from setsearch.cli.commands.grow import typed_lines
+from setsearch.cli.dialogue import typed_lines
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import Collection, Items
 from setsearch.cli.output import bars, first_of, say, say_lines, write_file
