@@ -28,7 +28,7 @@ from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, Setsea
 from setsearch.memory.catalog import defaults_of, list_readings
 from setsearch.memory.readings import FieldsBy, Readings
 from setsearch.memory.shared import memory_of
-from setsearch.options import ROUNDS, Id, Ids, Progress, progress_of, require_several
+from setsearch.options import ROUNDS, Fresh, Id, Ids, Progress, parse_fresh, progress_of, require_several
 from setsearch.search.request import id_list
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.limits import limited
@@ -37,7 +37,6 @@ from setsearch.sqlite.sql import Table
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.ids import collection_of, id_text, name_in
 from setsearch.storage.relation import TEXT, Relation, delete_relation, find_again, find_relation, load_relations
-from setsearch.storage.revisions import Fresh, parse_fresh
 from setsearch.storage.synced_source import SyncedSource, describe_table, drop_source, load_source, refuse_synced
 
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing

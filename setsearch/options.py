@@ -1,7 +1,9 @@
 """The options of a question, each declared once: every door makes its own form of them, or says in LEFT_OUT why not."""
 
 import operator
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -15,6 +17,8 @@ T = TypeVar("T")
 Progress = Callable[[Iterable[Any]], Iterable[Any]]  # such as tqdm
 Id = str | int | Any  # a text, a whole number, or an object with a primary key `pk`
 Ids = Iterable[Id]
+NOW = "now"
+Fresh = str | float | None  # as `parse_fresh` has it
 FLAGS = {"": False} | {text: text in ("1", "true", "yes", "on") for text in "0 1 false true no yes off on".split()}
 MEANT = {  # what people ask for under other names
     "weights": "seeds are weighed by a mapping such as {'lion': 2}, fields by `by`",
@@ -308,6 +312,23 @@ def progress_of(given: Progress | None) -> Progress:
     if given is not None and not callable(given):
         raise InvalidParameter(f"`progress` gets steps and yields them, such as tqdm, and is not {given!r:.60}")
     return iter if given is None else given
+
+
+def parse_fresh(value: object) -> Fresh:
+    """How far contexts may be behind their texts; raises InvalidParameter.
+
+    None: whatever their age. "now": not at all. 30: what was written in the last 30 seconds may be missing. "5%": up to
+    5 % of the documents may have changed since.
+    """
+    text = value.strip().lower() if isinstance(value, str) else value
+    if text is None or text == NOW or (isinstance(text, str) and re.fullmatch(r"\d+(\.\d+)?\s*%", text)):
+        return str(text) if text else None
+    if isinstance(text, (str, int, float)) and not isinstance(text, bool):
+        with suppress(ValueError, OverflowError):
+            seconds = float(text)
+            if 0 <= seconds < float("inf"):
+                return seconds
+    raise InvalidParameter(f"fresh is 'now', a number of seconds, or a share such as '5%', not {value!r:.40}")
 
 
 def require_known(given: Iterable[str], known: Iterable[str], door: str | None = None) -> None:

@@ -12,13 +12,13 @@ from setsearch.indexing import vectors as indexing
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import Changes, needs_sync, sync
 from setsearch.memory.readings import Readings
-from setsearch.options import Ids, Progress
+from setsearch.options import Fresh, Ids, Progress
 from setsearch.search.latent_items import latent_vectors
 from setsearch.sqlite.database import Database
 from setsearch.storage.ids import collection_of, name_in, plain_name
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import VECTORS_OF, create_relation, find_again, load_relations, relations_by_reading
-from setsearch.storage.revisions import Fresh, Revision
+from setsearch.storage.revisions import Revision
 from setsearch.storage.vectors import (
     LATENT,
     VectorSource,

@@ -22,7 +22,7 @@ from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.models import Lift
 from setsearch.models.defaults import Defaults
-from setsearch.options import ExpandOptions, Id, Ids, ModelOptions, refuse
+from setsearch.options import ExpandOptions, Fresh, Id, Ids, ModelOptions, parse_fresh, refuse
 from setsearch.search.cutoff import SeedFit, fits
 from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected, once_each
 from setsearch.search.groups import FEWEST, find_groups, make_groups
@@ -41,7 +41,6 @@ from setsearch.search.request import (
 from setsearch.search.rounds import in_rounds
 from setsearch.search.weights import SeedWeights
 from setsearch.storage.ids import id_text, plain_name
-from setsearch.storage.revisions import Fresh, parse_fresh
 
 T = TypeVar("T")
 

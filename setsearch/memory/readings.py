@@ -25,12 +25,12 @@ from setsearch.memory.word_contexts import (
     read_contexts,
 )
 from setsearch.models.values import ValueRule
+from setsearch.options import Fresh
 from setsearch.sqlite.database import Database
 from setsearch.storage.analyzers import Analyzers
 from setsearch.storage.generations import CONTEXTS, LISTS, Generation
 from setsearch.storage.ids import name_in
 from setsearch.storage.relation import Relation, find_again, load_relations, relations_by_reading
-from setsearch.storage.revisions import Fresh
 
 BOTH = tuple(COEFFICIENTS)
 BY = {"documents": (), "contexts": tuple(name for name in BOTH if name != "documents"), "both": BOTH}
@@ -224,7 +224,8 @@ class Readings:
     def needs_contexts(self, opened: Opened, fresh: Fresh) -> bool:
         """Whether contexts are to be derived: there are none, or these lack more than `fresh` allows."""
         relation, generation = opened.relation, self._memory.contexts.generation(opened.relation)
-        if generation and not relation.history.is_fresh(generation.state, fresh, relation.items.size):
+        history, n_items = relation.history, relation.items.size
+        if fresh is not None and generation and not history.is_fresh(generation.state, fresh, n_items):
             return True
         return self._word_contexts(opened) is None and self._wants_contexts(opened)
 

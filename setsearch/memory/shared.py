@@ -6,20 +6,26 @@ Connections that are lent one after another, such as one for each request, share
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
 
 from setsearch.errors import LostArrays
 from setsearch.lists import LOCK
 from setsearch.memory.content import RelationContent
 from setsearch.memory.field import Field
-from setsearch.memory.vectors import StoredVectors
+from setsearch.memory.names import WordVocabulary
+from setsearch.memory.vectors import Vectors
 from setsearch.memory.word_contexts import IN_MEMORY, WordContexts, read_sizes, sizes_of
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.forks import File
 from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.generations import Generation, find_generation
+from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
 from setsearch.storage.revisions import Revision
+from setsearch.storage.vectors import ENCODER, read_vectors, vector_source
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.encoder import Encoders
 
@@ -91,6 +97,47 @@ class KnownContexts(dict[int, WordContexts]):
         except LostArrays:
             return None
         return (generation.state, words, sizes) if sizes else None
+
+
+class StoredVectors:
+    """The vectors of each vocabulary. Threads may share it."""
+
+    def __init__(self, encoders: Encoders) -> None:
+        self._encoders = encoders
+        # By the ids of both vocabularies: at which stamps of the vectors and the relation, and of which words.
+        self._known: dict[tuple[int, int], tuple[tuple[int, int], Sequence[str] | None, Vectors]] = {}
+
+    def of(self, relation: Relation, ranked: Vocabulary) -> Callable[[], Vectors] | None:
+        """What reads the vectors of ranked items, which are items or features of a relation, or words in context."""
+        kind = relation.items if ranked.id == relation.items.id else relation.features
+        if kind.vectors is None:
+            return None
+        source = vector_source(kind)
+        if source is None or source.size is None:
+            return None
+        # Features come and go, and their ids are used again. Items that go take their vectors along.
+        relation_stamp = relation.stamp if ranked.id == relation.features.id else 0
+        return partial(self._read, kind, ranked, relation_stamp)
+
+    def _read(self, kind: Vocabulary, ranked: Vocabulary, relation_stamp: int) -> Vectors:
+        """Vectors by the ids of what is ranked; those of names that are not there are left out."""
+        source = vector_source(kind)
+        assert source is not None
+        words = ranked.words if isinstance(ranked, WordVocabulary) else None  # they change as a whole
+        with LOCK:
+            known = self._known.get((kind.id, ranked.id))
+            stamps = source.stamp, relation_stamp
+            if known is not None and known[1] is words and known[0] == stamps:
+                return known[2]
+            names, rows = read_vectors(kind)
+            id_of = ranked.find(names)
+            places = np.array([place for place, name in enumerate(names) if name in id_of], np.int64)
+            ids = np.array([id_of[names[place]] for place in places.tolist()], np.int64)
+            order = np.argsort(ids)
+            encode = self._encoders(source.name) if source.source == ENCODER else None
+            vectors = Vectors(ids[order], rows[places[order]], source.source, encode)
+            self._known[kind.id, ranked.id] = stamps, words, vectors
+            return vectors
 
 
 class Memory:

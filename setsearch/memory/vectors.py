@@ -11,7 +11,7 @@ the library for matrices adds first.
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from math import fsum
 
 import numpy as np
@@ -19,13 +19,8 @@ import numpy as np
 from setsearch.arrays import HASH, Floats, Floats32, Ints, moments
 from setsearch.core.binding import alike
 from setsearch.errors import InvalidParameter
-from setsearch.lists import LOCK
-from setsearch.memory.names import WordVocabulary
 from setsearch.scoring.best import is_core
-from setsearch.storage.names import Vocabulary
-from setsearch.storage.relation import Relation
-from setsearch.storage.vectors import ENCODER, Bytes, quantized, read_vectors, vector_source
-from setsearch.text.encoder import Encoders
+from setsearch.storage.vectors import ENCODER, Bytes, quantized
 
 ROWS = 1024  # of bytes that become float32 together: they stay in the cache
 SHRINKAGE = 20.0  # variances of the mean size that are added to each
@@ -184,44 +179,3 @@ def lengths_of(rows: Bytes) -> Floats:
     """Euclidean norms, `(n,)`."""
     squares: Floats = np.einsum("ij,ij->i", rows, rows, dtype=np.int64).astype(float)
     return np.sqrt(np.maximum(squares, 1.0))  # a damaged file may hold zeros
-
-
-class StoredVectors:
-    """The vectors of each vocabulary. Threads may share it."""
-
-    def __init__(self, encoders: Encoders) -> None:
-        self._encoders = encoders
-        # By the ids of both vocabularies: at which stamps of the vectors and the relation, and of which words.
-        self._known: dict[tuple[int, int], tuple[tuple[int, int], Sequence[str] | None, Vectors]] = {}
-
-    def of(self, relation: Relation, ranked: Vocabulary) -> Callable[[], Vectors] | None:
-        """What reads the vectors of ranked items, which are items or features of a relation, or words in context."""
-        kind = relation.items if ranked.id == relation.items.id else relation.features
-        if kind.vectors is None:
-            return None
-        source = vector_source(kind)
-        if source is None or source.size is None:
-            return None
-        # Features come and go, and their ids are used again. Items that go take their vectors along.
-        relation_stamp = relation.stamp if ranked.id == relation.features.id else 0
-        return partial(self._read, kind, ranked, relation_stamp)
-
-    def _read(self, kind: Vocabulary, ranked: Vocabulary, relation_stamp: int) -> Vectors:
-        """Vectors by the ids of what is ranked; those of names that are not there are left out."""
-        source = vector_source(kind)
-        assert source is not None
-        words = ranked.words if isinstance(ranked, WordVocabulary) else None  # they change as a whole
-        with LOCK:
-            known = self._known.get((kind.id, ranked.id))
-            stamps = source.stamp, relation_stamp
-            if known is not None and known[1] is words and known[0] == stamps:
-                return known[2]
-            names, rows = read_vectors(kind)
-            id_of = ranked.find(names)
-            places = np.array([place for place, name in enumerate(names) if name in id_of], np.int64)
-            ids = np.array([id_of[names[place]] for place in places.tolist()], np.int64)
-            order = np.argsort(ids)
-            encode = self._encoders(source.name) if source.source == ENCODER else None
-            vectors = Vectors(ids[order], rows[places[order]], source.source, encode)
-            self._known[kind.id, ranked.id] = stamps, words, vectors
-            return vectors

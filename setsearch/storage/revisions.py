@@ -5,26 +5,21 @@ of this one; a copy of the file that went another way has other stamps.
 """
 
 import os
-import re
 import sqlite3
 import time
-from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
 from setsearch.arrays import Ints
-from setsearch.errors import InvalidParameter
+from setsearch.options import NOW, Fresh
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 
 MOST_REVISIONS = 4096  # that are kept
 MOST_ITEMS = 2000  # of one revision; after larger changes everything is read again
 MOST_MOVED = 1 << 17  # that got only other ranges of numbers
 
-NOW = "now"
-
 Row = tuple[int, int, float, bytes | None]
-Fresh = str | float | None  # as `parse_fresh` has it
 
 
 class Revision(NamedTuple):
@@ -117,23 +112,6 @@ class History(NamedTuple):
         if not is_complete or not rows or (rows[0][:2], rows[-1][:2]) != ends:
             return None
         return rows[1:]
-
-
-def parse_fresh(value: object) -> Fresh:
-    """How far contexts may be behind their texts; raises InvalidParameter.
-
-    None: whatever their age. "now": not at all. 30: what was written in the last 30 seconds may be missing. "5%": up to
-    5 % of the documents may have changed since.
-    """
-    text = value.strip().lower() if isinstance(value, str) else value
-    if text is None or text == NOW or (isinstance(text, str) and re.fullmatch(r"\d+(\.\d+)?\s*%", text)):
-        return str(text) if text else None
-    if isinstance(text, (str, int, float)) and not isinstance(text, bool):
-        with suppress(ValueError, OverflowError):
-            seconds = float(text)
-            if 0 <= seconds < float("inf"):
-                return seconds
-    raise InvalidParameter(f"fresh is 'now', a number of seconds, or a share such as '5%', not {value!r:.40}")
 
 
 def random_number() -> int:
