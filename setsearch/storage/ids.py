@@ -20,12 +20,12 @@ def id_text(id: Any) -> Any:
     if type(id) is str:  # nearly always
         return id
     id = getattr(id, "pk", id)
+    if isinstance(id, Integral) and not isinstance(id, bool):
+        return str(int(id))
     if hasattr(id, "_sa_instance_state"):  # of SQLAlchemy: the primary key as a row; none before it was written
         id = id._sa_instance_state.identity or id
     if isinstance(id, Sequence) and not isinstance(id, (str, bytes, list)) and len(id) == 1:
-        id = id[0]
-    if isinstance(id, Integral) and not isinstance(id, bool):
-        return str(int(id))
+        return id_text(id[0])
     if type(id).__name__ == "UUID":  # whose module takes a while to load
         return id.hex
     return number_text(id) if isinstance(id, float) and id.is_integer() else id
