@@ -133,10 +133,10 @@ def near_numbers(near: Near, n_items: int) -> tuple[Any, ...]:
     """The nearest items as a `neighbors_t`."""
     ids, shares, factors, share = near
     of_types = ids.dtype == np.int32 and shares.dtype == factors.dtype == np.float64
-    of_shapes = shares.shape == ids.shape == (len(ids), n_items) and factors.shape == (n_items,)
+    of_shapes = shares.shape == ids.shape == (n_items, ids.shape[-1]) and factors.shape == (n_items,)
     are_flat = ids.flags.c_contiguous and shares.flags.c_contiguous and factors.flags.c_contiguous
     require(of_types and of_shapes and are_flat, "neighbors that the core cannot take")
-    return address(ids), address(shares), address(factors), len(ids), share
+    return address(ids), address(shares), address(factors), ids.shape[1], share
 
 
 def ranks(scores: Floats, some: Floats, excluded: Ints) -> tuple[Ints, Ints]:

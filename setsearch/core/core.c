@@ -345,11 +345,11 @@ static int64_t count_above(const double *base, int64_t n, const part_t *parts, i
        t_i     = s_i f_i
        score_i = s_i + (t_i - s_i) + (w sum_j a_ij t_j)        what is in parentheses is rounded to the lattice */
 
-/* The nearest items: `rows` rows of n ids j and of n shares a_ij, the factors f_i of all items, and the share w. */
+/* The nearest items: `count` ids j of each item and their shares a_ij, the factors f_i of all items, and the share w. */
 typedef struct {
     const uint32_t *ids;
     const double *shares, *factors;
-    int64_t rows;
+    int64_t count;
     double share;
 } neighbors_t;
 
@@ -374,14 +374,15 @@ static int find_levels(const double *scores, int64_t n, const neighbors_t *near,
 /* What is added to the scores of `size` items from `first` on: for t_i, and for the neighbors. */
 static int smooth(const double *scores, int64_t n, const neighbors_t *near, const double *levels, int64_t first, int64_t size,
                   double *restrict own, double *restrict others) {
-    memset(others, 0, (size_t)size * sizeof *others);
-    for (int64_t row = 0; row < near->rows; row++) {
-        const uint32_t *ids = near->ids + row * n + first;
-        const double *shares = near->shares + row * n + first;
-        for (int64_t i = 0; i < size; i++) {
-            if (ids[i] >= n) return DAMAGED;
-            others[i] += shares[i] * levels[ids[i]];
+    const uint32_t *ids = near->ids + first * near->count;
+    const double *shares = near->shares + first * near->count;
+    for (int64_t i = 0; i < size; i++, ids += near->count, shares += near->count) {
+        double sum = 0;
+        for (int64_t place = 0; place < near->count; place++) {
+            if (ids[place] >= n) return DAMAGED;
+            sum += shares[place] * levels[ids[place]];
         }
+        others[i] = sum;
     }
     for (int64_t i = 0; i < size; i++) {
         const double score = scores[first + i];
@@ -471,8 +472,8 @@ static int add_prior(double *scores, int64_t n, const prior_t *prior) {
    is one: they are changed. `levels`: n. `sums`: BLOCK. */
 static int64_t find_smoothed(double *scores, int64_t n, const neighbors_t *near, const prior_t *prior,
                              const ids_t *seeds, const ids_t *excluded, double *levels, double *sums, best_t *best) {
-    if (near->rows && find_levels(scores, n, near, seeds, levels) < 0) return DAMAGED;
-    for (int64_t first = 0; near->rows && first < n; first += SMOOTHED) {
+    if (near->count && find_levels(scores, n, near, seeds, levels) < 0) return DAMAGED;
+    for (int64_t first = 0; near->count && first < n; first += SMOOTHED) {
         const int64_t size = n - first < SMOOTHED ? n - first : SMOOTHED;
         double *others = sums + SMOOTHED;
         if (smooth(scores, n, near, levels, first, size, sums, others) < 0) return DAMAGED;
@@ -946,7 +947,7 @@ typedef struct {
     question_t question;
     const double *base, *choosing; /* the second one where it is chosen which items join */
     double *sums; /* of all items, if these are wanted instead of the best ones */
-    neighbors_t near; /* without rows none count */
+    neighbors_t near; /* none if their count is 0 */
     prior_t prior;    /* of the best items, as neighbors are; without items there is none */
     const part_t *texts; /* NULL, or for each field the examples that are no items: lists of features with float32 values; their weights */
     const table_t *table; /* NULL: by lift */
@@ -1565,7 +1566,7 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     const int are_few = n_seeds >= FEWEST_DIVIDED && n_seeds <= MOST_DIVIDED;
     const int may_be_groups = !asked->sums && !asked->texts && n_fields == 1 && question->alike && are_few;
     const int leaves_out = !asked->texts && (question->unlike > 0 || may_be_groups);
-    double *const smoothed = asked->near.rows || asked->prior.count ? memory->smoothed : NULL;
+    double *const smoothed = asked->near.count || asked->prior.count ? memory->smoothed : NULL;
     double *const sums = asked->sums ? asked->sums : smoothed;
     const int64_t found = pass(fields, n_fields, base, 0.0, n, question, limits, without, memory, weighed, &best,
                                sums, n_seeds, leaves_out ? left_out : NULL, above);

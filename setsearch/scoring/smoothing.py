@@ -24,7 +24,7 @@ LARGEST_FACTOR = 1.5  # of the score of an item that is near to few, or one over
 
 
 class Neighbors(NamedTuple):
-    """The nearest items: `ids` and `shares` a_ij, `(k, n_ids)`, and `factors` sqrt(h / h_i), `(n_ids,)`."""
+    """The nearest items: `ids` and `shares` a_ij, `(n_ids, k)`, and `factors` sqrt(h / h_i), `(n_ids,)`."""
 
     ids: Ids
     shares: Floats
@@ -46,7 +46,7 @@ def neighbors_of(ids: Ints, similarities: Ints) -> Neighbors:
     if known.any():
         roots = np.sqrt(median(sums[known]) / sums[known])
         factors[known] = np.clip(roots, 1 / LARGEST_FACTOR, LARGEST_FACTOR)
-    return Neighbors(ids.T.astype(np.int32, order="C"), np.ascontiguousarray(shares.T), factors)
+    return Neighbors(np.ascontiguousarray(ids, np.int32), shares, factors)
 
 
 def smooth(scores: Floats, neighbors: Neighbors, seeds: Ints, share: float) -> tuple[Floats, Floats]:
@@ -62,6 +62,6 @@ def smooth(scores: Floats, neighbors: Neighbors, seeds: Ints, share: float) -> t
     others[seeds] = False
     own[seeds] = max(float(own.max(initial=0.0, where=others)), 0.0)
     near = np.zeros(len(own))
-    for ids, shares in zip(neighbors.ids, neighbors.shares, strict=True):
+    for ids, shares in zip(neighbors.ids.T, neighbors.shares.T, strict=True):
         near += shares * take(own, ids)
     return added, to_lattice(near * share)

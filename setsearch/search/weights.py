@@ -116,7 +116,7 @@ class Neighborhood(NamedTuple):
 
     def near_parts(self, id: int) -> dict[int, float]:
         """What each of the nearest items adds to the score of one; their sum is its `near`."""
-        ids, shares = self.neighbors.ids[:, id].astype(np.int64), self.neighbors.shares[:, id]
+        ids, shares = self.neighbors.ids[id].astype(np.int64), self.neighbors.shares[id]
         scores = self.sums[ids] + self.own[ids]
         is_seed = np.isin(ids, self.seeds)
         if is_seed.any():

@@ -47,8 +47,8 @@ def nearest_of(terms):
     sums = np.zeros(len(words))
     found = {}
     for place, word in enumerate(words):
-        shares = neighbors.shares[:, place]
-        found[word] = {words[id]: share for id, share in zip(neighbors.ids[:, place], shares, strict=True) if share}
+        shares = neighbors.shares[place]
+        found[word] = {words[id]: share for id, share in zip(neighbors.ids[place], shares, strict=True) if share}
         sums[place] = shares.sum()
     assert set(np.round(sums, 9).tolist()) <= {0.0, 1.0}
     return found

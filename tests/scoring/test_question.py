@@ -299,16 +299,16 @@ def test_a_prior_of_what_is_no_item_is_refused():
 
 
 def test_neighbors_that_are_no_items_are_refused():
-    scores, shares = np.ones(9), np.full((2, 9), 0.5)
+    scores, shares = np.ones(9), np.full((9, 2), 0.5)
     for id in (-1, 9, 1 << 30):
-        ids = np.zeros((2, 9), np.int32)
-        ids[1, 8] = id
+        ids = np.zeros((9, 2), np.int32)
+        ids[8, 1] = id
         with pytest.raises(LostArrays):
             binding.smooth(scores, (ids, shares, scores, 1.0), np.array([0]))
     with pytest.raises(LostArrays):
         binding.smooth(scores, (ids * 0, shares, scores, 1.0), np.array([9]))
     with pytest.raises(TypeError):
-        binding.smooth(scores, (ids[:, :8], shares, scores, 1.0), np.array([0]))
+        binding.smooth(scores, (ids[:8], shares, scores, 1.0), np.array([0]))
 
 
 def test_long_lists_of_little_weight_are_not_read():

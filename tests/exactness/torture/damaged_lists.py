@@ -227,7 +227,7 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     among = np.sort(rng.choice(n, n // 2, replace=False)) if rng.random() < 0.5 else None
     field, norm = FieldLists(lists[:4], items, lists[3] - lists[2]), float(rng.integers(0, 2))
     asked = Question([OpenField(field, norm, 1.0)], np.zeros(n), numbers, seeds, None, excluded, None, True)
-    near = rng.integers(0, n, (3, n)).astype(np.int32), rng.random((3, n)), rng.random(n), 1.5
+    near = rng.integers(0, n, (n, 3)).astype(np.int32), rng.random((n, 3)), rng.random(n), 1.5
     own = [array[:2].copy() for array in items[2:4]]
     texts = items[0].copy(), items[1], *own, np.ones(len(own[0]))
     of_ones = [(own[0], None, *own[2:4]) for own in (lists, items)]
