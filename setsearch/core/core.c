@@ -30,7 +30,7 @@
 
 enum {
     FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, LEAST_PART = 3, SOME = 256, FEW = 50, /* search/groups.py */
-    VERSION = 18,   /* of the entries; binding.py asks for it */
+    VERSION = 19,   /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
     UNSURE = -3,    /* what is pruned could change the answer */
