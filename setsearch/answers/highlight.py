@@ -8,7 +8,7 @@ import numpy as np
 from setsearch.answers.answer import Hits
 from setsearch.answers.finding import item_entries
 from setsearch.answers.numeric import NumericReading
-from setsearch.answers.passages import Piece, marked_pieces, text_of, usable_analyzer, word_weights
+from setsearch.answers.passages import Piece, marked_pieces, texts_of, usable_analyzer, word_weights
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import Contribution, is_informative
 
@@ -21,7 +21,8 @@ def item_text(reading: Reading | NumericReading, item: str) -> str | None:
     if isinstance(reading, NumericReading):
         return None
     with reading.stored() as fields:
-        return None if fields.has_phrases else text_of(fields, fields.resolve(item))  # words have no text
+        ids = [] if fields.has_phrases else [fields.resolve(item)]  # words have no text
+        return next(iter(texts_of(fields, ids).values()), None)
 
 
 def top_features(reading: Reading | NumericReading, item: str, k: int) -> tuple[Mapping[str, float], int]:

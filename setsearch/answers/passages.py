@@ -115,11 +115,6 @@ def _cut(text: str, begin: int, stop: int, places: Iterable[tuple[int, int]]) ->
     return Snippet(f"{lead}{line.rstrip()}{' …' if text[stop:].strip() else ''}", tuple(marks))
 
 
-def text_of(fields: Fields, id: int) -> str | None:
-    """The text of a document; None if it has none."""
-    return texts_of(fields, [id]).get(id)
-
-
 def texts_of(fields: Fields, ids: Sequence[int]) -> dict[int, str]:
     """The texts of documents, by id: the index's copy, or the synced table's; of none that has neither."""
     cursor, relation = fields.cursor, fields.relation

@@ -206,8 +206,7 @@ def export_rows(index: Index, asked: Address) -> list[dict[str, Any]]:
     view = make_view(index, asked)
     rows = [_exported(name, "example", view) for name in view.address.seeds]
     for row in view.rows:
-        status = {True: "belongs", False: "suggested", None: "suggested"}[row.hit.belongs]
-        rows.append(_exported(row.hit.item, status, view, row.hit))
+        rows.append(_exported(row.hit.item, "belongs" if row.hit.belongs else "suggested", view, row.hit))
     return rows + [_exported(name, "rejected", view) for name in view.address.rejected]
 
 
@@ -344,7 +343,7 @@ def _odd(reading: AnyReading, address: Address) -> str | None:
     if len(address.seeds) < ENOUGH:
         return None
     odd = odd_one(reading.fits(address.seeds, **_options(reading, address)))
-    return None if odd is None else odd.item
+    return odd and odd.item
 
 
 def _other_side(readings: list[dict[str, Any]], name: str) -> str | None:
