@@ -1,11 +1,12 @@
 """Alternating least squares of spark.ml as a method for setsearch.learning.evaluate: items with similar factors."""
 
 import numpy as np
+from baselines import count_matrix
 from pyspark.ml.recommendation import ALS
 from pyspark.sql import SparkSession
 
 from setsearch.arrays import Floats, Ints
-from setsearch.learning.evaluation import Score, count_matrix
+from setsearch.learning.evaluation import Score
 from setsearch.memory.fields import Fields
 
 RANK, ITERATIONS, REGULARIZATION, ALPHA = 32, 10, 0.05, 10.0

@@ -107,6 +107,17 @@ class Baselines:
         return result
 
 
+def count_matrix(fields: Fields) -> sparse.csr_array:
+    """The counts of all fields, side by side, `(n_ids, n_features)`."""
+    blocks = []
+    for field in fields.all:
+        steps = [np.array(step) for step in field.sweep()]
+        lists, ids, counts = np.concatenate(steps, axis=1) if steps else np.zeros((3, 0), np.int64)
+        shape = (field.items.next_id, field.features.next_id)
+        blocks.append(sparse.csr_array((counts.astype(float), (lists, ids)), shape=shape))
+    return sparse.csr_array(sparse.hstack(blocks, format="csr"))
+
+
 def _with(matrix: sparse.csr_array, data: Floats) -> sparse.csr_array:
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 

@@ -23,14 +23,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from baselines import Baselines, neighbors_of, vectors_alone
+from baselines import Baselines, count_matrix, neighbors_of, vectors_alone
 from scipy import sparse
 from scipy.sparse.linalg import svds
 
 import setsearch
 from setsearch.answers.reading import Reading
 from setsearch.learning.choices import measures, weights_of
-from setsearch.learning.evaluation import Design, Evaluation, Score, count_matrix, evaluate
+from setsearch.learning.evaluation import Design, Evaluation, Score, evaluate
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
 from setsearch.options import ModelOptions

@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import NoSeeds, UnknownItem
@@ -27,10 +26,9 @@ from setsearch.learning.choices import (
     measures,
     weights_of,
 )
-from setsearch.learning.evidence import Evidence
 from setsearch.learning.field_weights import learn_weights
 from setsearch.memory.fields import Fields
-from setsearch.models.defaults import RATINGS, Defaults
+from setsearch.models.defaults import RATINGS
 from setsearch.options import ModelOptions, Progress, progress_of
 from setsearch.search.examples import Examples, once_each
 from setsearch.search.passes import Weighing
@@ -67,11 +65,7 @@ class Method:
 
 
 class Result(NamedTuple):
-    """One method: means over sets, and the 95 % interval of the mean average precision.
-
-    `log_bayes_factor`, in nats: how much more likely a set is than by the usual strength (evidence.py), if that is
-    known.
-    """
+    """One method: means over sets, and the 95 % interval of the mean average precision."""
 
     method: str
     options: ModelOptions | None
@@ -82,7 +76,6 @@ class Result(NamedTuple):
     ndcg10: float
     r_precision: float
     by_set: dict[str, float]  # average precision
-    log_bayes_factor: float | None = None
 
 
 class Evaluation(NamedTuple):
@@ -142,9 +135,6 @@ def evaluate(
         )
         learned = _model(f"lift, learned, by {by}", weighing, {"model": "lift", "by": by})
         results.append(_result(learned, measured))
-    members = {name: np.append(seeds, others) for name, seeds, others in tasks}
-    evidence = Evidence(count_matrix(fields._replace(all=fields.all[-1:])), fields.items.size)
-    results = [_with_evidence(result, defaults, evidence, members.values()) for result in results]
     results.sort(key=lambda result: -result.map)
     line, groups = measure_line(weighing, tasks), measure_groups(weighing, distinct, design.draws)
     n_sets, copies = len(sets) - len(left_out), sum(len(every[name]) - len(distinct[name]) for name in sets)
@@ -164,23 +154,11 @@ def _measured(method: Method, tasks: Iterable[Task], ids: Ints) -> dict[str, lis
     return measured
 
 
-def count_matrix(fields: Fields) -> sparse.csr_array:
-    """The counts of all fields, side by side, `(n_ids, n_features)`."""
-    blocks = []
-    for field in fields.all:
-        steps = [np.array(step) for step in field.sweep()]
-        lists, ids, counts = np.concatenate(steps, axis=1) if steps else np.zeros((3, 0), np.int64)
-        shape = (field.items.next_id, field.features.next_id)
-        blocks.append(sparse.csr_array((counts.astype(float), (lists, ids)), shape=shape))
-    return sparse.csr_array(sparse.hstack(blocks, format="csr"))
-
-
 def as_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
     """One row for each method."""
     return [
         {"method": result.method}
         | {key: round(getattr(result, key), 4) for key in ("map", "low", "high", *MEASURES[1:])}
-        | {"log_bayes_factor": None if result.log_bayes_factor is None else round(result.log_bayes_factor, 2)}
         for result in evaluation.results
     ]
 
@@ -281,16 +259,6 @@ def _result(method: Method, measured: Mapping[str, Sequence[Floats]]) -> Result:
     precisions = dict(zip(measured, by_set[:, 0].tolist(), strict=True))
     mean_ap, p10, ndcg10, r_precision = by_set.mean(axis=0).tolist()
     return Result(method.name, method.options, mean_ap, low, high, p10, ndcg10, r_precision, precisions)
-
-
-def _with_evidence(result: Result, defaults: Defaults, evidence: Evidence, sets: Iterable[Ints]) -> Result:
-    """The result with the mean over sets of what is known of its Bayes factors."""
-    if result.options is None:
-        return result
-    model = defaults.make(result.options)
-    factors = [evidence.log_bayes_factor(model, members) for members in sets]
-    known = [factor for factor in factors if factor is not None]
-    return result._replace(log_bayes_factor=float(np.mean(known)) if known else None)
 
 
 def _recommend(results: Sequence[Result]) -> str:

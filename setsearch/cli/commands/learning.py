@@ -29,8 +29,8 @@ def evaluate_command(
 ) -> None:
     """How well our models find the rest of known sets, with several options.
 
-    MAP (mean average precision) with a 95 % bootstrap interval over sets, precision and nDCG at 10, R-precision; for
-    strengths of a prior how much more likely the sets are than by the usual one; and which model to take.
+    MAP (mean average precision) with a 95 % bootstrap interval over sets, precision and nDCG at 10, R-precision; and
+    which model to take.
 
     Example: setsearch evaluate notes.db sets.json
     """
