@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
     from setsearch.answers.saved.groups import Group, Groups
     from setsearch.answers.saved.growing import Growth
     from setsearch.answers.saved.inbox import Inbox
-    from setsearch.indexing.intake import Intake, Writable
+    from setsearch.indexing.intake import Intake, Several
     from setsearch.indexing.sync import Changes, SourceChanges
     from setsearch.storage.numbers import NumericItem
     from setsearch.storage.synced_source import Columns
@@ -99,24 +99,25 @@ class Index:
         """Close our own connections; a lent one stays open."""
         self._database.close()
 
-    def add(self, items: "Iterable[Writable]", relation: tuple[str, str] | None = None) -> int:
+    def add(self, items: "Several", relation: tuple[str, str] | None = None) -> int:
         """Add items; returns how many.
 
-        An item is `(id, features)` or `(id, features, title)`; features are a text, a list of features (repetitions
-        count), or a mapping of features to counts. `relation` names items and features, for example ("film", "user");
-        by default it is the only relation of the index, or a text collection, ("documents", "terms").
+        An item is `(id, features)` or `(id, features, title)`, and a mapping has ids and features; these are a text, a
+        list of features (repetitions count), or a mapping of features to counts. `relation` names items and features,
+        for example ("film", "user"); by default it is the only relation of the index, or a text collection,
+        ("documents", "terms").
 
         Raises DuplicateItem if an id exists or occurs twice, InvalidItem; then nothing is written.
         """
         return self._write(items, relation, replace=False)
 
-    def update(self, items: "Iterable[Writable]", relation: tuple[str, str] | None = None) -> int:
+    def update(self, items: "Several", relation: tuple[str, str] | None = None) -> int:
         """Add items, and replace features and title of those that exist; returns how many. Otherwise as `add`."""
         return self._write(items, relation, replace=True)
 
     def replace(
         self,
-        items: "Iterable[Writable]",
+        items: "Several",
         relation: tuple[str, str] | None = None,
         *,
         keep: Callable[[str], bool] = lambda id: False,
@@ -626,7 +627,7 @@ class Index:
 
     def _write(
         self,
-        items: "Iterable[Writable]",
+        items: "Several",
         names: tuple[str, str] | None,
         replace: bool,
         keep: Callable[[str], bool] | None = None,

@@ -54,6 +54,7 @@ Writable = (
     | tuple[Id, Features, str | None, Values | None, Mapping[str, Value] | None]
     | Group
 )
+Several = Iterable[Writable] | Mapping[Id, Features]
 
 
 class Intake(Bound):
@@ -96,8 +97,10 @@ class Intake(Bound):
         relations = [own for own in load_relations(self.cursor) if names is not None or not own.has_vectors_alone]
         return find_relation(relations, names, self._settings.collection)
 
-    def write(self, writer: Writer, items: Iterable[Writable]) -> int:
+    def write(self, writer: Writer, items: Several) -> int:
         """Write items; returns how many."""
+        pairs = None if hasattr(items, "columns") else getattr(items, "items", None)  # a frame is no mapping
+        items = pairs() if callable(pairs) else items
         relation = writer.relation
         analyzer = None if relation.analyzer is None else self._analyzers.of(relation)
         filing = Filing(relation.items)
@@ -108,7 +111,7 @@ class Intake(Bound):
                 if not are_references:
                     yield from (_prepare(relation, analyzer, *_completed(relation, own)) for own in run)
                     continue
-                for item, record in filing.file(run):  # type: ignore[arg-type]
+                for item, record in filing.file(run):
                     yield _prepare(relation, analyzer, item, record)
 
         # Those of a frame (frames.py) know whether ids are whole numbers.

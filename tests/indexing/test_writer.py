@@ -86,6 +86,19 @@ def test_what_replaces_is_as_a_new_index_of_it(collections):
         assert content(index) == content(new) and index.check() == []
 
 
+def test_a_mapping_has_ids_and_features():
+    pandas = pytest.importorskip("pandas", reason="needs pandas")
+    texts = {"a": "lion cat", "b": "tiger cat", 3: "wheat"}
+    with setsearch.open(sqlite3.connect(":memory:")) as index, setsearch.open(sqlite3.connect(":memory:")) as other:
+        assert index.add(texts) == other.add(texts.items()) == 3
+        assert index.update({"b": "tiger lion"}) == other.update([("b", "tiger lion")]) == 1
+        documents = index.items("documents")
+        assert documents.expand(["a"], 2) == other.items("documents").expand(["a"], 2)
+        assert index.replace(pandas.Series({"x": "lion", "y": "cat"})) == 2 and documents.item_count() == 2
+        with pytest.raises(errors.InvalidItem, match="this is 'text'"):
+            index.add(pandas.DataFrame({"text": ["lion"]}))
+
+
 def test_what_replaces_needs_nothing_of_a_damaged_index(tmp_path):
     items = [("a", "the lion and the tiger"), ("b", "the tiger and the cat")]
     with setsearch.open(tmp_path / "a.db", create=True) as index:
