@@ -1331,23 +1331,33 @@ static double middle_of(const double *scores, int64_t count, double *sorted, int
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-/* Whether the seeds surely share little: more of some items at equal steps than may score above the middle seed that is
-   left out. 1 or -1 for surely not, or 0 where last bits decide or one of these items has no values yet. */
+/* Some items at equal steps of those that exist, in room for SOME: how many. Ids without an item do not count, so that an
+   index answers as a fresh one. */
+static int64_t some_items(const double *base, int64_t n, double n_items, int64_t *ids) {
+    int64_t existing = n_items == (double)n ? n : 0, count = 0;
+    for (int64_t id = 0; id < n && existing < n; id++) existing += base[id] > -INFINITY;
+    const int64_t size = existing < SOME ? existing : SOME;
+    for (; existing == n && count < size; count++) ids[count] = count * n / size;
+    for (int64_t id = 0, place = 0; count < size; id++)
+        if (base[id] > -INFINITY && place++ == count * existing / size) ids[count++] = id;
+    return count;
+}
+
+/* Whether the seeds surely share little: more of some items than may score above the middle seed that is left out. 1 or -1
+   for surely not, or 0 where last bits decide or one of these items has no values yet. */
 static int share_little(const field_t *field, const double *base, int64_t n, const question_t *question,
                         const ids_t *excluded, weighed_t *own, const double *left_out, int64_t n_seeds) {
     const part_t *items = &field->by_item;
-    const int64_t size = n < SOME ? n : SOME;
     double sorted[MOST_DIVIDED];
-    int64_t places[MOST_DIVIDED], existing = 0, above = 0, near = 0, known = 1;
+    int64_t ids[SOME], places[MOST_DIVIDED], above = 0, near = 0, known = 1;
+    const int64_t size = some_items(base, n, question->n_items, ids);
     const double middle = middle_of(left_out, n_seeds, sorted, places), margin = CLOSE * (1 + fabs(middle));
-    for (int64_t i = 0; i < size; i++) existing += base[i * n / size] > -INFINITY;
-    const double share = (double)existing / question->n_items;
-    const double few = share * FEW > (double)existing / 4 ? share * FEW : (double)existing / 4;
+    const double share = (double)size / question->n_items;
+    const double few = share * FEW > (double)size / 4 ? share * FEW : (double)size / 4;
     for (int64_t j = 0; j < own->count; j++) own->have[2 * own->features[j]] = own->weights[j];
     for (int64_t i = 0; known && i < size && (double)above <= few * ROUNDING; i++) {
-        const int64_t id = i * n / size, following = (i + AHEAD) * n / size;
+        const int64_t id = ids[i], following = ids[i + AHEAD < size ? i + AHEAD : size - 1];
         if (following < items->n_lists) fetch(items, items->starts[following]);
-        if (!(base[id] > -INFINITY)) continue;
         known = id < items->n_lists && has_values(items, items->starts[id], items->ends[id]);
         double score = base[id];
         for (int64_t p = items->starts[id]; known && p < items->ends[id]; p++) {

@@ -46,7 +46,7 @@ Masks = npt.NDArray[np.bool_]  # of examples: those of one group
 FEWEST = 4  # examples of which two and two can be groups
 MOST = 50  # examples that are divided, as options.py says
 ALL_OF = 10  # of so many examples all divisions are tried, and groups are found without being asked for
-SOME = 256  # items at equal steps that tell whether examples share little
+SOME = 256  # existing items at equal steps that tell whether examples share little
 LEADERS = 5  # hits that are like one group or both
 HITS = 50  # of a group, which are strangers to the other one
 FEW_HITS = 1 / 20  # of the items, which are fewer in a small collection
@@ -112,9 +112,9 @@ def _share_little(fields: Fields, weights: SeedWeights, excluded: Sequence[int])
     """Whether more of SOME items than a quarter, or FEW of all, score above the middle seed that is left out."""
     if weights.has_priors or weights.corrections:  # which the scores of seeds that are left out do not have
         return False
-    n = len(weights.base.items)
-    ids = np.arange(min(n, SOME)) * n // min(n, SOME)
-    ids = ids[weights.base.items[ids] > -np.inf]
+    existing = np.flatnonzero(weights.base.items > -np.inf)
+    count = min(len(existing), SOME)
+    ids = existing[np.arange(count) * len(existing) // count]
     fields.first.forward(ids.tolist(), weights.model.rule)  # now they have values, so that the core can do the same
     others = ids[~np.isin(ids, excluded)]
     above = np.count_nonzero(above_middle(fields, weights, weights.scores()[others]))

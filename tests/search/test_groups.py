@@ -233,6 +233,27 @@ def test_who_is_heard_is_told_by_the_definition(built, kernel):
     assert len(found) == 4, "one list, also of those that share little, a group beside it, and groups"
 
 
+def test_deleted_items_do_not_change_what_is_divided(kernel):
+    """Of the items at equal steps of ids more are of the kinds of the examples than of all that are left."""
+    rng = random.Random(1)
+    words = [[f"w{own}x{n}" for n in range(30)] for own in range(KINDS)]
+    every = [*chain(*words)]
+    kinds = {f"d{n}": rng.choice([0, 1]) if n % 4 == 0 else rng.randrange(2, KINDS) for n in range(1024)}
+    data = {name: " ".join(rng.choices(words[own], k=8) + rng.choices(every, k=4)) for name, own in kinds.items()}
+    gone = [name for name in data if rng.random() < (0.7 if int(name[1:]) % 4 == 0 else 0.1)]
+    left = {name: text for name, text in data.items() if name not in gone}
+    sides = [[name for name in left if kinds[name] == side] for side in (0, 1)]
+    found = []
+    for rows in (data, left):
+        with setsearch.open(sqlite3.connect(":memory:"), create=True, contexts="off") as index:
+            index.add([*rows.items()])
+            index.delete([name for name in gone if name in rows])
+            sets = [[*rng.sample(sides[0], 2), *rng.sample(sides[1], 2)] for rng in map(random.Random, range(5))]
+            hits = [index.items("documents").expand(seeds, 10) for seeds in sets]
+            found.append([[(hit.item, hit.score, hit.group) for hit in own] for own in hits])
+    assert found[0] == found[1] and all(own[0][2] for own in found[1])
+
+
 def test_one_set_stays_one(built, kernel):
     _, reading = built
     for own in range(KINDS):
