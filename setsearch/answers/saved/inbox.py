@@ -317,7 +317,9 @@ class _Kind:
     def _set(self, name: str) -> ItemSet:
         groups = self._sets.groups
         placed = groups.of.get(name), groups.under.get(name)
-        return loaded_set(name, self._reading, self._database, self._sets.marks[name], placed)
+        own = loaded_set(name, self._reading, self._database, self._sets.marks[name], placed)
+        own._together = self._together.setdefault(own.group, [])
+        return own
 
     def _ask_at_once(self, at_once: Mapping[str, News]) -> None:
         doubtful = {name: {*self._fields.find_all(self._doubtful.get(name, ())).values()} for name in at_once}
@@ -365,7 +367,6 @@ class _Kind:
 
     def _ask_alone(self, name: str, news: News) -> None:
         own = self._set(name)
-        own._together = self._together.setdefault(own.group, [])
         try:
             hits = _with_doubtful(own, _ask(own, news), self._doubtful.get(name, ()))
         except QueryError as error:
@@ -382,7 +383,6 @@ class _Kind:
     def _claim_alone(self, name: str, among: Mapping[int, str] | None) -> None:
         """Note what one set claims, or has, of what was found; it is known for the items among which it was asked."""
         own = self._set(name)
-        own._together = self._together.setdefault(own.group, [])
         unknown = set[str]() if among is None else {*self.claims}.difference(among.values())
         if not self.claims or not own.accepted:
             return

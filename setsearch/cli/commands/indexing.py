@@ -1,14 +1,13 @@
 """Commands that fill a database and look after it."""
 
 import dataclasses
-import shlex
 import sqlite3
 import sys
 from contextlib import closing, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,8 +15,9 @@ import setsearch
 from setsearch.cli.commands.vectors import add_matrix, is_matrix_file, tell_vectors
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import DB, Collection, Fresh, TimeLimit, Timeout, text_options, waiting_options, with_options
-from setsearch.cli.output import CONTROL, first_of, print_lines, print_table, say, say_lines
+from setsearch.cli.output import CONTROL, print_lines, print_table, say
 from setsearch.cli.progress import tell
+from setsearch.cli.source_notes import SHOWN_SKIPS, tell_indexed, tell_left_out, tell_moved, tell_others
 from setsearch.cli.source_options import (
     Rules,
     column_options,
@@ -25,17 +25,13 @@ from setsearch.cli.source_options import (
     input_options,
 )
 from setsearch.core import NOT_BUILT
-from setsearch.errors import MissingDatabase, NoIndex, SetsearchError, UnknownReading, UsageError
-from setsearch.storage.ids import in_number
+from setsearch.errors import MissingDatabase, NoIndex, SetsearchError, UsageError
 
 if TYPE_CHECKING:
     from setsearch.indexing.sources import SourceReader
     from setsearch.storage.synced_source import Columns
 
-T = TypeVar("T")
-SHOWN_SKIPS, SHOWN_MERGED = 20, 10  # lines
 READING, DERIVING = "indexing", "deriving contexts of words"
-UNUSUAL = 0.35  # of the characters are in no word; of prose 2 to 10 %, of programs up to 31 %
 RULES = "--split, --titles, --min-features and --min-items"
 
 
@@ -112,11 +108,11 @@ def index_command(
             with tell(READING, lambda: reader.rows.amount.share) as follow:
                 written = write(follow(reader.read(sources)), columns.relation)
             _derive(index)
-        _tell_indexed(index, written, str(db))
-        _tell_left_out(reader, replace)
-        _tell_moved(index)
+        tell_indexed(index, written, str(db))
+        tell_left_out(reader, replace)
+        tell_moved(index)
         if not replace:
-            _tell_others(index, reader, [] if given.glob else sources, str(db))
+            tell_others(index, reader, [] if given.glob else sources, str(db))
 
 
 def _require_agreeing(
@@ -321,82 +317,3 @@ def _make_reader(
     rows = RowReader(errors, warn, table, **form)
     globs, folder_errors = tuple(given.glob or ()), given.errors or "skip"
     return SourceReader(columns, rows, globs, cells, given.follow, folder_errors=folder_errors, tally=tally)
-
-
-def _tell_left_out(reader: "SourceReader", replace: bool) -> None:
-    """Everything that is not in the index, or not as somebody may expect it."""
-    for why, names in sorted(reader.tally.left_out.items()):
-        say(f"left out {_files(names)}: {why}")
-    if unread := reader.tally.not_read():
-        say(f"not read: {', '.join(unread)}")
-    if reader.tally.workbooks:
-        say(f"read {_files(reader.tally.workbooks)} as a document each; --text COL reads the rows of a sheet")
-    if reader.tally.cut:
-        say(f"{_files(reader.tally.cut)} without an end of the last record: the download may have broken off")
-    if len(reader.tally.skipped) > SHOWN_SKIPS:
-        say(f"skipped {len(reader.tally.skipped):,} in all")
-    for encoding, names in sorted(reader.rows.decided.items()):
-        say(f"read {_files(names)} as {encoding}; --encoding names another one")
-    if reader.tally.numbered:
-        say(f"no column 'id' in {first_of(reader.tally.numbered)}: rows are numbered (--id names a column)")
-    _tell_references(reader)
-    stay = {"what was there": reader.tally.kept, "nothing": reader.tally.failed - reader.tally.kept}
-    for what, files in stay.items() if replace else ():
-        if files:
-            say(f"--replace kept {what} of {_files(sorted(files))}, which could not be read")
-
-
-def _tell_moved(index: "setsearch.Index") -> None:
-    """Which documents go by other names."""
-    moved = [f"{old} is {new}" for old, new in index.moved.items()]
-    say_lines(f"saved sets follow {len(moved):,} document{'s' * (len(moved) > 1)} to other names", moved, SHOWN_MERGED)
-
-
-def _tell_others(index: "setsearch.Index", reader: "SourceReader", sources: list[str], db: str) -> None:
-    """Which documents stay that whole folders have no more, or not with a text."""
-    kept = list[str]()  # files that are empty now, and had a text when they were indexed before
-    if reader.tally.empty:
-        with suppress(UnknownReading):
-            kept = [id for id in index.items("documents").titles(reader.tally.empty) if id not in reader.tally.seen]
-    if kept:
-        way_out = shlex.join(["setsearch", "delete", db, *kept[:1]])
-        say(f"the index keeps the earlier text of {_files(kept)}; `{way_out}` deletes it")
-    number = index.not_given - len(kept)
-    if number > 0 and sources and all(Path(source).is_dir() for source in sources):
-        stay = f"{number:,} document{'s stay that are' if number > 1 else ' stays that is'}"
-        say(f"{stay} not in {', '.join(sources)}; --replace deletes what is not given")
-
-
-def _tell_references(reader: "SourceReader") -> None:
-    """Which references came several times, and which have names of an earlier version."""
-    merged, older, bare = reader.tally.filed.merged, reader.tally.filed.older, reader.tally.filed.bare
-    if textless := [reader.rows.shown(copy.position) for copy in reader.tally.textless]:
-        say(f"left out {len(textless):,} reference{'s' * (len(textless) > 1)} without a text ({first_of(textless)})")
-    if bare:
-        say(f"{len(bare):,} reference{'s' * (len(bare) > 1)} without an abstract ({first_of(bare)})")
-    what = f"merged {len(merged):,} reference{'s' * (len(merged) > 1)} that came several times"
-    say_lines(what, [f"{name}: {', '.join(files)}" for name, files in merged.items()], SHOWN_MERGED)
-    if older:
-        names = f"{len(older):,} reference{'s' * (len(older) > 1)} ({first_of(older)})"
-        say(f"{names} keep their ids of an earlier version; --replace gives them a DOI, a PMID or their own key")
-
-
-def _files(names: list[str]) -> str:
-    """How many files, and the first of them."""
-    names = list(dict.fromkeys(names))
-    return f"{len(names):,} file{'s' * (len(names) > 1)} ({first_of(names)})"
-
-
-def _tell_indexed(index: "setsearch.Index", written: int, db: str) -> None:
-    content = index.info()
-    parts = [in_number(r["item_count"], r["items"]) for r in content["readings"]]
-    if content["contexts"]:
-        parts.append(f"{content['contexts']['terms']:,} of them in context")
-    parts += [f"vectors of {own['count']:,} {name}" for name, own in content["vectors"].items()]
-    say(f"indexed {written:,}; {db} now holds {', '.join(parts)}")
-    if index.lost:
-        what = "1 entry is gone" if index.lost == 1 else f"{index.lost:,} entries are gone"
-        say(f"{what} that items had before: give all rows of an item in one call")
-    if index.unread_share > UNUSUAL:
-        signs = "are these drawings, data, or in another encoding (--encoding)? --glob chooses files"
-        say(f"{index.unread_share:.0%} of the characters are in no word, which is unusual: {signs}")
