@@ -91,6 +91,7 @@ def find_all(reading: Described, names: Ids, hint: bool = True) -> list[str]:
         if isinstance(own, QueryError):
             with reading.stored() as fields:
                 fields.resolve(name, hint)  # raises it, perhaps with similar names
+            raise own  # it came meanwhile
     return [str(found[name]) for name in given]
 
 
