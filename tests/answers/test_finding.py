@@ -295,3 +295,20 @@ def test_names_with_words_near_a_word_are_found_as_by_a_look_at_each(word, held,
             with index.items(kind).stored() as fields:
                 described = fields.items.describe(fields.items.with_near_words(word))
             assert {title or name for name, title in described.values()} == {name for name in held if is_near(name)}
+
+
+def test_each_name_is_found_as_by_itself_or_has_its_error(tmp_path):
+    with setsearch.open(tmp_path / "e.db", create=True) as index:
+        index.add([("1", "lion", "Alien"), ("2", "tiger", "Alien"), ("3", "cat", "Brazil (1985)"), ("Brazil", "dog")])
+        index.add_numbers([("a", [1.0], "First"), ("b", [2.0], "First")], ["size"], "things")
+        names = ["3", "nobody", "Alien", "Brazil (1985)", "Brazil", "1", "a", "First", "b"]
+        for reading in (index.items("documents"), index.items("terms"), index.numbers("things")):
+            found = reading.find_each(names)
+            assert [*found] and {*found} == {*names}
+            for name, own in found.items():
+                if isinstance(own, str):
+                    assert reading.find(name) == own
+                else:
+                    with pytest.raises(type(own)) as error:
+                        reading.find(name, hint=False)
+                    assert str(error.value) == str(own)
