@@ -49,9 +49,10 @@ def wanted_of(fields: Fields, examples: Examples, request: ExpandRequest, defaul
     chooses = request.among is not None or request.filter or given.get("keep_seeds")
     weighs = bool(given.get("explain") or given.get("snippets") or request.exclude)
     is_added_to = fields.nearest is not None or Weighing(fields, defaults, request.model).uses_vectors
-    has_more = has_more or (is_added_to and bool(weighs or given.get("cut")))
-    asks = given.get("cut") and not given.get("about")
-    depth = 0 if has_more or chooses else _depth(fields, examples, request, _shown(request), _waits(request))
+    leaves_out = not (examples.texts or examples.rare)  # then the core tells all that the line needs
+    has_more = has_more or (is_added_to and bool(weighs or (given.get("cut") and not leaves_out)))
+    asks, waits = given.get("cut") and not given.get("about"), _waits(request) and not is_added_to
+    depth = 0 if has_more or chooses else _depth(fields, examples, request, _shown(request), waits)
     return Wanted(depth, weighs, few(defaults) if asks else (0.0, 0.0))
 
 
@@ -172,7 +173,8 @@ def best_hits(
     If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
     """
     groups, named, in_turn = _in_order(fields, groups)
-    waits = _waits(request) and in_turn == 1 and groups[0].known is not None  # more is soon found
+    known = groups[0].known  # more is soon found
+    waits = _waits(request) and in_turn == 1 and known is not None and known.least > -np.inf
     among, wanted = fields.allowed(request.among, request.filter), _shown(request)
     asked = _Asked(fields, request, excluded, among, defaults, cannot_tell, in_turn, waits)
     lists = [_List(asked, weights, place) for place, weights in enumerate(groups)]

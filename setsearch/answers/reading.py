@@ -369,7 +369,8 @@ class Reading(BaseReading, Named):
         """
         fields, examples, rejected = self._examples(fields_by, names, request)
         wanted = wanted_of(fields, examples, request, self.defaults)._replace(taken=taken)
-        wanted = wanted._replace(k=0) if sums else wanted
+        is_added_to = taken is not None and fields.nearest is not None  # after the core has answered
+        wanted = wanted._replace(k=0) if sums or is_added_to else wanted
         weights = yield from self._weigh(fields, examples, rejected, request, wanted)
         left_out, cannot_tell = _left_out(examples, rejected, request), self._choice.cannot_tell(fields, request.model)
         return fields, weights, left_out, cannot_tell

@@ -57,7 +57,7 @@ _SIGNATURES = {
     "setsearch_alike": "PSSP RR PPPP",
 }
 NEAR = Struct("PPPqd")  # `neighbors_t` of core.c
-PRIOR = Struct("PPqddd")  # `prior_t`
+PRIOR = Struct("PPqdddP")  # `prior_t`
 _threads = threading.local()
 _Start = c.c_char * 0
 

@@ -400,13 +400,15 @@ typedef struct {
     double mean, deviation;
 } moments_t;
 
-/* The ids, NULL for all, and values v_i of some items; not all of these are equal; and the share w. */
+/* The ids, NULL for all, and values v_i of some items; not all of these are equal; and the share w. `of_seeds`: NULL, or
+   v_i of each seed if it is left out, NAN for none. */
 typedef struct {
     const int64_t *ids;
     const double *values;
     int64_t count;
     moments_t of_values;
     double share;
+    const double *of_seeds;
 } prior_t;
 
 /* The sum of some numbers: four at once, as `largest`. */
@@ -451,10 +453,12 @@ static moments_t moments(const double *scores, int64_t n) {
     return (moments_t){mean / units, sqrt(variance > 0 ? variance : 0) / units};
 }
 
-/* Add a prior to the scores of items. */
-static int add_prior(double *scores, int64_t n, const prior_t *prior) {
+/* Add a prior to the scores of items; and to those of seeds that are left out, unless these are NULL. */
+static int add_prior(double *scores, int64_t n, const prior_t *prior, int64_t n_seeds, double *left_out) {
     const double own = moments(scores, n).deviation, spread = prior->of_values.deviation, mean = prior->of_values.mean;
     const double factor = prior->share * (own > 0 ? own : 1) / spread;
+    for (int64_t e = 0; left_out && prior->of_seeds && e < n_seeds; e++)
+        if (!isnan(prior->of_seeds[e])) left_out[e] += factor * (prior->of_seeds[e] - mean);
     double added[SMOOTHED];
     for (int64_t first = 0; first < prior->count; first += SMOOTHED) {
         const int64_t size = prior->count - first < SMOOTHED ? prior->count - first : SMOOTHED;
@@ -469,17 +473,22 @@ static int add_prior(double *scores, int64_t n, const prior_t *prior) {
 }
 
 /* The best of all items, as setsearch_best has them, by scores that are smoothed if neighbors count, with a prior if there
-   is one: they are changed. `levels`: n. `sums`: BLOCK. */
-static int64_t find_smoothed(double *scores, int64_t n, const neighbors_t *near, const prior_t *prior,
-                             const ids_t *seeds, const ids_t *excluded, double *levels, double *sums, best_t *best) {
+   is one: they are changed, and likewise those of seeds that are left out, unless these are NULL. `levels`: n. `sums`:
+   BLOCK. */
+static int64_t find_smoothed(double *scores, int64_t n, const neighbors_t *near, const prior_t *prior, const ids_t *seeds,
+                             const ids_t *excluded, double *left_out, double *levels, double *sums, best_t *best) {
     if (near->count && find_levels(scores, n, near, seeds, levels) < 0) return DAMAGED;
+    for (int64_t e = 0; left_out && near->count && e < seeds->count; e++) {
+        if (smooth(scores, n, near, levels, seeds->ids[e], 1, sums, sums + 1) < 0) return DAMAGED;
+        left_out[e] = left_out[e] * near->factors[seeds->ids[e]] + sums[1];
+    }
     for (int64_t first = 0; near->count && first < n; first += SMOOTHED) {
         const int64_t size = n - first < SMOOTHED ? n - first : SMOOTHED;
         double *others = sums + SMOOTHED;
         if (smooth(scores, n, near, levels, first, size, sums, others) < 0) return DAMAGED;
         for (int64_t i = 0; i < size; i++) scores[first + i] = scores[first + i] + sums[i] + others[i];
     }
-    if (prior->count && add_prior(scores, n, prior) < 0) return DAMAGED;
+    if (prior->count && add_prior(scores, n, prior, seeds->count, left_out) < 0) return DAMAGED;
     for (int64_t e = 0; e < excluded->count; e++) {
         if (excluded->ids[e] < 0 || excluded->ids[e] >= n) return DAMAGED;
         scores[excluded->ids[e]] = -INFINITY;
@@ -1398,12 +1407,10 @@ static double taken_by(const double *base, int64_t n) {
     return -least;
 }
 
-/* The score of each seed if the others are the set; the middle one of these, and how many others may be above it. */
-static middle_t find_middle(const field_t *fields, int64_t n_fields, const question_t *question, int64_t n_excluded,
-                            const memory_t *memory, const weighed_t *weighed, int64_t n_seeds, double *left_out) {
+/* The middle one of the scores of seeds that are left out, and how many others may be above it. */
+static middle_t find_middle(const question_t *question, int64_t n_excluded, const memory_t *memory, int64_t n_seeds,
+                            const double *left_out) {
     const double share = question->unlike * (question->n_items - (double)n_excluded);
-    for (int64_t e = 0; e < n_seeds; e++) left_out[e] = 0.0;
-    for (int64_t f = 0; f < n_fields; f++) leave_out(fields + f, question, memory, weighed + f, n_seeds, left_out);
     const double bound = middle_of(left_out, n_seeds, memory->pruning.near_sums, memory->pruning.near_ids);
     const int is_asked = question->unlike > 0 && n_seeds > 1;
     return (middle_t){is_asked ? bound : INFINITY, share > question->few ? share : question->few, UNSURE};
@@ -1446,7 +1453,9 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
     const double limit = sums[0] + sums[1] + taken < EXACT_BELOW ? INFINITY : EXACT_BELOW - 1 - sums[1] - taken;
     const int is_older = fields->drift.df != NULL;
     if (is_older && (all_sums || n_fields > 1)) return UNSURE;
-    if (left_out) middle = find_middle(fields, n_fields, question, excluded->count, memory, weighed, n_seeds, left_out);
+    for (int64_t e = 0; left_out && e < n_seeds; e++) left_out[e] = 0.0;
+    for (int64_t f = 0; left_out && f < n_fields; f++) leave_out(fields + f, question, memory, weighed + f, n_seeds, left_out);
+    if (left_out) middle = find_middle(question, excluded->count, memory, n_seeds, left_out);
     if (all_sums) {
         memcpy(all_sums, base, (size_t)n * sizeof *base);
         if (setsearch_add(all_sums, n, memory->parts, n_fields, memory->places) < 0) return DAMAGED;
@@ -1538,7 +1547,7 @@ static int join(const field_t *fields, int64_t n_fields, const question_t *quest
    `memory` has the seeds and their weights; what joined follows them. It says whether they are one set. `weighed`:
    the features of each field, and their weights. With sums the sums of all items are there, and no best ones. `without`:
    those who do not join, and are none of the best. Where neighbors count, scores are smoothed, but for the sums; and
-   with a prior it is added last. `limits` has room for a number a field. `left_out` gets the score of
+   with a prior it is added last; the same of `left_out`. `limits` has room for a number a field. `left_out` gets the score of
    each seed if the others, and what joined them, are the set: but for the last bits of its logarithms, and NAN where
    nobody will ask for it; and `above` how many others are above the middle one of these, as middle_t has it. */
 static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, const ids_t *without,
@@ -1586,10 +1595,12 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     if (asked->sums) return found;
     if (sums) {
         const ids_t seeds = {memory->examples, n_seeds};
-        const int64_t count = find_smoothed(sums, n, &asked->near, &asked->prior, &seeds, without, smoothed + n,
-                                            memory->block, &best);
+        const int64_t count = find_smoothed(sums, n, &asked->near, &asked->prior, &seeds, without,
+                                            leaves_out ? left_out : NULL, smoothed + n, memory->block, &best);
         memory->least = -INFINITY; /* nobody asks */
         if (count < 0 || is_crowded(&best)) return count < 0 ? count : UNSURE;
+        const double middle = leaves_out ? find_middle(question, without->count, memory, n_seeds, left_out).bound : INFINITY;
+        if (middle < INFINITY) *above = n_above(sums, n, middle);
         sort_down(scores, ids, count);
         return count;
     }

@@ -34,7 +34,7 @@ ROOM = 1 << 18  # numbers of answers, beside those of the largest one
 MOST_EXAMPLES = LEAST_ROOM
 MOST_ROUNDS = 16  # in which items get values that a question misses: three are usual
 # What the core gets in their places.
-NO_NEAR, NO_PRIOR, NO_DRIFT = (0, 0, 0, 0, 0.0), (0, 0, 0, 0.0, 0.0, 0.0), (0, 0.0, 0.0, 0, 0, 0)
+NO_NEAR, NO_PRIOR, NO_DRIFT = (0, 0, 0, 0, 0.0), (0, 0, 0, 0.0, 0.0, 0.0, 0), (0, 0.0, 0.0, 0, 0, 0)
 
 _SIZE, _POINTER = c.c_int64, c.c_void_p
 # `part_t`, `field_t`, `asked_t` and `table_t` of core.c.
@@ -151,8 +151,9 @@ class Question(NamedTuple):
     may not answer as it is asked. `choosing`: the base where it is chosen which items join, if that is another one.
     `near`: the nearest items, if these smooth the scores of the best items; sums are not smoothed. `prior`: what is
     added to these scores then: ids, values, their mean and deviation, which is not 0, and the share, as
-    search/weights.py has it. `texts`: for each field the examples that are no items: their features, ascending, and
-    values, and how much each counts. `table`: of a model, if it is not lift.
+    search/weights.py has it; `of_seeds`: the values of the seeds if each is left out, NaN for none. `texts`: for each
+    field the examples that are no items: their features, ascending, and values, and how much each counts. `table`: of a
+    model, if it is not lift.
     """
 
     fields: Sequence[OpenField]
@@ -167,6 +168,7 @@ class Question(NamedTuple):
     choosing: Floats | None = None
     near: Near | None = None
     prior: tuple[Ints, Floats, float, float, float] | None = None
+    of_seeds: Floats | None = None
     texts: Sequence[Part] | None = None
     table: Table | None = None
 
@@ -175,11 +177,11 @@ class Answer(NamedTuple):
     """The best items, their scores, and how the examples were weighed; `joined`: the items that joined the seeds.
 
     Items are in order, but not those of equal scores, and all that equal the k-th are there. `left_out`: the scores of
-    the seeds if each is left out, but for their last bits, where they may be asked for; `above`: how many others may be
-    above the middle one, if it was asked and last bits do not decide; if they are more than few, how many surely are,
-    or some of them. `together`: the seeds surely fall into no groups, and those at the places `unheard` are a group
-    that is not heard; `share_much`: they do not share little. `least`: no item has a smaller score, but for its base.
-    `constant`: what the seeds add to all items by a table.
+    the seeds if each is left out, as those of the best items are, but for their last bits, where they may be asked for;
+    `above`: how many others may be above the middle one, if it was asked and last bits do not decide; if they are more
+    than few, how many surely are, or some of them. `together`: the seeds surely fall into no groups, and those at the
+    places `unheard` are a group that is not heard; `share_much`: they do not share little. `least`: no item has a
+    smaller score, but for its base. `constant`: what the seeds add to all items by a table.
     """
 
     ids: Ints
@@ -407,17 +409,24 @@ def _packed(own: Question, texts: Any) -> bytes:
     choosing = address(own.base if own.choosing is None else own.choosing)
     n_seeds, n_excluded = len(own.seeds), len(own.excluded)
     near = NO_NEAR if own.near is None else near_numbers(own.near, len(own.base))
-    prior = NO_PRIOR if own.prior is None else _prior_numbers(*own.prior, len(own.base))
+    prior = NO_PRIOR if own.prior is None else _prior_numbers(*own.prior, own)
     at = 0 if texts is None else c.addressof(texts[1]), 0 if own.table is None else own.table.at
     given = *at, n_seeds, n_excluded, own.once, own.weighs
     return _ASKED.pack(*own.numbers, address(own.base), choosing, sums, *near, *prior, *given)
 
 
-def _prior_numbers(ids: Ints, values: Floats, mean: float, spread: float, share: float, n: int) -> tuple[Any, ...]:
+def _prior_numbers(
+    ids: Ints, values: Floats, mean: float, spread: float, share: float, own: Question
+) -> tuple[Any, ...]:
     """A `prior_t`."""
+    n, of_seeds = len(own.base), own.of_seeds
+    require(
+        of_seeds is None or (of_seeds.dtype == np.float64 and len(of_seeds) == len(own.seeds)), "values of other seeds"
+    )
     are_flat = ids.flags.c_contiguous and values.flags.c_contiguous and len(ids) == len(values) <= n
     require(are_flat and ids.dtype == np.int64 and values.dtype == np.float64, "a prior that the core cannot take")
-    return 0 if len(ids) == n else address(ids), address(values), len(ids), mean, spread, share
+    seeds_at = 0 if of_seeds is None else address(of_seeds)
+    return 0 if len(ids) == n else address(ids), address(values), len(ids), mean, spread, share, seeds_at
 
 
 def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterator[Answered | Missing]:

@@ -151,7 +151,7 @@ def _finds_seeds(weights: SeedWeights) -> bool:
 
 
 def _can_leave_out(weights: SeedWeights) -> bool:
-    is_known = not weights.has_priors or weights.of_seeds is not None
+    is_known = not weights.has_priors or weights.knows_seeds
     return isinstance(weights.model, Lift) and is_known and not weights.corrections
 
 
@@ -194,6 +194,8 @@ def leave_one_out_scores(fields: Fields, weights: SeedWeights, exactly: bool = T
     For the model lift, by the features that count for the set. If the others have no weight, it is 0. If the core has
     found it, it is exact but for the last bits of logarithms, unless `exactly`.
     """
+    if not exactly and weights.left_out_of_all is not None:
+        return weights.left_out_of_all
     found = None if exactly else weights.left_out
     scores = _by_numpy(fields, weights) if found is None else found.copy()
     if weights.neighborhood is not None:  # entries number the examples in the order of ids

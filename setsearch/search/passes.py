@@ -191,7 +191,9 @@ def weights_by_core(
         asked = _table_question(whole, model, base) if near is None else None
     if asked is None or (asked.table and prior):
         return None
-    asked = asked._replace(near=near, prior=prior[1:6] if prior and wanted.k else None)
+    if wanted.k and (near or prior):
+        of_seeds = prior.of_seeds() if prior and prior.of_seeds and wanted.few[0] else None
+        asked = asked._replace(near=near, prior=prior[1:6] if prior else None, of_seeds=of_seeds)
     answer = yield asked
     if answer is None or isinstance(answer, Copies):
         return answer
@@ -217,6 +219,9 @@ def weights_by_core(
     if wanted.weights:
         told = zip(fields.all, answer.weighed, strict=True)
         found["rounded"] = tuple([Rounded(field, own.features, own.weights, model.rule) for field, own in told])
+    if asked.near or asked.prior:
+        is_whole = asked.prior is None or asked.of_seeds is not None
+        found |= {"left_out": None, "left_out_of_all": answer.left_out if is_whole else None}
     least = answer.least - base.largest_absolute
     found |= {"join": join if len(answer.joined) else None, "summed": asked.sums}
     if wanted.k:

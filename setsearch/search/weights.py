@@ -183,7 +183,8 @@ class SeedWeights:
     corrections: tuple[FieldWeights, ...] = ()
     summed: Floats | None = None  # base and lists, if they were added already, without what `smoothing` adds
     known: Known | None = None  # of these weights
-    left_out: Floats | None = None  # of search/cutoff.py, but for the last bits of logarithms
+    left_out: Floats | None = None  # of search/cutoff.py, by features, but for the last bits of logarithms
+    left_out_of_all: Floats | None = None  # the same by all parts
     above: int | None = None  # how many others may be above the middle one of these (core/question.py)
     decided: tuple[npt.NDArray[np.bool_], bool] | None = None  # which items belong, and whether that is told, if known
     together: bool | None = None  # whether the core has found that the examples fall into no groups
@@ -211,7 +212,7 @@ class SeedWeights:
             parts |= {"make_positive": lambda: own, "rounded": None}
         if "base" in parts:
             parts = {"own_base": parts.pop("base"), "smoothing": None, "worked_out": self.neighborhood, **parts}
-        cleared = {"known": None} | dict.fromkeys(OF_SEEDS)
+        cleared = {"known": None, "left_out_of_all": None} | dict.fromkeys(OF_SEEDS)
         return replace(self, **{**cleared, **parts})
 
     @property
@@ -234,6 +235,12 @@ class SeedWeights:
     def priors(self) -> tuple[tuple[str, Floats], ...]:
         """These parts, `(n_ids,)` each."""
         return self.whole.named
+
+    @property
+    def knows_seeds(self) -> bool:
+        """Whether it is known what these parts give each example that is left out."""
+        prior = self.waiting
+        return not self.named and prior.of_seeds is not None if prior is not None else self.of_named is not None
 
     @property
     def of_seeds(self) -> Callable[[], Floats] | None:

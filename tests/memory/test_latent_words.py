@@ -13,8 +13,10 @@ from test_contexts import random_texts
 import setsearch
 from setsearch import errors
 from setsearch.arrays import Entries
+from setsearch.core import question
 from setsearch.lists import Lists
 from setsearch.memory import latent_words as latent
+from setsearch.scoring.best import is_core
 
 THREADS = "OPENBLAS_NUM_THREADS"
 MAKE = """
@@ -165,6 +167,22 @@ def test_kernels_find_the_same(tmp_path):
         answers = with_kernels(lambda: terms.expand({"lion": 2, "pear": 0.5}, 99, cut="mark", explain=True))
     assert len(answers) == len(KERNELS) and all(own == answers[0] for own in answers)
     assert {"like in meaning"} < {part.feature for hit in answers[0] for part in hit.features}
+
+
+def test_the_core_tells_what_belongs_with_neighbors_and_vectors(tmp_path, monkeypatch):
+    """It is asked once, and for no sums of all words, but where words without contexts are among the examples."""
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add([*random_texts(3).items(), ("rare", "okapi lion pear")])
+        terms = index.items("terms")
+        words = [*rows_of(index)][:3]
+        expected = [(hit.item, hit.score, hit.belongs) for hit in terms.expand(words, cut="mark", explain=True)]
+        asked, ask = [], question.ask_all
+        monkeypatch.setattr(question, "ask_all", lambda questions: asked.extend(questions) or ask(questions))
+        hits = terms.expand(words, cut="mark", fold=True)
+        assert [(hit.item, hit.score, hit.belongs) for hit in hits] == expected
+        terms.expand([*words, "okapi"], cut="mark")
+    if is_core():
+        assert [own.sums is None for own in asked[:2]] == [True, False]
 
 
 def test_own_vectors_of_words_count_instead(tmp_path):

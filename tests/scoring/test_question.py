@@ -277,6 +277,34 @@ def test_a_prior_is_added_last(seed):
         assert np.array_equal(found.scores, expected[found.ids])
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_seeds_that_are_left_out_are_smoothed_and_have_a_prior(seed):
+    """As search/cutoff.py has it; how many others are above the middle one follows from the scores of all."""
+    rng, n_items = np.random.default_rng(seed), [30, 1500][seed % 2]
+    matrix, base = random_matrix(rng, n_items, 20, 1), np.zeros(n_items)
+    seeds = np.sort(rng.choice(n_items, 3, replace=False))
+    matrix[seeds, :2] = 0.5
+    lists = FieldLists(tuple(lists_of(matrix.T)), tuple(lists_of(matrix)), (matrix > 0).sum(axis=0))
+    rows = rng.integers(0, n_items, (n_items, 3)), rng.integers(0, 1 << 16, (n_items, 3))
+    near, values = smoothing.neighbors_of(*rows), rng.normal(size=n_items)
+    prior = Prior("like", np.arange(n_items), values, *moments(values), 0.5)
+    of_seeds = np.where(rng.random(3) < 0.3, np.nan, rng.normal(size=3))
+    own, sums = numbers(n_items, 3.0, n_items, rarity=Lift().rarity), np.empty(n_items)
+    asked = Question([OpenField(lists, 0.0, 1.0)], base, own, seeds, None, seeds)
+    (plain,) = question.ask_all([asked._replace(sums=sums)])
+    factors = near.factors[seeds]
+    weights = SeedWeights(Lift(), Examples(seeds.tolist()), tuple, Base(base, 0.0), 0.0, summed=sums)
+    smoothed = weights.smoothed(near, 1.5)
+    expected = plain.left_out * factors + smoothed.neighborhood.near[seeds]
+    whole = smoothed.with_prior(prior._replace(of_seeds=lambda: of_seeds))
+    expected = expected + whole.of_seeds()
+    (found,) = question.ask_all([asked._replace(near=(*near, 1.5), prior=prior[1:6], of_seeds=of_seeds)])
+    assert found.left_out.tolist() == expected.tolist()
+    assert found.above == (np.delete(whole.sums(), seeds) > np.median(expected)).sum()
+    with pytest.raises(TypeError):
+        question.ask_all([asked._replace(prior=prior[1:6], of_seeds=of_seeds[:2])])
+
+
 @pytest.mark.parametrize("largest", [0, 1, 63, 64, 65, 127])
 @pytest.mark.parametrize("n", [1, 3, 1024, 5000])
 def test_moments_are_those_of_numpy(n, largest):
