@@ -14,6 +14,7 @@ tell of which: those of others stay, and of theirs only the similarities to thes
 """
 
 import math
+import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -204,18 +205,34 @@ def _carried(earlier: Earlier, words: Sequence[str], marks: Ints, parts: Sequenc
 
 
 def _fill_all(words: Ints, parts: Sequence[_Part], kept: Mask | None, rows: Rows) -> Iterator[tuple[Ints, Ints]]:
-    """Fill the rows of some words as `_fill` does, in steps: yields the words of each, and their marks."""
+    """Fill the rows of some words as `_fill` does, in steps: yields the words of each, and their marks.
 
-    def prepare(own: Ints) -> tuple[list[ListValues], Ints]:
-        found = [part.having(own) for part in parts]
-        for part, row in zip(parts, found, strict=True):
+    Each thread has rows of its own, and starts of lists that go on. At the end the rows get the nearest of all: which
+    thread compared two words does not matter, since a row has the same words in whichever order they come.
+    """
+    once, own, every = kept is not None and bool(kept.all()), threading.local(), list[Rows]()
+    for part in parts if once else ():
+        part.by_feature.give_all(part.field.value(part.statistics, forward=False))
+
+    def fill(step: Ints) -> Ints:
+        if not hasattr(own, "rows"):
+            own.rows, own.lists = (np.zeros_like(rows[0]), np.zeros_like(rows[1])), []
+            for part in parts:
+                ids, values, starts, ends = part.by_feature.part
+                own.lists.append((ids, values, starts.copy() if once else starts, ends))
+            every.append(own.rows)
+        found = [part.having(step) for part in parts]
+        for part, row in zip(parts, found, strict=True) if not once else ():
             part.fill(row.ids)
-        return found, _marks(parts, found)
+        _fill(step, own.lists, found, kept, own.rows)
+        return _marks(parts, found)
 
-    steps, lists = _steps(words), [part.by_feature.part for part in parts]
-    for step, (found, marks) in zip(steps, side_by_side(prepare, steps), strict=True):
-        _fill(step, lists, found, kept, rows)
-        yield step, marks
+    steps = _steps(words)
+    yield from zip(steps, side_by_side(fill, steps), strict=True)
+    ids, similarities = (np.concatenate([*both], axis=1) for both in zip(rows, *every, strict=True))
+    order = np.lexsort((ids, -similarities), axis=1)[:, :NEAREST]
+    for row, found in zip(rows, (ids, similarities), strict=True):
+        row[:] = np.take_along_axis(found, order, 1)
 
 
 def _fill(

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +21,7 @@ from setsearch.arrays import (
     sum_runs,
     take,
 )
+from setsearch.core.threads import side_by_side
 from setsearch.lists import LOCK, Lists
 
 AHEAD = 1 << 15  # entries that are given values together with those that are needed
@@ -188,9 +191,14 @@ class ValuedLists:
         return self._seen, self._square
 
     def give_all(self, value: Value) -> None:
-        """Give all lists values, in their order."""
-        while not self.are_all_there:
-            self.fill(self._ahead(AHEAD_IN_CORE), value)
+        """Give all lists values, in their order, in some threads; so far nobody may have asked for any."""
+        self._lists.settle()
+        done = offsets(self._lists.lengths)
+        cuts = np.searchsorted(done, np.arange(0, done[-1], AHEAD_IN_CORE))
+        steps = [np.arange(first, last) for first, last in pairwise(sorted({0, *cuts.tolist(), len(self._starts)}))]
+        for lists, found in zip(steps, side_by_side(partial(value.of, self._lists), steps), strict=True):
+            self._fill(lists, found)
+        self._next = len(self._starts)
 
     @property
     def norm(self) -> float:

@@ -288,6 +288,26 @@ def test_rows_that_a_write_does_not_change_are_carried(tmp_path, monkeypatch, se
     assert lost > 20
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rows_are_the_same_in_any_number_of_threads(tmp_path, monkeypatch, kernel):
+    """Whichever thread compares two words: of a new index, and where most rows are carried."""
+    setsearch.use_kernel(kernel)
+    monkeypatch.setattr(neighbors, "LARGEST_SHARE", 1.0)
+    found = []
+    for threads, words in ((0, 512), (1, 7), (2, 7), (3, 2), (8, 1)):
+        monkeypatch.setenv("SETSEARCH_THREADS", str(threads))
+        monkeypatch.setattr(neighbors, "WORDS_OF_STEP", words)
+        with setsearch.open(tmp_path / f"{threads}.db", create=True, contexts="on") as index:
+            index.add(spread_texts(1, 60).items())
+            index.refresh("now")
+            found.append([rows_of(arrays_of(tmp_path / f"{threads}.db"))])
+            index.add([("new", "the red lion and the green pear of the wolf")])
+            index.refresh("now")
+            found[-1].append(rows_of(arrays_of(tmp_path / f"{threads}.db")))
+    assert found[1:] == found[:-1]
+    assert all(any(map(all, similarities)) for _, _, similarities in found[0])
+
+
 @pytest.fixture(scope="module")
 def derived(tmp_path_factory):
     """A database with contexts, which nobody changes: tests have copies."""
