@@ -1223,28 +1223,38 @@ static int64_t second_limit(const field_t *field, const question_t *question, co
     return most > question->least ? most : question->least;
 }
 
-/* Add to the scores of the seeds what they have in a field, if the others are the set (search/cutoff.py). */
+/* The first entry of a list from `p` on that is not below a feature. */
+static int64_t entry_of(const uint32_t *ids, int64_t p, int64_t end, int64_t feature) {
+    for (int64_t size = end - p; size > 0; size /= 2) {
+        const int64_t middle = p + size / 2;
+        if (ids[middle] < feature) p = middle + 1, size--;
+    }
+    return p;
+}
+
+/* Add to the scores of the seeds what they have in a field, if the others are the set (search/cutoff.py). What one seed
+   alone has does not count; what several have is searched in the list of each, as few features of long lists are left. */
 static void leave_out(const field_t *field, const question_t *question, const memory_t *memory, const weighed_t *own,
                       int64_t n_seeds, double *scores) {
+    const float *values = field->by_item.values;
     double total = 0;
     for (int64_t e = 0; e < memory->n_examples; e++) total += memory->shares[e];
-    for (int64_t j = 0; j < own->count; j++) own->have[2 * own->features[j]] = (double)(j + 1);
     for (int64_t e = 0; e < n_seeds; e++) {
         const double share = memory->shares[e], others = total - share;
         const double exponent = exponent_of(question, question->given - share);
-        const int64_t id = memory->examples[e];
+        const int64_t id = memory->examples[e], end = field->by_item.ends[id];
         double score = 0;
         if (!(others > 0)) continue;
-        for (int64_t p = field->by_item.starts[id]; p < field->by_item.ends[id]; p++) {
-            const int64_t j = (int64_t)own->have[2 * field->by_item.ids[p]] - 1;
-            if (j < 0 || !(own->having[j] > share)) continue;
-            const double x = ((const float *)field->by_item.values)[p], sum = own->sums[j] - share * x;
+        for (int64_t j = 0; j < own->count; j++) {
+            if (!(own->having[j] > share)) continue;
+            const int64_t p = entry_of(field->by_item.ids, field->by_item.starts[id], end, own->features[j]);
+            if (p == end || field->by_item.ids[p] != own->features[j]) continue;
+            const double x = values ? values[p] : 1.0f, sum = own->sums[j] - share * x;
             const int64_t df = frequency(field, own, j);
             score += sum / others * factor(question, exponent, others, own->having[j] - share, (double)df) * x;
         }
         scores[e] += field->coefficient * score;
     }
-    for (int64_t j = 0; j < own->count; j++) own->have[2 * own->features[j]] = 0.0;
 }
 
 /* s, how alike items are (search/groups.py): count * count numbers. 1, or 0 if some have no values yet, or DAMAGED. */
