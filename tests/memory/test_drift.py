@@ -216,6 +216,34 @@ def test_items_of_which_an_entry_ceased_to_exist_are_apart(whole, tmp_path):
 
 
 @pytest.mark.usefixtures("wide")
+def test_items_of_which_an_entry_began_to_exist_are_apart(whole, tmp_path):
+    """All thresholds fall a little."""
+    with copied(whole, tmp_path) as index:
+        index.items("documents").expand(["d1"])
+        index.add([("new", " ".join(["new"] * 400))])
+        field, rule, found, before = drift_after(index)
+        (items, features, shares), sums = before.close, before.counts.by_feature.totals
+        now = 2 * sums / field.lists(False).totals.sum()
+        began = items[(shares <= 2 * sums[features] / before.all_counts) & (shares > now[features])]
+        assert len(began) and np.isin(began, found.apart).all()
+        assert check_others(field, rule, found, before)
+
+
+@pytest.mark.usefixtures("wide")
+def test_all_entries_near_their_thresholds_are_close(whole, tmp_path):
+    """Also where the threshold is below all shares, but near one."""
+    with copied(whole, tmp_path) as index:
+        index.add([("new", "w1")])
+        before = drift_after(index)[3]
+        lists, totals = before.counts.by_feature, before.counts.by_item.totals
+        entries = lists.take(np.arange(len(lists)))
+        shares, threshold = entries.counts / totals[entries.ids], 2 * lists.totals / before.all_counts
+        is_close = np.abs(shares - threshold[entries.lists]) <= drift.CLOSE * threshold[entries.lists]
+        assert threshold[entries.lists[is_close]].min() < before.least_share
+        assert before.close[0].tolist() == entries.ids[is_close].tolist()
+
+
+@pytest.mark.usefixtures("wide")
 @examples(40)
 @given(writes)
 def test_what_is_not_apart_moved_by_no_more_than_is_said(whole, tmp_path_factory, writes):

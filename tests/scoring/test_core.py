@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 import setsearch
 from setsearch.arrays import Entries, to_lattice
 from setsearch.core import binding, indexing, question
+from setsearch.core.rule import CoreRule
 from setsearch.core.threads import side_by_side
 from setsearch.errors import InvalidParameter, LostArrays
 from setsearch.lists import Lists, transposed
@@ -250,6 +251,95 @@ def test_values_of_damaged_lists_are_refused(at, change):
     source[at][-1 if at == 3 else 0] = change
     with pytest.raises(LostArrays):
         binding.values(np.arange(2), source, *arguments)
+
+
+def rule_of(*, starts=(0, 2), ends=(2, 4), df=(2, 1, 1), everything=0, counted=np.uint16, totals=np.int64, **entries):
+    """Two items with two of three features each; counts up to 3 have logarithms, frequencies up to 2 have factors."""
+    ids, counts = entries.get("ids", (0, 1, 0, 2)), entries.get("counts", (1, 1, 3, 1))
+    starts, ends = (np.array([0, *own, 1])[1:-1] for own in (starts, ends))  # there are others around them
+    source = np.array([*ids, 0], np.int32)[:-1], np.array([*counts, 1], counted)[:-1], starts, ends
+    statistics = np.array([2, 4], totals), np.array(df), np.array([4, 1, 1])
+    factors, logs, unit = np.array([0, 1.5, 0.5]), np.arange(4.0), 2.0**20
+    return CoreRule(source, statistics, (factors, factors**2 * unit), (logs, logs**2), (everything, unit, 1.0, 0.5))
+
+
+@needs_core
+@pytest.mark.parametrize("counted", [np.uint16, np.int32])
+@pytest.mark.parametrize("everything", [0, 8])
+def test_a_rule_gives_values_of_the_definition(counted, everything):
+    """Of 8 all entries together, feature 2 has the share of its threshold in item 1: this entry does not exist."""
+    rule = rule_of(counted=counted, everything=everything)
+    weights = [[0.5 * 1, 1.5 * 1, 0], [0.5 * 3, 0, 1.5 * 1]]
+    if everything:
+        weights = [[0, 1.5, 0], [0, 0, 0]]
+    norms, expected = np.linalg.norm(weights, axis=1), []
+    assert rule.norms(np.arange(2)) == pytest.approx(norms)
+    found = rule.values(np.arange(2))
+    for own, norm in zip(weights, norms, strict=True):
+        expected += [(feature, min(weight / (0.5 + norm / 2), 1)) for feature, weight in enumerate(own) if weight]
+    assert found.ids.tolist() == [feature for feature, _ in expected]
+    assert found.values == pytest.approx([value for _, value in expected], abs=1e-6)
+    assert found.lengths.tolist() == [sum(map(bool, own)) for own in weights]
+    assert rule.with_pivot(9.0).values(np.arange(1)).values[-1] == pytest.approx(1.5 / (4.5 + norms[0] / 2), abs=1e-6)
+
+
+@needs_core
+def test_a_value_that_is_rounded_to_zero_is_none():
+    rule = rule_of().with_pivot(1e9)
+    assert rule.values(np.arange(2)).lengths.tolist() == [0, 0]
+
+
+@needs_core
+@pytest.mark.parametrize("type", [{"totals": np.int32}, {"totals": np.float64}])
+def test_a_rule_of_other_types_is_refused(type):
+    with pytest.raises(TypeError):
+        rule_of(**type)
+
+
+@needs_core
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"ids": (0, 1, 0, 3)},
+        {"ids": (0, 1, -1, 2)},
+        {"counts": (1, 1, 4, 1)},  # no logarithm
+        {"counts": (1, 1, -1, 1), "counted": np.int32},
+        {"counts": (1, 1, -1, 1), "counted": np.int32, "everything": 8},
+        {"starts": (0, -1)},
+        {"starts": (0, -(1 << 60))},
+        {"ends": (2, 5)},
+        {"ends": (2, 1 << 60)},
+        {"df": (3, 1, 1)},  # no factor
+        {"df": (-1, 1, 1)},
+    ],
+)
+def test_a_rule_of_damaged_lists_is_refused(damage):
+    rule = rule_of(**damage)
+    for asked in (rule.norms, rule.values):
+        with pytest.raises(LostArrays):
+            asked(np.array([1]))
+
+
+@needs_core
+@pytest.mark.parametrize("item", [-1, 2])
+def test_a_rule_has_no_norms_of_other_items(item):
+    with pytest.raises(LostArrays):
+        rule_of().norms(np.array([item]))
+
+
+@needs_core
+@pytest.mark.parametrize("counted", [np.uint16, np.int32])
+@pytest.mark.parametrize(("at", "change"), [(None, 0), (0, 9), (0, -1), (2, -1), (3, 4)])
+def test_shares_near_thresholds_are_not_those_of_damaged_lists(counted, at, change):
+    source = [np.array([0, 1, 1], np.int32), np.array([1, 1, 2], counted), np.array([0, 1]), np.array([1, 3])]
+    if at is not None:
+        source[at][-1 if at == 3 else 0] = change
+    arguments = np.arange(2), tuple(source), np.array([2, 4]), np.array([0.25, 0.5]), 0.0, 9
+    if at is None:
+        assert [own.tolist() for own in binding.close(*arguments)] == [[1], [1], [0.5]]
+        return
+    with pytest.raises(LostArrays):
+        binding.close(*arguments)
 
 
 @needs_core
