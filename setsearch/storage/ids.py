@@ -3,13 +3,15 @@
 Names without a slash belong to the collection without a name.
 """
 
-from collections.abc import Sequence
+from collections import UserString
+from collections.abc import MutableSequence, Sequence
 from numbers import Integral
 from typing import Any
 
 from setsearch.errors import InvalidItem, InvalidParameter
 
 LARGEST_EXACT = 2**53  # up to here a float is a whole number exactly
+NO_ROWS = str, bytes, memoryview, UserString, MutableSequence  # sequences of characters, of bytes, or of many values
 
 
 def id_text(id: Any) -> Any:
@@ -24,7 +26,7 @@ def id_text(id: Any) -> Any:
         return str(int(id))
     if hasattr(id, "_sa_instance_state"):  # of SQLAlchemy: the primary key as a row; none before it was written
         id = id._sa_instance_state.identity or id
-    if isinstance(id, Sequence) and not isinstance(id, (str, bytes, list)) and len(id) == 1:
+    if isinstance(id, Sequence) and not isinstance(id, NO_ROWS) and len(id) == 1:
         return id_text(id[0])
     if type(id).__name__ == "UUID":  # whose module takes a while to load
         return id.hex

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import threading
 import uuid
+from array import array
+from collections import UserString
 from contextlib import closing
 from functools import partial
 from types import SimpleNamespace
@@ -307,6 +309,14 @@ def test_objects_and_rows_of_sqlalchemy_are_ids():
             documents.expand([Shop(body="never written")])
         with pytest.raises(errors.InvalidParameter, match=r"\(1, 'lion cat'\) is not one"):
             documents.expand(session.execute(sqlalchemy.select(Shop.id, Shop.body)).all())
+
+
+@pytest.mark.parametrize("no_row", [UserString("1"), bytearray(b"1"), memoryview(b"1"), array("q", [1]), ["1"], b"1"])
+def test_one_character_byte_or_element_is_no_row(tmp_path, no_row):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([("1", "lion cat"), ("49", "lion tiger")])
+        with pytest.raises(errors.InvalidParameter, match=r"seeds is a list of texts; .* is not one"):
+            index.items("documents").expand([no_row])
 
 
 def test_sessions_engines_and_addresses_are_refused_with_what_to_give():
