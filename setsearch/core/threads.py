@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from setsearch.errors import InvalidParameter
@@ -30,11 +31,17 @@ def threads() -> int:
 def side_by_side(function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
     """What a function gives for each item, in order, worked out in `threads()` threads.
 
-    They are a few items ahead of who takes the results, so that no more of these are in memory.
+    They are a few items ahead of who takes the results, so that no more of these are in memory. One item is worked on
+    by whoever asks.
     """
+    others = iter(items)
+    first = [*islice(others, 2)]
+    if len(first) < 2:
+        yield from map(function, first)
+        return
     with workers() as give:
         ahead = deque[Callable[[], U]]()
-        for item in items:
+        for item in chain(first, others):
             ahead.append(give(partial(function, item)))
             if len(ahead) > threads():
                 yield ahead.popleft()()

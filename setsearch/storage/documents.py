@@ -8,14 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import lt
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 
-from setsearch.arrays import Ints
+from setsearch.arrays import Ints, run_starts
+from setsearch.core.threads import side_by_side
 from setsearch.errors import CorruptIndex, InvalidItem, InvalidParameter
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 from setsearch.storage.codec import pack_columns, unpack_columns
@@ -28,6 +29,8 @@ LONGEST_TEXT = 1 << 27  # bytes; a small compressed blob in a hostile file must 
 # four fit a page of SQLite. Four times as large ones would take a sixth less room, and three times as long.
 FULL_BLOCK, OLD_BLOCK = 1 << 11, 1 << 15  # that of migrations
 AT_ONCE = 16  # documents whose blocks are read together
+HEADS_AT_ONCE = 256  # blocks
+BYTES_AT_ONCE = 1 << 16  # of blocks, that one thread packs or unpacks
 HEAD = 8  # bytes of the lengths of both columns of a block
 
 
@@ -58,13 +61,15 @@ class Texts(Blocks):
         rows = self.cursor.execute(
             "select first, items from setsearch_text where relation = ? order by first", (self.relation,)
         )
-        return np.concatenate([np.zeros(0, np.int64), *(self._heads([row])[0][0] for row in rows)])
+        found = list[int]()
+        while some := rows.fetchmany(HEADS_AT_ONCE):
+            found += chain.from_iterable(items for items, _ in self._heads(some))
+        return np.array(found, np.int64)
 
     def read(self, documents: Ints | None = None) -> Iterator[tuple[int, bytes]]:
         """(id, text) of those of some documents, ascending, that have one; of all without `documents`."""
         if documents is None:
-            for first in self.firsts().tolist():
-                yield from self._read_block(first).items()
+            yield from chain.from_iterable(side_by_side(self._texts, self._pages()))
             return
         for start in range(0, len(documents), AT_ONCE):
             wanted = documents[start : start + AT_ONCE].tolist()
@@ -76,8 +81,41 @@ class Texts(Blocks):
             blocks = [*{row[0]: row for row in rows}.values()]  # documents of a block find it again
             yield from self._texts(blocks, {*wanted})
 
+    def _pages(self) -> Iterator[list[tuple[Any, ...]]]:
+        """All blocks in runs, as they are stored."""
+        sizes = self.cursor.execute(
+            "select first, length(data) from setsearch_text where relation = ? order by first", (self.relation,)
+        )
+        firsts, bytes_ = np.array(sizes.fetchall(), np.int64).reshape(-1, 2).T
+        begin = run_starts((np.cumsum(bytes_) - bytes_) // BYTES_AT_ONCE)
+        for first, last in zip(firsts[begin].tolist(), firsts[np.append(begin, 0)[1:] - 1].tolist(), strict=True):
+            yield self.cursor.execute(
+                "select first, items, data from setsearch_text where relation = ? and first between ? and ? "
+                "order by first",
+                (self.relation, first, last),
+            ).fetchall()
+
     def write(self, texts: Mapping[int, bytes | None]) -> None:
         """Give documents other texts, or None."""
+        for rows in side_by_side(self._packed, self._runs(texts)):
+            self.cursor.executemany(
+                "insert into setsearch_text (relation, first, items, data) values (?, ?, ?, ?)", rows
+            )
+
+    def _runs(self, texts: Mapping[int, bytes | None]) -> Iterator[list[dict[int, bytes]]]:
+        """The new blocks of documents that get other texts, in runs; the old ones are deleted before them."""
+        run, size = list[dict[int, bytes]](), 0
+        for block in self._blocks(texts):
+            run.append(block)
+            size += sum(map(len, block.values()))
+            if size >= BYTES_AT_ONCE:
+                yield run
+                run, size = [], 0
+        if run:
+            yield run
+
+    def _blocks(self, texts: Mapping[int, bytes | None]) -> Iterator[dict[int, bytes]]:
+        """The new blocks, none of them empty."""
         for first, own in self.by_block(np.array(sorted(texts), np.int64)):
             known: dict[int, bytes] = {}
             if first is not None:
@@ -89,23 +127,23 @@ class Texts(Blocks):
                 if text is None:
                     continue
                 if size >= FULL_BLOCK:
-                    self._insert(block)
+                    yield block
                     block, size = {}, 0
                 block[id] = text
                 size += len(text) + 1
-            self._insert(block)
+            if block:
+                yield block
 
-    def _insert(self, texts: Mapping[int, bytes]) -> None:
-        if not texts:
-            return
-        columns = np.array([*texts], np.int64), np.array([*map(len, texts.values())], np.int64)
-        place = f"{self.relation} {min(texts)}"
-        items = add_checksum(pack_columns(columns), place)
-        data = add_checksum(zlib.compress(b"".join(texts.values())), f"{place} {zlib.crc32(items)}")
-        self.cursor.execute(
-            "insert into setsearch_text (relation, first, items, data) values (?, ?, ?, ?)",
-            (self.relation, min(texts), items, data),
-        )
+    def _packed(self, blocks: Sequence[Mapping[int, bytes]]) -> list[tuple[int, int, bytes, bytes]]:
+        """Blocks as rows of the table."""
+        rows = []
+        for texts in blocks:
+            columns = np.array([*texts], np.int64), np.array([*map(len, texts.values())], np.int64)
+            place = f"{self.relation} {min(texts)}"
+            items = add_checksum(pack_columns(columns), place)
+            data = add_checksum(zlib.compress(b"".join(texts.values())), f"{place} {zlib.crc32(items)}")
+            rows.append((self.relation, min(texts), items, data))
+        return rows
 
     def _heads(self, rows: Sequence[tuple[Any, ...]]) -> list[tuple[list[int], list[int]]]:
         """The documents of blocks, and the lengths of their texts in bytes, which are unpacked together."""

@@ -42,6 +42,13 @@ def test_threads_are_a_few_items_ahead(monkeypatch, told):
     assert sorted(begun) == [*range(50)]
 
 
+def test_one_item_starts_no_thread(monkeypatch):
+    monkeypatch.setenv("SETSEARCH_THREADS", "2")
+    monkeypatch.setattr("setsearch.core.threads.workers", lambda: pytest.fail("threads"))
+    assert [*side_by_side(str, [7])] == ["7"]
+    assert not [*side_by_side(str, [])]
+
+
 def random_lists(rng, n, digits):
     """Some posting lists with weights: of ones, or of values in either precision."""
     sizes = rng.integers(0, n // int(rng.choice([1, 2, 30])) + 1, rng.integers(0, 9))

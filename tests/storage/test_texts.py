@@ -1,5 +1,6 @@
 """Texts in blocks: whatever was written is read, whatever the sizes of blocks; damage is told."""
 
+import threading
 import zlib
 
 import hypothesis.strategies as st
@@ -24,10 +25,12 @@ def database(tmp_path_factory):
         yield index._database
 
 
-@given(st.lists(writes, max_size=6), st.integers(1, 30))
-def test_what_was_written_is_read(database, steps, full):
+@given(st.lists(writes, max_size=6), st.integers(1, 30), st.integers(1, 90))
+def test_what_was_written_is_read(database, steps, full, at_once):
     with pytest.MonkeyPatch.context() as patch, database.write() as cursor:
         patch.setattr(documents, "FULL_BLOCK", full)
+        patch.setattr(documents, "BYTES_AT_ONCE", at_once)
+        patch.setattr(documents, "HEADS_AT_ONCE", at_once)
         stored, content = Texts(cursor, 99), {}
         stored.clear()
         for step in steps:
@@ -40,6 +43,30 @@ def test_what_was_written_is_read(database, steps, full):
             assert all([*stored.read(np.array([id]))] == [(id, text)] for id, text in content.items())
         blocks = len(stored.firsts())
         assert blocks >= sum(len(text) + 1 for text in content.values()) / (full + 9)
+
+
+@pytest.mark.parametrize("threads", ["0", "1", "3"])
+def test_some_threads_pack_and_unpack_blocks(database, monkeypatch, threads):
+    """In runs of a few blocks, which are stored as those that one thread packs."""
+    monkeypatch.setenv("SETSEARCH_THREADS", threads)
+    texts, found, work = {id: b"a lion or %d" % id * 9 for id in range(900)}, [], set()
+    own, unpacked = threading.get_ident(), Texts._texts
+
+    def of_thread(*given):
+        work.add(threading.get_ident())
+        return unpacked(*given)
+
+    monkeypatch.setattr(Texts, "_texts", of_thread)
+    for size in (1 << 10, 1 << 30):
+        monkeypatch.setattr(documents, "BYTES_AT_ONCE", size)
+        with database.write() as cursor:
+            Texts(cursor, 96).write(texts)
+            assert [*Texts(cursor, 96).read()] == [*texts.items()]
+            found.append(cursor.execute("select first, items, data from setsearch_text where relation = 96").fetchall())
+            Texts(cursor, 96).clear()
+    assert found[0] == found[1]
+    assert len(found[0]) > 30
+    assert (work == {own}) == (threads == "0")
 
 
 def test_texts_of_a_block_share_their_room(database):
