@@ -12,11 +12,14 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain, starmap
 from typing import Any
 
 import numpy as np
 
 from setsearch.arrays import Array
+from setsearch.core.threads import side_by_side
 from setsearch.errors import LostArrays, SetsearchError, TakenOver
 from setsearch.sqlite.database import Bound, Database
 from setsearch.sqlite.forks import is_gone, this_process
@@ -110,13 +113,12 @@ class Draft:
         """Write arrays, a few slices in each transaction. Raises TakenOver if another process has."""
         insert = "insert into setsearch_array (generation, name, slice, data) values (?, ?, ?, ?)"
         rows, size = list[tuple[int, str, int, bytes]](), 0
-        for name, array in arrays:
-            for slice_, data in _packed(self._id, name, array):
-                rows.append((self._id, name, slice_, data))
-                size += len(data)
-                if size >= BYTES_OF_WRITE:
-                    self.execute(insert, rows)
-                    rows, size = [], 0
+        for row in side_by_side(partial(_packed, self._id), chain.from_iterable(starmap(_slices, arrays))):
+            rows.append(row)
+            size += len(row[-1])
+            if size >= BYTES_OF_WRITE:
+                self.execute(insert, rows)
+                rows, size = [], 0
         self.execute(insert, rows)
 
     def execute(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
@@ -197,11 +199,17 @@ def _delete_orphans(database: Database) -> None:
             is_left = cursor.rowcount == SLICES_OF_DELETE
 
 
-def _packed(id: int, name: str, array: Array) -> Iterator[tuple[int, bytes]]:
-    """The slices of an array as bytes; the last one holds the length, so that no end can get lost."""
+def _slices(name: str, array: Array) -> Iterator[tuple[str, int, Array]]:
+    """The numbered slices of an array; the last one holds the length, so that no end can get lost."""
     slices = [array[start : start + SLICE] for start in range(0, len(array), SLICE)]
     for number, own in enumerate([*slices, np.array([len(array)])]):
-        yield number, add_checksum(pack(own), f"{id} {name} {number}")
+        yield name, number, own
+
+
+def _packed(id: int, slice_: tuple[str, int, Array]) -> tuple[int, str, int, bytes]:
+    """A slice as a row of the table."""
+    name, number, values = slice_
+    return id, name, number, add_checksum(pack(values), f"{id} {name} {number}")
 
 
 def _unpacked(generation: Generation, name: str, slice_: int, data: bytes, kinds: str) -> Array:

@@ -566,7 +566,7 @@ def test_what_a_stranger_wrote_gives_no_contexts(tmp_path, value):
         with sqlite3.connect(place) as connection:
             (generation,) = connection.execute("select id from setsearch_generation").fetchone()
             connection.execute("delete from setsearch_array where name = ?", (name,))
-            rows = [(generation, name, *own) for own in generations._packed(generation, name, new)]
+            rows = [generations._packed(generation, own) for own in generations._slices(name, new)]
             connection.executemany("insert into setsearch_array values (?, ?, ?, ?)", rows)
         delete_arrays(place)
         with setsearch.open(place) as index:

@@ -345,7 +345,8 @@ def test_what_a_stranger_wrote_is_not_carried(derived, tmp_path, name, value):
         if value is None
         else np.where(array > 0, value, array)
     )
-    for slice_, data in generations._packed(generation.id, name, new):
+    for own in generations._slices(name, new):
+        _, _, slice_, data = generations._packed(generation.id, own)
         statement = "update setsearch_array set data = ? where generation = ? and name = ? and slice = ?"
         cursor.execute(statement, (data, generation.id, name, slice_))
     connection.commit()

@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 import time
+from functools import partial
 
 import pytest
 from patience import patience
@@ -17,7 +18,7 @@ from setsearch.pool import watch_damage
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 from setsearch.sqlite.mapped import map_arrays
 from setsearch.storage.codec import _FLOATS, unpack
-from setsearch.storage.generations import _packed, json_array
+from setsearch.storage.generations import _packed, _slices, json_array
 
 QUESTIONS = {
     "gaps": lambda index: index.items("film").expand(["i1"], 99),
@@ -254,7 +255,7 @@ def test_contexts_of_an_earlier_version_with_fewer_fields_are_derived_anew(tmp_p
         (id,) = cursor.execute("select id from setsearch_generation where name = 'contexts'").fetchone()
         cursor.execute("delete from setsearch_array where name = 'sizes' and generation = ?", (id,))
         old = {name: sizes[name.split()[-1]] for name in BY["both"] if "titled" not in name}
-        for slice_, data in _packed(id, "sizes", json_array(old)):
+        for _, _, slice_, data in map(partial(_packed, id), _slices("sizes", json_array(old))):
             cursor.execute("insert into setsearch_array values (?, 'sizes', ?, ?)", (id, slice_, data))
     delete_arrays(place)
     with setsearch.open(place) as index:
