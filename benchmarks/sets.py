@@ -112,12 +112,25 @@ def precision(ranked: Any, truth: Any) -> float:
     return float((np.arange(1, len(places) + 1) / places).mean()) if len(places) else 0.0
 
 
-def rules(together: rivals.Together) -> dict[str, Any]:
+class Sets:
+    """Classes that were asked together, `(n_sets, n_ids)`."""
+
+    def __init__(self, several: rivals.Several) -> None:
+        together = rivals.Together(several)
+        rows = [together.row(name) for name in together.names]
+        self.names = together.names
+        self.scores, self.heights = np.array([row.scores for row in rows]), np.array([row.heights for row in rows])
+        self.members = np.array([row.members for row in rows])
+        weighed = {name: own.weighed for name, own in together.heads.items()}
+        self.rivalry = rivals.Rivalry.of(several.groups, dict(sorted(weighed.items())))
+
+
+def rules(together: Sets) -> dict[str, Any]:
     """Rankings of all items for all sets, `(n_sets, n_ids)`."""
     scores = np.where(
         np.isfinite(together.scores), together.scores, together.scores[np.isfinite(together.scores)].min()
     )
-    heights = np.where(np.isfinite(together.coupled.heights), together.coupled.heights, -9.0)
+    heights = np.where(np.isfinite(together.heights), together.heights, -9.0)
     rivalry = together.rivalry
     z = (scores - scores.mean(1, keepdims=True)) / scores.std(1, keepdims=True)
     best, best_z = rivalry.best(heights)[0], rivalry.best(z)[0]
@@ -129,13 +142,11 @@ def rules(together: rivals.Together) -> dict[str, Any]:
     return found
 
 
-def together_of(reading: Any, seeds: Classes, no: Classes | None = None, exclusive: bool = True) -> rivals.Together:
+def together_of(reading: Any, seeds: Classes, no: Classes | None = None, exclusive: bool = True) -> Sets:
     """The classes of some seeds, in one group."""
     marks = {name: (tuple(own), tuple((no or {}).get(name, ()))) for name, own in seeds.items()}
     groups = Groups(dict.fromkeys(marks, "g"), frozenset(["g"] * exclusive), {})
-    found: rivals.Together = reading.answer(
-        {}, lambda fields_by: rivals.ask_together(rivals.Several(reading, fields_by, marks, groups))
-    )
+    found: Sets = reading.answer({}, lambda fields_by: Sets(rivals.Several(reading, fields_by, marks, groups)))
     return found
 
 
@@ -170,7 +181,7 @@ def ranking(reading: Any, classes: Classes) -> tuple[dict[str, dict[str, float]]
             together = together_of(reading, seeds)
             others = {name: [i for o, own in seeds.items() if o != name for i in own] for name in seeds}
             negative = together_of(reading, seeds, others).scores
-            all_seeds = together.coupled.members.any(0)
+            all_seeds = together.members.any(0)
             alone = together_of(reading, seeds, exclusive=False).scores
             ranked = {
                 "alone": alone,
@@ -207,14 +218,13 @@ def unbraked(index: Index, reading: Any, classes: Classes) -> tuple[Any, Any]:
     rows: dict[int, list[tuple[float, float, float, bool]]] = {count: [] for count in SEEDS}
 
     def noting(found: list[Any]) -> Any:
-        def note(together: Any, first: Any, name: str, ids: Any, number: int) -> Iterator[Any]:
-            place = together.names.index(name)
-            v, v0 = growing._beside(together, place), growing._beside(first, place)
-            odds = growing.unit_for_each(first, place)
-            for own in tell(together, first, name, ids, number):
+        def note(grows: Any, ids: Any, number: int) -> Iterator[Any]:
+            v, v0 = growing._beside(grows.now), growing._beside(grows.first)
+            odds = growing.unit_for_each(grows.first)
+            for own in tell(grows, ids, number):
                 with reading.fields() as fields:
                     id = fields.resolve(own.item)
-                found.append((v[id], v0[id], odds, own.item in classes[name]))
+                found.append((v[id], v0[id], odds, own.item in classes[own.set]))
                 yield own
 
         return note

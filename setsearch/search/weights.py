@@ -220,11 +220,14 @@ class SeedWeights:
         """How many times as large as scores base and lists are."""
         return self.own_base.scale
 
-    @cached_property
+    @property
     def whole(self) -> "SeedWeights":
         """The same with a prior that has been worked out."""
-        prior = self.waiting
-        return self if prior is None else replace(self, waiting=None, known=None).with_prior(prior)
+        return self if self.waiting is None else self._with_waiting  # that kept itself would be freed late
+
+    @cached_property
+    def _with_waiting(self) -> "SeedWeights":
+        return replace(self, waiting=None, known=None).with_prior(self.waiting)
 
     @property
     def has_priors(self) -> bool:

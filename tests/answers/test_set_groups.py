@@ -3,6 +3,7 @@
 import json
 import random
 import sqlite3
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ import setsearch
 from setsearch import errors
 from setsearch.answers.saved import rivals as module
 from setsearch.answers.saved.groups import Groups
+from setsearch.answers.saved.heights import Highest
 from setsearch.core.question import now
 
 STEP = 2**-36  # of what is subtracted
@@ -298,6 +300,13 @@ def test_what_joins_a_second_pass_is_chosen_beside_the_rivals():
 @examples(60)
 @given(st.data())
 def test_any_groups_of_any_sets(data):
+    with pytest.MonkeyPatch.context() as small:
+        small.setattr(module, "MOST_BYTES", data.draw(st.sampled_from([0, 1 << 10, module.MOST_BYTES])))
+        compare_any(data)
+
+
+def compare_any(data):
+    """Compare any sets with the definition."""
     words = st.lists(st.sampled_from("lion tiger cat wheat rye field sea".split()), min_size=1, max_size=6)
     documents = [(f"d{n}", " ".join(own)) for n, own in enumerate(data.draw(st.lists(words, min_size=5, max_size=12)))]
     names = [name for name, _ in documents]
@@ -329,6 +338,33 @@ def test_any_groups_of_any_sets(data):
         except errors.QueryError:
             return
         compare(index, rivals, under)
+
+
+def test_what_is_held_of_sets_is_bounded(monkeypatch):
+    """Thirty sets of a group; their scores of all items would take as much as `all_scores`."""
+    monkeypatch.setattr(module, "MOST_BYTES", 0)
+    count, n = 30, 3000
+    all_scores = 8 * count * n
+    with make() as index:
+        draw = random.Random(1)
+        index.add([(f"d{i}", f"k{i % 50} {' '.join(draw.choices('abcdefgh', k=6))}") for i in range(n)])
+        reading = index.items("documents")
+        marks = {f"s{i}": ((f"d{i}", f"d{i + 50}"), ()) for i in range(count)}
+        groups = Groups(dict.fromkeys(marks, "g"), frozenset("g"), {})
+
+        def ask(fields_by):
+            """What is held of sets, in bytes, and a row."""
+            several = module.Several(reading, fields_by, marks, groups)
+            module.Together(several)  # what the index keeps is there now
+            tracemalloc.start()
+            together = module.Together(several)
+            not_of_core = [tracemalloc.Filter(False, "*/core/question.py")]  # which keeps room for the next question
+            held = tracemalloc.take_snapshot().filter_traces(not_of_core).statistics("filename")
+            tracemalloc.stop()
+            return sum(own.size for own in held), together.row("s7")
+
+        held, row = reading.answer({}, ask)
+        assert len(row.scores) == n and held < all_scores / 2
 
 
 def test_words_and_relations_have_groups_too():
@@ -441,8 +477,15 @@ def test_the_best_rivals_of_many_groups_are_those_of_each(data):
     module.AT_ONCE, before = data.draw(st.sampled_from([1, 1 << 20])), module.AT_ONCE
     best, who = module.Rivalry.of(groups, dict.fromkeys(names, module.Weighed(1, 0, 0, True, 0, 1))).best(heights)
     module.AT_ONCE = before
+    beside = {}
+    for group in "ab":
+        beside[group] = Highest(n, groups.rivals_of_kin(group, names))
+        for name in groups.within(group):
+            beside[group].add(names.index(name), heights[names.index(name)])
     for place, name in enumerate(names):
         rivals = [names.index(other) for other in groups.rivals(name)]
+        told = [own.tolist() for own in beside[of[name]].best(place)] if of.get(name) in beside else None
+        assert told in (None, [best[place].tolist(), who[place].tolist()])
         for column in range(n):
             wanted = max((heights[other, column] for other in rivals), default=-float("inf"))
             first = next((other for other in rivals if heights[other, column] == wanted > -float("inf")), -1)

@@ -13,7 +13,7 @@ import numpy as np
 
 from setsearch.answers.contributions import contributions
 from setsearch.answers.reading import Reading
-from setsearch.answers.saved.rivals import Coupled, Flags, Rivalry, Several, Weighed, weigh_each
+from setsearch.answers.saved.rivals import Coupled, Flags, Questions, Rivalry, Several, Weighed
 from setsearch.answers.saved.set_index import Entries, Look, Parts, entries_of, open_sets, reasons
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
@@ -160,7 +160,7 @@ class _Asking:
             raise InvalidParameter("a text has no vectors, by which these documents are compared: index it first")
         sets = self.sets
         several = Several(self._reading, self._fields_by, sets.marks, sets.groups)
-        for name, found in weigh_each(several, sets.others):
+        for name, found in Questions(several).each(sets.others):
             if isinstance(found, SetsearchError):
                 raise found
             fields, weights, _, own, *_, untold = found

@@ -4,7 +4,7 @@ The sets of an exclusive group are rivals: an item belongs where it fits best. A
 belongs to it belongs to the whole. Neither a whole nor a part is a rival.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -47,6 +47,17 @@ class Groups(NamedTuple):
         group = self.of.get(name)
         others = self.within(group) if group in self.exclusive else ()
         return [other for other in others if other != name and not self.are_kin(name, other)]
+
+    def rivals_of_kin(self, group: str, names: Sequence[str]) -> dict[int, set[int]]:
+        """The places, among names, of the rivals of each set of a group that has kin in it, by its place."""
+        within = self.within(group) if self.under else ()
+        rivals = {name: self.rivals(name) for name in within if name in names}
+        places = {name: place for place, name in enumerate(names)}
+        return {
+            places[name]: {places[other] for other in own if other in places}
+            for name, own in rivals.items()
+            if len(own) < len(within) - 1
+        }
 
     def within(self, group: str | None) -> tuple[str, ...]:
         """The sets of a group, in order."""

@@ -36,7 +36,7 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import wording
 from setsearch.answers.results import odd_note, rest_of
 from setsearch.answers.saved.groups import Marks, wanted_sets
-from setsearch.answers.saved.rivals import OTHERS, Several, Together, ask_together
+from setsearch.answers.saved.rivals import OTHERS, Row, Several, Together
 from setsearch.answers.saved.stored import IS_MEMBER, StoredSets
 from setsearch.arrays import Floats
 from setsearch.errors import ChangedSet, InvalidParameter, LostArrays, SetsearchError, TakenOver, UsageError
@@ -262,16 +262,18 @@ class Rounds:
         }
         several = Several(reading, fields_by, asked, groups, told=self.tell)
         self._asked, self._of = 0, len(asked) * (1 + (given != asked))
-        together = ask_together(several)
-        first = together if given == asked else ask_together(several._replace(marks=given))
+        together = Together(several)
+        first = together if given == asked else Together(several._replace(marks=given))
         first = first if first.names == together.names else together  # sets that lack any such member are as they are
         self.notes = [*_notes(first, reading, names)]
         joining, doubtful, odds = list[Grown](), list[Grown](), odds_of(stored, names)
         for name in names:
-            if name in together.names:
-                best, rest = _candidates(together, first, name, self._plan, odds[name])
-                joining += _told(together, first, name, best, number)
-                doubtful += _told(together, first, name, rest, number)
+            if name in together.heads and together.heads[name].weighed.is_told:
+                row = together.row(name)
+                own = Growing(name, row, row if first is together else first.row(name))
+                best, rest = _candidates(own, self._plan, odds[name])
+                joining += _told(own, best, number)
+                doubtful += _told(own, rest, number)
         return Round(joining, doubtful, known, odds)
 
     def _store(self, found: Round) -> bool:
@@ -415,72 +417,77 @@ def forget_doubtful(stored: StoredSets, names: Iterable[str]) -> None:
 def _notes(first: Together, reading: Reading, names: Sequence[str]) -> Iterator[str]:
     """What is said of sets, as `Growth.notes`, by the members that did not come by growing."""
     yield from (note for note in first.notes if note.partition(": ")[0] in names)
-    for name, own in zip(first.names, first.standings, strict=True):
-        if name in names and own.untold:
+    for name in [name for name in first.names if name in names]:
+        own = first.heads[name]
+        if own.untold:
             yield f"{name}: {own.untold}; it does not grow"
-        elif name in names:
-            examples = replace(own.weights.examples, ids=sorted(own.weights.examples.ids))
+        else:
+            examples = replace(own.examples, ids=sorted(own.examples.ids))
             odd = odd_one(fits(own.fields, Weighing(own.fields, reading.defaults, {}).one_pass(examples)))
             yield from [f"{name}: {odd_note(odd.item, odd.title)}"] if odd else []
 
 
-def chances(together: Together, first: Together, place: int, d: float = 0.0) -> Floats:
+class Growing(NamedTuple):
+    """A set that grows: what it says of items now, and by the members that did not come by growing alone."""
+
+    name: str
+    now: Row
+    first: Row
+
+
+def chances(own: Growing, d: float = 0.0) -> Floats:
     """The chance of each item to be right in a set, `(n_ids,)`."""
     constant, now, before = CHANCE
-    constant += unit_for_each(first, place) + d
-    return _chances(constant + now * _beside(together, place) + before * _beside(first, place))
+    constant += unit_for_each(own.first) + d
+    return _chances(constant + now * _beside(own.now) + before * _beside(own.first))
 
 
-def unit_for_each(first: Together, place: int) -> float:
+def unit_for_each(first: Row) -> float:
     """ln(u0 / n) of a set."""
-    given = first.standings[place]
+    given = first.standing
     size = min(max(given.fields.items.size, SIZES[0]), SIZES[1])
     return math.log(max(given.weighed.unit, np.finfo(float).tiny) / size)
 
 
-def _beside(together: Together, place: int) -> Floats:
+def _beside(row: Row) -> Floats:
     """v of each item."""
-    own: Floats = together.coupled.heights[place] - OTHERS * np.maximum(together.coupled.best[place], 0.0)
+    own: Floats = row.heights - OTHERS * np.maximum(row.best, 0.0)
     return own
 
 
-def _candidates(together: Together, first: Together, name: str, plan: Plan, d: float) -> tuple[list[int], list[int]]:
+def _candidates(own: Growing, plan: Plan, d: float) -> tuple[list[int], list[int]]:
     """The items that join a set, and those that are doubtful, the best first."""
-    place = together.names.index(name)
-    standing = together.standings[place]
-    if not standing.weighed.is_told:
-        return [], []
-    free = together.coupled.fits[place] & np.isfinite(together.scores[place])
+    standing = own.now.standing
+    free = own.now.fits & np.isfinite(own.now.scores)
     free[standing.excluded] = False
     ids = np.flatnonzero(free)
-    chance = chances(together, first, place, d)[ids]
+    chance = chances(own, d)[ids]
     if len(ids) > 2 * plan.each:
         best = chance >= np.partition(chance, -2 * plan.each)[-2 * plan.each]
         ids, chance = ids[best], chance[best]
     names = standing.fields.describe(ids.tolist())
-    ranked = sorted((-own, names[id][0], id) for own, id in zip(chance.tolist(), ids.tolist(), strict=True))
+    ranked = sorted((-one, names[id][0], id) for one, id in zip(chance.tolist(), ids.tolist(), strict=True))
     count, total = 0, 0.0
-    for own, _, _ in ranked[: plan.each]:
-        total -= own
+    for one, _, _ in ranked[: plan.each]:
+        total -= one
         if total < plan.precision * (count + 1):
             break
         count += 1
-    left = [id for own, _, id in ranked[count : count + plan.each] if -own >= DOUBTFUL]
+    left = [id for one, _, id in ranked[count : count + plan.each] if -one >= DOUBTFUL]
     return [id for _, _, id in ranked[:count]], left
 
 
-def _told(together: Together, first: Together, name: str, ids: Sequence[int], number: int) -> Iterator[Grown]:
+def _told(own: Growing, ids: Sequence[int], number: int) -> Iterator[Grown]:
     """Items of a set with what is kept of them."""
     if not ids:
         return
-    place = together.names.index(name)
-    fields, weights = together.standings[place].fields, together.standings[place].weights
-    chance, taking = chances(together, first, place), together.taking(place)
+    row, fields, weights = own.now, own.now.standing.fields, own.now.standing.weights
+    chance, taking = chances(own), row.taking()
     parts = contributions(fields, weights, [*ids])
     how, names = wording(fields, parts.values(), weights.examples.ids), fields.describe([*ids])
     for id in ids:
-        score, who = float(together.scores[place, id]), int(together.coupled.who[place, id])
+        score = float(row.scores[id])
         told = how.reasons(parts[id], rest_of(score, parts[id]))
-        reason = next((own.label for own in told if own.weight > 0), "")
-        over = together.names[who] if together.coupled.best[place, id] > 0 else None
-        yield Grown(name, names[id][0], number, score - float(taking[id]), float(chance[id]), reason, over)
+        reason = next((part.label for part in told if part.weight > 0), "")
+        over = row.names[row.who[id]] if row.best[id] > 0 else None
+        yield Grown(own.name, names[id][0], number, score - float(taking[id]), float(chance[id]), reason, over)

@@ -13,9 +13,7 @@ rejected items teach; what another set of the group has does not join.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
-from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -28,6 +26,7 @@ from setsearch.answers.hits import best_hits
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import SHARE_LITTLE, Asked, Explanation, Hit
 from setsearch.answers.saved.groups import Groups
+from setsearch.answers.saved.heights import Highest, heights_of
 from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.word_notes import by_documents_note
 from setsearch.arrays import Floats, Ints, largest_of_runs, offsets, only, repeat_rows, to_lattice
@@ -37,6 +36,7 @@ from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.options import Id, refuse
 from setsearch.search.cutoff import LEADERS, floor_of, n_leading, tells, threshold
+from setsearch.search.examples import Examples
 from setsearch.search.passes import EXAMPLES, Weighing
 from setsearch.search.request import ExpandRequest, Seeds, parse_request
 from setsearch.search.rounds import in_rounds
@@ -51,6 +51,8 @@ T = TypeVar("T")
 Options = Mapping[str, Any]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 ONE_PASS = {"feedback": 0.0, "gamma": 0.0, "cut": None, "explain": False}  # what rejected items teach comes later
+MOST_BYTES = 1 << 27  # of scores of all items that are kept of sets
+PLAIN, WITH_PARTS = 2, 8  # arrays of all items that a question keeps, one with vectors or neighbors
 MOST_JOINED = EXAMPLES // 2  # of so many examples others may join
 
 
@@ -79,6 +81,16 @@ class Standing(NamedTuple):
     gone: Sequence[str] = ()  # members that the index has no longer
     untold: str | None = None  # why it does not tell what belongs
 
+    def scores(self) -> Floats:
+        """The scores of all items, `(n_ids,)`."""
+        scores: Floats = self.weights.scores() + self.weights.constant
+        return scores
+
+    def heights_of(self, scores: Floats) -> Floats:
+        """Heights of scores, `(n,)`."""
+        heights: Floats = heights_of(scores[None], np.array([self.weighed.floor]), np.array([self.weighed.unit]))[0]
+        return heights
+
 
 class Several(NamedTuple):
     """Sets, with all their rivals, as they are asked: `options` are those of the model, `more` those of single sets.
@@ -102,26 +114,41 @@ class Several(NamedTuple):
         return _weigh_known(self.reading, self.fields_by, self.marks[name], how, sums, taken)
 
 
-def weigh_each(
-    several: Several, names: Iterable[str], sums: bool = False
-) -> Iterator[tuple[str, Standing | SetsearchError]]:
-    """The questions of some sets, many at once, and why one cannot be asked.
+class Questions:
+    """The questions of some sets, many at once, where rivals say who joins.
 
-    `sums`: whether scores of all items are of interest. Raises all errors but QueryError and UsageError.
+    `sums`: whether scores of all items are of interest. All raise all errors but QueryError and UsageError.
     """
-    marks, groups = several.marks, several.groups
-    of_groups: dict[str | None, list[str]] = {}
-    for name in names:
-        group = groups.of.get(name)
-        of_groups.setdefault(group if group in groups.exclusive else None, []).append(name)
-    for group, own in of_groups.items():
-        few = {name for name in own if len(marks[name][0]) <= MOST_JOINED}
-        rivals = [name for name in groups.within(group) if name in marks] if few else []
-        taking = _Taking(several, rivals)
-        asked = (several.ask(name, NOTHING, sums, taking.of(name) if name in few else None) for name in own)
-        for pair in zip(own, _outcomes(asked), strict=True):
-            yield pair
-            several.told()
+
+    def __init__(self, several: Several, sums: bool = False) -> None:
+        self.several, self._sums = several, sums
+        self._taking: dict[str, _Taking] = {}
+
+    def each(self, names: Iterable[str]) -> Iterator[tuple[str, Standing | SetsearchError]]:
+        """Each question, group by group, and why one cannot be asked."""
+        groups = self.several.groups
+        of_groups: dict[str | None, list[str]] = {}
+        for name in names:
+            group = groups.of.get(name)
+            of_groups.setdefault(group if group in groups.exclusive else None, []).append(name)
+        for group, own in of_groups.items():
+            if group is not None and any(self._are_few(name) for name in own):
+                self._taking[group] = _Taking(self.several, group)
+            for pair in zip(own, _outcomes(map(self._ask, own)), strict=True):
+                yield pair
+                self.several.told()
+
+    def again(self, name: str) -> Standing:
+        """The question of one that has been asked."""
+        return now(self._ask(name))
+
+    def _ask(self, name: str) -> Asking[Standing]:
+        taking = self._taking.get(self.several.groups.of.get(name, ""))
+        taken = taking.of(name) if taking is not None and self._are_few(name) else None
+        return self.several.ask(name, NOTHING, self._sums, taken)
+
+    def _are_few(self, name: str) -> bool:
+        return len(self.several.marks[name][0]) <= MOST_JOINED
 
 
 def _outcomes(askings: Iterable[Asking[Standing]]) -> Iterator[Standing | SetsearchError]:
@@ -175,48 +202,34 @@ def _weigh(
 class _Taking:
     """What rivals take from the scores of one pass, so that another one does not begin with what fits them better.
 
-    Of each kind of fields the best height of each item, the next best, the place of the set that has the best one; and
-    for sets that have kin the best one of their rivals. Rivalry tells the same of all heights at once: a thousand sets
-    of 126,000 items would take a gigabyte.
+    Of each kind of fields; what a rival has is as high as can be.
     """
 
-    def __init__(self, several: Several, names: Sequence[str]) -> None:
-        self._best: dict[Hashable, tuple[Floats, Floats, Ints]] = {}
+    def __init__(self, several: Several, group: str) -> None:
+        names: Sequence[str] = [name for name in several.groups.within(group) if name in several.marks]
+        self._highest: dict[Hashable, Highest] = {}
         self._known: dict[str, tuple[int, Hashable, float]] = {}
-        rivals = {name: {*several.groups.rivals(name)} for name in names if several.groups.under}
-        self._rivals = {name: own for name, own in rivals.items() if len(own) < len(names) - 1}
-        self._of_kin: dict[tuple[str, Hashable], Floats] = {}
         reading, options = several.reading, cast(Any, several.options)
         second = any(Weighing(own, reading.defaults, options).feedback for own in reading.candidates(several.fields_by))
         names = names if second and len(names) > 1 else ()
         asked = (several.ask(name, ONE_PASS, True) for name in names)
         for place, (name, own) in enumerate(zip(names, _outcomes(asked), strict=True)):
-            if not isinstance(own, SetsearchError):
-                self._add(place, name, own)
-
-    def _add(self, place: int, name: str, own: Standing) -> None:
-        scores, source = own.weights.scores() + own.weights.constant, own.fields.first.source
-        heights = heights_of(scores[None], np.array([own.weighed.floor]), np.array([own.weighed.unit]))[0]
-        heights[own.excluded] = -np.inf
-        heights[own.weights.examples.seeds] = np.inf
-        nothing = np.full(len(heights), -np.inf)
-        first, second, who = self._best.setdefault(source, (nothing, nothing, np.full(len(heights), -1)))
-        is_higher = heights > first
-        second = np.where(is_higher, first, np.maximum(second, heights))
-        self._best[source] = np.maximum(first, heights), second, np.where(is_higher, place, who)
-        self._known[name] = place, source, own.weighed.unit
-        for other in [other for other, rivals in self._rivals.items() if name in rivals]:
-            self._of_kin[other, source] = np.maximum(self._of_kin.get((other, source), nothing), heights)
+            if isinstance(own, SetsearchError):
+                continue
+            heights, source = own.heights_of(own.scores()), own.fields.first.source
+            heights[own.excluded] = -np.inf
+            heights[own.weights.examples.seeds] = np.inf
+            if source not in self._highest:
+                self._highest[source] = Highest(len(heights), several.groups.rivals_of_kin(group, names))
+            self._highest[source].add(place, heights)
+            self._known[name] = place, source, own.weighed.unit
 
     def of(self, name: str) -> Floats | None:
         """What rivals take from the scores of a set, `(n_ids,)`; None without any."""
         if name not in self._known:
             return None
         place, source, unit = self._known[name]
-        first, second, who = self._best[source]
-        best = np.where(who == place, second, first)
-        if name in self._rivals:
-            best = self._of_kin.get((name, source), np.zeros(len(best)))
+        best, _ = self._highest[source].best(place)
         return np.maximum(best, 0.0) * (OTHERS * unit) if unit > 0 else None
 
 
@@ -272,11 +285,10 @@ class Rivalry(NamedTuple):
             fits[part] &= members[whole] | (are_above[whole] & alone[whole])
         return Coupled(members, rejected, heights, best, who, taken, fits, are_above & fits)
 
-    def taking(self, best: Floats, own: int | slice = slice(None)) -> Floats:
-        """What the best rivals take from scores, on the lattice of sums, in nats; of all sets, or of one."""
-        scales, *_, units = (column[:, None] for column in self.weighed[own].reshape(-1, len(Weighed._fields)).T)
-        taken = to_lattice(np.maximum(best, 0.0) * (OTHERS * scales * np.where(units > 0, units, 0.0))) / scales
-        return taken.reshape(best.shape)
+    def taking(self, best: Floats) -> Floats:
+        """What the best rivals take from scores, on the lattice of sums, in nats, `(n_sets, n)`."""
+        scales, *_, units = (column[:, None] for column in self.weighed.T)
+        return _taken(best, scales, units)
 
     def best(self, heights: Floats) -> tuple[Floats, Ints]:
         """The height of each item in the best rival of each set, -inf without one, and its place: `(n_sets, n)`."""
@@ -311,12 +323,9 @@ class Rivalry(NamedTuple):
                 yield row, rows[~np.isin(rows, [row, *self.kin[row]])]
 
 
-def heights_of(scores: Floats, floors: Floats, units: Floats) -> Floats:
-    """Heights of scores, `(n_sets, n)`; 0 in a set in which all items score the same."""
-    is_flat = ~(units > 0)
-    heights: Floats = (scores - floors[:, None]) / np.where(is_flat, 1.0, units)[:, None]
-    heights[is_flat] = 0.0
-    return heights
+def _taken(best: Floats, scales: Any, units: Any) -> Floats:
+    taken: Floats = to_lattice(np.maximum(best, 0.0) * (OTHERS * scales * np.where(units > 0, units, 0.0))) / scales
+    return taken
 
 
 class Coupled(NamedTuple):
@@ -341,54 +350,116 @@ class Coupled(NamedTuple):
         return ~(self.members | self.rejected | self.taken)
 
 
-@dataclass(frozen=True)
-class Together:
-    """Sets that were asked together: arrays are `(n_sets, n_ids)`, of the sets in `rivalry`, on the fields of one.
+class Row(NamedTuple):
+    """What a set says of all items beside its rivals, `(n_ids,)` each, as Coupled; `scores` are those of itself alone.
 
-    `scores` are those of each set alone. `notes`: which sets have no answer, and why.
+    `who` are places among `names`.
     """
 
-    rivalry: Rivalry
-    standings: list[Standing]
+    standing: Standing
     scores: Floats
-    coupled: Coupled
-    notes: list[str]
+    heights: Floats
+    best: Floats
+    who: npt.NDArray[np.signedinteger[Any]]
+    members: Flags
+    taken: Flags
+    fits: Flags
+    belong: Flags
+    names: Sequence[str]
 
-    @property
-    def names(self) -> list[str]:
-        """The sets, in their order."""
-        return self.rivalry.names
-
-    def taking(self, place: int) -> Floats:
-        """What the best rivals of a set take from its scores, `(n_ids,)`, in nats."""
-        return self.rivalry.taking(self.coupled.best[place], place)
+    def taking(self) -> Floats:
+        """What the best rivals take from the scores, in nats."""
+        return _taken(self.best, self.standing.weighed.scale, self.standing.weighed.unit)
 
 
-def ask_together(several: Several, first: str | None = None) -> Together:
-    """Ask all of the sets, on the fields of the `first` one; one that has no answer, or answers by others, is noted."""
-    pairs, notes = list[tuple[str, Standing]](), list[str]()
-    found = dict(weigh_each(several, sorted(several.marks), sums=True))
-    for name, own in sorted(found.items(), key=lambda pair: (pair[0] != first, pair[0])):
+class Head(NamedTuple):
+    """What is kept of each set that was asked."""
+
+    fields: Fields
+    weighed: Weighed
+    untold: str | None
+    examples: Examples
+
+
+class Together:
+    """Sets that were asked together, on the fields of the `first` one of them.
+
+    As many standings are kept as MOST_BYTES hold; other sets are asked again. `notes`: which sets have no answer, or
+    answer by other fields, and why.
+    """
+
+    def __init__(self, several: Several, first: str | None = None) -> None:
+        self._questions, self._every = Questions(several, sums=True), sorted(several.marks)
+        self._places = {name: place for place, name in enumerate(self._every)}
+        self._highest: dict[tuple[Hashable, str], Highest] = {}
+        self._kept, self._size, self._holding = dict[str, Standing](), 0, dict[str, Flags]()
+        self.heads, self.notes = dict[str, Head](), list[str]()
+        found = {name: self._noted(name, own) for name, own in self._questions.each(self._every)}
+        source: Hashable = None
+        for name in sorted(found, key=lambda name: (name != first, name)):
+            own = found[name]
+            if isinstance(own, SetsearchError):
+                if name == first:
+                    raise own
+                self.notes.append(f"{name}: {own}")
+            elif source not in (None, own.fields.first.source):
+                self.notes.append(f"{name}: its words have no contexts, or all others have none")
+            else:
+                self.heads[name], source = own, own.fields.first.source
+        self.names = sorted(self.heads)
+
+    def _noted(self, name: str, own: Standing | SetsearchError) -> Head | SetsearchError:
+        """What is known of a set; its heights are beside those of others."""
         if isinstance(own, SetsearchError):
-            if name == first:
-                raise own
-            notes.append(f"{name}: {own}")
-            continue
-        if pairs and own.fields.first.source != pairs[0][1].fields.first.source:
-            notes.append(f"{name}: its words have no contexts, or all others have none")
-            continue
-        pairs.append((name, own))
-    pairs.sort(key=itemgetter(0))
-    rivalry = Rivalry.of(several.groups, {name: own.weighed for name, own in pairs})
-    standings = [own for _, own in pairs]
-    alone = [own.weights.scores() + own.weights.constant for own in standings]
-    scores = np.array(alone).reshape(len(alone), -1 if alone else 0)
-    members, rejected = np.zeros((2, *scores.shape), bool)
-    for place, own in enumerate(standings):
-        rejected[place, own.excluded] = True
-        members[place, own.weights.examples.seeds] = True
-    coupled = rivalry.couple(scores, members, rejected & ~members)
-    return Together(rivalry, standings, scores, coupled, notes)
+            return own
+        fields, weights, groups = own.fields, own.weights, self._questions.several.groups
+        if (group := groups.of.get(name)) in groups.exclusive:
+            heights, seeds = own.heights_of(own.scores()), weights.examples.seeds
+            heights[[*{*own.excluded}.difference(seeds)]] = -np.inf
+            key = fields.first.source, group
+            if key not in self._highest:
+                self._highest[key] = Highest(len(heights), groups.rivals_of_kin(group, self._every))
+            self._highest[key].add(self._places[name], heights)
+        has_parts = weights.has_priors or weights.smoothing is not None
+        size = (WITH_PARTS if has_parts else PLAIN) * weights.own_base.items.nbytes
+        if self._size + size <= MOST_BYTES:
+            self._kept[name] = own
+            self._size += size
+        return Head(fields, own.weighed, own.untold, weights.examples)
+
+    def asked_by(self, several: Several) -> "Together":
+        """The same in another transaction, of the same content and sets."""
+        self._questions.several = several
+        return self
+
+    def row(self, name: str) -> Row:
+        """What a set says of all items."""
+        row, groups = self._beside_rivals(name), self._questions.several.groups
+        for whole in groups.wholes(name):
+            if whole in self.heads and self.heads[whole].weighed.is_told:
+                if whole not in self._holding:
+                    own = self._beside_rivals(whole)
+                    self._holding[whole] = own.members | own.belong
+                row.fits[:] &= self._holding[whole]
+        row.belong[:] &= row.fits
+        return row
+
+    def _beside_rivals(self, name: str) -> Row:
+        """The same, whatever the wholes of the set hold."""
+        standing, groups = self._kept.get(name) or self._questions.again(name), self._questions.several.groups
+        scores, seeds = standing.scores(), standing.weights.examples.seeds
+        heights, nothing = standing.heights_of(scores), np.full(len(scores), -np.inf)
+        heights[[*{*standing.excluded}.difference(seeds)]] = -np.inf
+        highest = self._highest.get((standing.fields.first.source, groups.of.get(name, "")))
+        nobody = nothing, np.full(len(scores), -1)
+        best, who = nobody if highest is None else highest.best(self._places[name])
+        members, taken = np.zeros((2, len(scores)), bool)
+        members[seeds] = True
+        for rival in groups.rivals(name):
+            taken[self.heads[rival].examples.seeds if rival in self.heads else []] = True
+        fits = (heights > best) & ~taken
+        belong = fits & (scores > standing.weighed.line)
+        return Row(standing, scores, heights, best, who, members, taken, fits, belong, self._every)
 
 
 class Beside(NamedTuple):
@@ -401,17 +472,14 @@ class Beside(NamedTuple):
     weights: SeedWeights
     left_out: list[int]
     cannot_tell: bool
-    together: Together
-    place: int
+    row: Row
     taking: Floats
 
     def named(self, found: Found, id: int) -> Found:
         """A hit or an explanation whose rival is told by its name, or that has none."""
-        together, place, label = self.together, self.place, ""
+        label, row = "", self.row
         if self.taking[id]:
-            coupled = together.coupled
-            degree = "better" if coupled.best[place, id] >= coupled.heights[place, id] else "too"
-            label = f"fits {together.names[coupled.who[place, id]]} {degree}"
+            label = f"fits {row.names[row.who[id]]} {'better' if row.best[id] >= row.heights[id] else 'too'}"
         features = (part._replace(feature=label) if part.feature == RIVAL else part for part in found.features)
         reasons = (
             own._replace(label=label, features=(label,)) if own.features == (RIVAL,) else own for own in found.reasons
@@ -484,18 +552,15 @@ class SetBeside(NamedTuple):
             asked = {other: stored[other] for other in groups.asked_with([name]) if other in stored}
             more = {key: options[key] for key in ("like", "having", "gamma") if key in options}
             key = (asked, groups, request.model, more, [own.first.source for own in known])
+            several = Several(reading, fields_by, asked, groups, request.model, {name: more})
             if not kept or kept[0] != key or name not in kept[1].names:
-                several = Several(reading, fields_by, asked, groups, request.model, {name: more})
-                kept[:] = key, ask_together(several, name)
-            together: Together = kept[1]
-            place = together.names.index(name)
-            taken = together.standings[place].taken
-            fields, weights, left_out, cannot_tell = now(reading.weigh(fields_by, seeds, request, taken))
-            taking = together.taking(place)
+                kept[:] = key, Together(several, name)
+            row: Row = kept[1].asked_by(several).row(name)
+            fields, weights, left_out, cannot_tell = now(reading.weigh(fields_by, seeds, request, row.standing.taken))
+            taking = row.taking()
             weights = weights.less(RIVAL, taking) if taking.any() else weights
-            is_told = together.standings[place].weighed.is_told
-            weights = weights.having(decided=(together.coupled.belong[place], is_told))
-            left_out += np.flatnonzero(together.coupled.taken[place] & ~together.coupled.members[place]).tolist()
-            return answer(Beside(fields, weights, left_out, cannot_tell, together, place, taking), request)
+            weights = weights.having(decided=(row.belong, row.standing.weighed.is_told))
+            left_out += np.flatnonzero(row.taken & ~row.members).tolist()
+            return answer(Beside(fields, weights, left_out, cannot_tell, row, taking), request)
 
         return reading.answer(request.model, ask)

@@ -19,11 +19,11 @@ from setsearch.answers.saved.groups import Groups, Marks
 from setsearch.answers.saved.rivals import (
     MOST_JOINED,
     Flags,
+    Questions,
     Rivalry,
     Several,
     Standing,
     Weighed,
-    weigh_each,
 )
 from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.sets import gone_note
@@ -268,7 +268,7 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
     lists: dict[ValueRule, list[tuple[Ints, Ints, Floats]]] = {}
     stays = {*same}
     new = [name for name in made.marks if name not in stays]
-    for name, found in weigh_each(Several(reading, fields_by, made.marks, made.groups), new):
+    for name, found in Questions(Several(reading, fields_by, made.marks, made.groups)).each(new):
         for own in note_weighed(made, name, found, first.source):
             added = own.seeds.features, np.full(len(own.seeds.features), made.numbers[name]), own.lists.weights
             lists.setdefault(own.rule, []).append(added)
