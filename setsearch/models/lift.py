@@ -69,6 +69,8 @@ class Lift:
 
     def query(self, seeds: Seeds, df: Ints, n_items: int) -> Query:
         """`weights` = v_j."""
+        if not len(df):  # none of the examples is in this field, so that there is nothing to divide by
+            return Query(np.zeros(0), np.zeros(0))
         p = np.maximum(df, 1) / n_items  # a text as an example may have a feature that no item has
         beyond_one = (seeds.having - seeds.count * p) / p / (self.strength + seeds.count)
         lift = np.log((self.strength * p + seeds.having) / (self.strength + seeds.count) / p)

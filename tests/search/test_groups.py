@@ -497,6 +497,16 @@ def test_words_have_groups_if_these_are_asked_for(tmp_path):
                 assert hit.score in {other.score for other in alone if other.item == hit.item}
 
 
+@pytest.mark.usefixtures("kernel")
+def test_a_group_may_have_no_word_with_contexts(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="words") as index:
+        index.add((f"{seed}{item}", " ".join(own)) for seed in (1, 2) for item, own in texts(seed).items())
+        index.add([("r1", "rarity w5x1 w5x2"), ("r2", "w5x3 w5x4")])
+        hits = index.items("terms").expand(["w0x1", "w0x2", "rarity"], 6, groups=2)
+    assert hits.groups == (("rarity",), ("w0x1", "w0x2"))
+    assert {hit.group for hit in hits} == {*hits.groups}
+
+
 def test_the_command_line_tells_groups(built, run, tmp_path):
     data, reading = built
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
