@@ -286,6 +286,19 @@ class Database:
             with Transaction(self._connections, READ) as cursor:
                 yield cursor
 
+    def give_way(self, cursor: sqlite3.Cursor) -> bool:
+        """Let others write in the middle of a long read transaction; False if one has, and what was read is older.
+
+        A write to a file with a rollback journal waits for the end of all transactions. In a log it does not, and a
+        transaction on a lent connection is the host's.
+        """
+        if self.is_lent or cursor.execute("pragma journal_mode").fetchone() == ("wal",):
+            return True
+        before = cursor.execute("pragma data_version").fetchone()
+        cursor.execute("commit")
+        cursor.execute(READ)
+        return bool(cursor.execute("pragma data_version").fetchone() == before)
+
     def _is_current(self, cursor: sqlite3.Cursor, is_nested: bool) -> bool:
         connection = cursor.connection
         file = connection.file if isinstance(connection, OwnConnection) else self.lent_file

@@ -8,6 +8,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+import time
 from contextlib import closing
 from datetime import datetime, timedelta
 from functools import partial
@@ -17,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import examples
 from oracle import floor_of
+from patience import patience
 from test_claims import make
 from test_inbox import OTHER, TOPICS, vague
 from test_set_groups import alone, beside, definition
@@ -334,6 +337,67 @@ def test_somebody_changes_a_set_while_it_grows():
         own.save()
         assert not rounds._store(found)
         assert index.set("cats").grown() == []
+
+
+@pytest.mark.parametrize("is_of_sets", [False, True])
+def test_others_write_in_the_middle_of_a_round(tmp_path, monkeypatch, is_of_sets):
+    """In a file with a rollback journal, where a write waits for all transactions."""
+    monkeypatch.setattr(growing, "PAUSE", 0.0)
+    path, asked, is_over = tmp_path / "a.db", [], []
+    with made(path), closing(sqlite3.connect(path)) as host:
+        host.execute("create table host (x)")
+
+    def write():
+        """A row of the host's, or of ours."""
+        if is_of_sets:
+            with setsearch.open(path, timeout=patience(5)) as other:
+                reject_one(other)
+        else:
+            with closing(sqlite3.connect(path, timeout=patience(5))) as host, host:
+                host.execute("insert into host values (1)")
+
+    writer = threading.Thread(target=write)
+
+    def follow(rounds):
+        """The second question begins the write; at the third one it is over."""
+        tell = rounds.tell
+
+        def told():
+            tell()
+            asked.append(len(asked))
+            if len(asked) == 2:
+                writer.start()
+                while is_readable(path) and writer.is_alive():
+                    time.sleep(0.001)
+            elif len(asked) == 3:
+                is_over.append(is_readable(path))
+
+        rounds.tell = told
+        yield from rounds
+
+    with setsearch.open(path) as index, made() as whole:
+        joined = index.grow(group="kinds", rounds=1, each=2, precision=0.6, progress=follow)
+        writer.join()
+        if is_of_sets:
+            reject_one(whole)
+        assert joined == whole.grow(group="kinds", rounds=1, each=2, precision=0.6)
+        assert is_over == [True] and len(asked) == len(TOPICS) + (2 if is_of_sets else 0)
+        assert (index.set("sea").rejected == ["cats9"]) is is_of_sets
+
+
+def reject_one(index):
+    own = index.set("sea")
+    own.reject("cats9")
+    own.save()
+
+
+def is_readable(path):
+    """Whether nobody is about to write, who waits for the end of transactions."""
+    with closing(sqlite3.connect(path, timeout=0)) as other:
+        try:
+            return bool(other.execute("select 1 from sqlite_master").fetchone())
+        except sqlite3.OperationalError:
+            return False
 
 
 def test_the_doubtful_come_to_the_inbox():

@@ -22,7 +22,8 @@ at work at a time (storage/generations.py): others are told, and may stop it.
 
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -57,6 +58,7 @@ JUDGED = 10  # items, by which a promise can be made, if they are all that joine
 DOUBTFUL = 0.5  # the least chance of what comes to the inbox
 PUT_OFF = 2  # a mark of what is no member
 AT_WORK = 3600.0  # seconds that a round may take: the file may be locked meanwhile
+PAUSE = 1.0  # seconds of a round after which others may write
 TOLD = "told"  # the name of what is kept of a run that has ended
 
 
@@ -208,13 +210,22 @@ class Plan(NamedTuple):
     accept: bool = False
 
 
+class _Moved(Exception):
+    """Somebody has changed the items or the sets in the middle of a round."""
+
+
 class Rounds:
-    """What each of the rounds that are left adds, once it is stored."""
+    """What each of the rounds that are left adds, once it is stored.
+
+    A round reads in one transaction, in which it gives way to others who write. What they change makes it begin again,
+    once: then they wait.
+    """
 
     def __init__(self, grower: Grower, plan: Plan, draft: Draft) -> None:
         self._grower, self._plan, self._draft = grower, plan, draft
         self._left, self._done = len(self), 0
         self._asked, self._of = 0, 1  # sets, in this round
+        self._gives_way, self._paused = True, 0.0
         self.notes: list[str] = []  # of the last one, as Growth has them
         self.ended = ""  # why, as Growth has it
 
@@ -225,7 +236,10 @@ class Rounds:
         while (done := self._grower.last_round()) < self._plan.rounds:
             try:
                 found = self._grower.reading.answer({}, partial(self._ask, done + 1))
-                is_stored = self._store(found)
+                is_stored, self._gives_way = self._store(found), True
+            except _Moved:
+                self._gives_way = False
+                continue
             except TakenOver:
                 self.ended = f"somebody has stopped it in round {done + 1}"
                 return
@@ -246,6 +260,26 @@ class Rounds:
         """A set was asked."""
         self._asked += 1
 
+    def _giving_way(self, stored: StoredSets) -> Callable[[], None]:
+        """What lets others write now and then, in a transaction. It raises _Moved."""
+        database, cursor, name = self._grower.database, stored.cursor, self._grower.reading.name
+
+        def state() -> tuple[object, ...]:
+            """What a round depends on."""
+            relation = find_again(cursor, name)
+            return stored.seal(), relation.state, relation.items.vectors, relation.features.vectors
+
+        before, self._paused = state(), time.monotonic()
+
+        def pause() -> None:
+            """Let others write, if it is time."""
+            if self._gives_way and time.monotonic() - self._paused >= PAUSE:
+                if not database.give_way(cursor) and state() != before:
+                    raise _Moved
+                self._paused = time.monotonic()
+
+        return pause
+
     def _ask(self, number: int, fields_by: FieldsBy) -> Round:
         """The next round of what is stored now."""
         reading, names = self._grower.reading, self._grower.names
@@ -260,7 +294,8 @@ class Rounds:
             name: (tuple(item for item in marks[0] if (name, item) not in grown), marks[1])
             for name, marks in asked.items()
         }
-        several = Several(reading, fields_by, asked, groups, told=self.tell)
+        pause = self._giving_way(stored)
+        several = Several(reading, fields_by, asked, groups, told=self.tell, pause=pause)
         self._asked, self._of = 0, len(asked) * (1 + (given != asked))
         together = Together(several)
         first = together if given == asked else Together(several._replace(marks=given))
@@ -270,6 +305,7 @@ class Rounds:
         for name in names:
             if name in together.heads and together.heads[name].weighed.is_told:
                 row = together.row(name)
+                pause()
                 own = Growing(name, row, row if first is together else first.row(name))
                 best, rest = _candidates(own, self._plan, odds[name])
                 joining += _told(own, best, number)

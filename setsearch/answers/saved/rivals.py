@@ -95,7 +95,7 @@ class Standing(NamedTuple):
 class Several(NamedTuple):
     """Sets, with all their rivals, as they are asked: `options` are those of the model, `more` those of single sets.
 
-    `told` is called after each question.
+    `told` is called after each question, and `pause` after those of one pass, too.
     """
 
     reading: Reading
@@ -105,6 +105,7 @@ class Several(NamedTuple):
     options: Options = NOTHING
     more: Mapping[str, Options] = NOTHING
     told: Callable[[], object] = lambda: None
+    pause: Callable[[], object] = lambda: None
 
     def ask(
         self, name: str, options: Options = NOTHING, sums: bool = False, taken: Floats | None = None
@@ -137,6 +138,7 @@ class Questions:
             for pair in zip(own, _outcomes(map(self._ask, own)), strict=True):
                 yield pair
                 self.several.told()
+                self.several.pause()
 
     def again(self, name: str) -> Standing:
         """The question of one that has been asked."""
@@ -214,6 +216,7 @@ class _Taking:
         names = names if second and len(names) > 1 else ()
         asked = (several.ask(name, ONE_PASS, True) for name in names)
         for place, (name, own) in enumerate(zip(names, _outcomes(asked), strict=True)):
+            several.pause()
             if isinstance(own, SetsearchError):
                 continue
             heights, source = own.heights_of(own.scores()), own.fields.first.source
