@@ -136,6 +136,18 @@ def test_a_mark_is_yes_or_no_under_three_names(index, column, words):
     assert [saved.accepted, saved.rejected] == sides
 
 
+@pytest.mark.parametrize("empty", ["", float("nan")])
+def test_an_empty_cell_beside_a_mark_says_nothing(index, empty):
+    rows = [
+        {"set": "cats", "item": "lion", "accepted": "1", "rejected": empty},
+        {"set": "cats", "item": "rye", "accepted": empty, "rejected": "1"},
+    ]
+    (saved,) = index.import_sets(rows, "documents")
+    assert (saved.accepted, saved.rejected) == (["lion"], ["rye"])
+    with pytest.raises(errors.SourceError, match="the accepted of an item is yes or no, not"):
+        index.import_sets([{"set": "dogs", "item": "lion", "accepted": empty}], "documents")
+
+
 def test_columns_that_say_nothing_of_a_set_are_told(index):
     told = []
     index.import_sets(

@@ -227,13 +227,15 @@ def _side(row: Mapping[str, Any]) -> str:
     """Whether the member of a row is accepted or rejected: by its mark, and by columns of these names."""
     said = set[bool]()
     for column, cell in ((name, row.get(name)) for name in ("mark", *SIDES)):
-        if cell is None or (column == "mark" and cell == ""):
+        if cell is None or str(cell) in ("", "nan"):  # an empty cell, also of a frame
             continue
         answer = _answer(cell)
         if answer is None:
             known = " or ".join(SIDES if column == "mark" else ("yes", "no"))
             raise InvalidParameter(f"the {column} of an item is {known}, not {cell!r:.40}")
         said.add((answer == "yes") is not (column == SIDES[1]))
+    if not said and (empty := [side for side in SIDES if row.get(side) is not None]):
+        raise InvalidParameter(f"the {empty[0]} of an item is yes or no, not {row[empty[0]]!r:.40}")
     if len(said) > 1:
         raise InvalidParameter(f"{row['item']!r:.40} is accepted by one column, and rejected by another")
     return SIDES[False in said]
