@@ -620,6 +620,9 @@ def test_a_named_encoding_is_taken_for_text(tmp_path):
         ("---\ncreated: '2025-06-01T10:00:00+02:00' # then\ndraft: false\n---\nA lion", "A lion", "a lion"),
         ("---\ntitle: 1984\nid: 20250601\ntags: 2025\nprice: 3 EUR\n---\nA lion", "1984", "1984 2025 3 eur a lion"),
         ("+++\ndate = 2025-06-01 10:00:00Z\nrating = 4.5\n+++\nA lion in 2025", "A lion in 2025", "a lion in 2025"),
+        ("---\r\ndate: 2025-08-04\r\ndraft: true\r\n---\r\nA lion", "A lion", "a lion"),
+        ("---\nrelated: #harbor #boats\ndate: 2025-08-04\n---\nA lion", "A lion", "harbor boats a lion"),
+        (f"---\nkey:{' ' * 3000}x\n---\nA lion", "A lion", "x a lion"),  # in a moment, as of any length
         ("---\nuuid: 550e8400-e29b-41d4-a716-446655440000\n---\nA lion", "A lion", "a lion"),
     ],
 )

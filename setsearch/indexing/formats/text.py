@@ -11,14 +11,11 @@ from setsearch.text.headline import headline, shorten
 # What a terminal does not show: colors, links, and letters that others are printed over.
 _for_terminals = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[^\n]\x08")
 _key = re.compile(r"^[ \t]*[\w-]+[ \t]*[:=][ \t]*", re.MULTILINE)  # of front matter
-# Of front matter, what is no word: a day, a time, a number, a switch, the number of a note.
+# Of front matter, a line of a key and its value; and what is no word: a day, a number, a switch, a UUID.
+_line = re.compile(r"^[ \t]*(?!title|alias|tag|keyword)[\w-]+[ \t]*[:=]([^\n]*)$", re.MULTILINE | re.IGNORECASE)
 _DAY = r"[\d .,:/+-]*(?:\dT[\d.:]+)?(?:Z|[+-][\d:]+)?"
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_wordless = re.compile(
-    r"^(?!title|alias|tag|keyword)[ \t]*[\w-]+[ \t]*[:=][ \t]*"
-    rf"[\"']?(?:{_DAY}|true|false|yes|no|null|~|{_UUID})[\"']?[ \t]*(?:#.*)?$",
-    re.MULTILINE | re.IGNORECASE,
-)
+_wordless = re.compile(rf"([\"']?)(?:{_DAY}|true|false|yes|no|null|~|{_UUID})\1", re.IGNORECASE)
 _title = re.compile(r"^title[ \t]*[:=](.*)", re.MULTILINE | re.IGNORECASE)
 _double_quoted = re.compile(r'"((?:\\.|[^"\\])*)"\s*(?:#.*)?$')
 _single_quoted = re.compile(r"'((?:''|[^'])*)'\s*(?:#.*)?$")
@@ -63,7 +60,13 @@ def plain_text(data: bytes, decode: Decode) -> Parts:
     text = _for_terminals.sub("", text) if "\x1b" in text or "\b" in text else text
     front, body = _front_matter(text)
     title = _title_of(front)
-    yield Part(_key.sub("", _wordless.sub("", front)) + body, title or headline(body))
+    yield Part(_key.sub("", _line.sub(_words_of_line, front)) + body, title or headline(body))
+
+
+def _words_of_line(line: re.Match[str]) -> str:
+    """A line of front matter; nothing if its value is no word. What follows no value, as `#tag`, is no comment."""
+    value = line[1].partition("#")[0].strip() or line[1].strip()
+    return "" if _wordless.fullmatch(value) else line[0]
 
 
 def _title_of(front: str) -> str | None:
