@@ -72,7 +72,7 @@ def tell_others(index: "Index", reader: "SourceReader", sources: list[str], db: 
         way_out = shlex.join(["setsearch", "delete", db, *kept[:1]])
         say(f"the index keeps the earlier text of {_files(kept)}; `{way_out}` deletes it")
     number = index.not_given - len(kept)
-    if number > 0 and sources and all(Path(source).is_dir() for source in sources):
+    if number > 0 and sources and not reader.tally.failed and all(Path(source).is_dir() for source in sources):
         stay = f"{number:,} document{'s stay that are' if number > 1 else ' stays that is'}"
         say(f"{stay} not in {', '.join(sources)}; --replace deletes what is not given")
 

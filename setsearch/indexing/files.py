@@ -53,7 +53,7 @@ class FileReader:
     database: Path | None = None
     apart: Reader = field(default_factory=Reader)
     tally: Tally = field(default_factory=Tally)
-    shut: list[Path] = field(default_factory=list)  # files and folders that may not be read
+    shut: list[Path] = field(default_factory=list)  # of the last folder, what may not be read
     people: dict[Path, dict[str, str]] = field(default_factory=dict)  # of Slack, by the folder of its channels
 
     def know_people(self, files: Iterable[Path]) -> None:
@@ -69,6 +69,7 @@ class FileReader:
         Raises SourceError if none is.
         """
         found: dict[tuple[int, int], list[Path]] = {}
+        self.shut.clear()
         for path in sorted(self._walk(folder), key=lambda path: (path.is_symlink(), path)):
             status = path.stat()
             same = found.setdefault((status.st_dev, status.st_ino), [])

@@ -21,7 +21,7 @@ from setsearch.indexing.references.identity import Copy, Group, group_copies
 from setsearch.indexing.references.items import COLUMNS
 from setsearch.indexing.references.reference import Reference
 from setsearch.indexing.references.tables import are_reference_columns, reference_of_row
-from setsearch.indexing.rows.archives import is_archive, unpacked
+from setsearch.indexing.rows.archives import LINKS, OUTSIDE, is_archive, unpacked
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.cells import (
     SHOWN_NAMES,
@@ -298,9 +298,15 @@ class SourceReader:
 
     def _archive(self, archive: Path, prefix: str) -> Iterator[SourceItem]:
         def leave_out(path: Path, why: str) -> None:
-            """Note that not all of the archive is read."""
+            """Note that a member is not read, or not all of the archive."""
             self.files.leave_out(path, why)
-            self.tally.failed |= {prefix.removesuffix("/")} - {""}
+            if why in (LINKS, OUTSIDE):
+                return
+            if path != archive:
+                self.tally.failed.add(prefix + path.as_posix().removeprefix(f"{archive.as_posix()}/"))
+            else:
+                self.tally.failed.add(prefix.removesuffix("/") or archive.name)
+                self.tally.broken_off |= set() if prefix else {archive.name}
 
         with unpacked(archive, leave_out) as folder:
             if not any(folder.iterdir()):

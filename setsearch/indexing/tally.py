@@ -30,11 +30,12 @@ class Tally:
     numbered: list[str] = field(default_factory=list)  # files whose rows have no ids
     seen: set[str] = field(default_factory=set)  # ids of rows
     failed: set[str] = field(default_factory=set)  # ids of files, archives and folders that could not be read this time
-    kept: set[str] = field(default_factory=set)  # those of them whose items stay
+    broken_off: set[str] = field(default_factory=set)  # of these, archives whose name no id has: any item may be theirs
+    kept: set[str] = field(default_factory=set)  # those that failed and whose items stay
 
     def keep(self, id: str) -> bool:
         """Whether an item stays because its file, archive or folder could not be read."""
-        found = self.failed.intersection(id[: end.start()] for end in _ends.finditer(id))
+        found = self.failed.intersection(id[: end.start()] for end in _ends.finditer(id)) | self.broken_off
         self.kept |= found
         return bool(found)
 

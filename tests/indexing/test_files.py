@@ -5,8 +5,10 @@ import gzip
 import io
 import os
 import sqlite3
+import stat
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -696,6 +698,78 @@ def test_replace_keeps_what_cannot_be_read_this_time(tmp_path, run):
     with setsearch.open(tmp_path / "a.db") as index:
         assert index.replace([("x", "lions")], keep=lambda id: id == "e.txt") == 1
         assert index.items("documents").item_count() == 2
+
+
+def packed(path, broken=b""):
+    """An archive of three texts, of which one may be broken, and of a link."""
+    with zipfile.ZipFile(path, "w") as archive:
+        link = zipfile.ZipInfo("to.txt")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "1.txt")
+        for number in range(3):
+            archive.writestr(f"{number}.txt", f"lions {number}")
+    path.write_bytes(path.read_bytes().replace(b"lions 1", broken or b"lions 1"))
+
+
+@pytest.mark.parametrize(("others", "prefix"), [((), ""), (("more",), "in.zip/")])
+def test_replace_keeps_members_that_cannot_be_read_and_no_others(tmp_path, run, others, prefix):
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "a.txt").write_text("tigers")
+    packed(tmp_path / "in.zip")
+    assert run("index", "a.db", "in.zip", *others)[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        index.add([(f"{prefix}gone.txt", "lions")])
+    packed(tmp_path / "in.zip", b"broken!")
+    code, _, err = run("index", "a.db", "in.zip", *others, "--replace")
+    assert code == 0, err
+    assert f"--replace kept what was there of 1 file ({prefix}1.txt), which could not be read\n" in err
+    assert "kept nothing" not in err, "a link is never read"
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("documents").item_count() == 3 + len(others)
+        assert index.check() == []
+
+
+def test_replace_keeps_all_if_the_only_archive_breaks_off(tmp_path, run):
+    with tarfile.open(tmp_path / "in.tar", "w") as archive:
+        for number in range(3):
+            own = tarfile.TarInfo(f"{number}.txt")
+            own.size = 7
+            archive.addfile(own, io.BytesIO(b"lions %d" % number))
+    assert run("index", "a.db", "in.tar")[0] == 0
+    os.truncate(tmp_path / "in.tar", 3 * 512 + 5)  # within the text of the second one
+    code, _, err = run("index", "a.db", "in.tar", "--replace")
+    assert code == 0, err
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("documents").item_count() == 3
+
+
+@pytest.fixture
+def shut(monkeypatch):
+    """The folder `shut` may not be listed, whoever asks."""
+    listed = os.scandir
+
+    def scandir(place):
+        if Path(os.fspath(place)).name == "shut":
+            raise PermissionError(13, "Permission denied", str(place))
+        return listed(place)
+
+    return lambda: monkeypatch.setattr(os, "scandir", scandir)
+
+
+def test_a_folder_that_may_not_be_read_stays_beside_another_one(tmp_path, run, shut):
+    for name in ("one/shut/a.txt", "one/b.txt", "two/c.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("lions")
+    assert run("index", "a.db", "one", "two")[0] == 0
+    shut()
+    code, _, err = run("index", "a.db", "one", "two")
+    assert code == 0, err
+    assert "--replace deletes what is not given" not in err, "it does not delete what cannot be read"
+    code, _, err = run("index", "a.db", "one", "two", "--replace")
+    assert code == 0, err
+    assert "--replace kept what was there of 1 file (one/shut), which could not be read\n" in err
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert [*index.items("documents").titles(["one/shut/a.txt", "two/c.txt"])] == ["one/shut/a.txt", "two/c.txt"]
 
 
 def test_a_file_that_is_its_records_now_is_told(tmp_path, run):

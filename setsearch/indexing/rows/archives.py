@@ -28,6 +28,7 @@ BROKEN = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError),
     *(OSError, EOFError, NotImplementedError, RuntimeError, ValueError),
 )
+LINKS, OUTSIDE = "links of an archive", "names that lead out of their archive"  # what is never read
 OF_DOCUMENTS = {"[Content_Types].xml", "mimetype", "META-INF/container.xml"}  # members of what is no plain archive
 _foreign = re.compile(r"[^\x00-\x7f]+")
 _UTF8 = 0x800  # of the flags of a member: its name is UTF-8
@@ -76,7 +77,7 @@ def unpacked(path: Path, leave_out: LeaveOut) -> Iterator[Path]:
                 raise TooMuch(f"{path} has more than {MOST_MEMBERS:,} members; unpack it")
             target = _target(folder, name)
             if target is None:
-                leave_out(path / "member", "names that lead out of their archive")
+                leave_out(path / "member", OUTSIDE)
                 continue
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +116,7 @@ def _of_zip(path: Path, leave_out: LeaveOut) -> Iterator[tuple[str, Callable[[],
             if info.flag_bits & 1:
                 leave_out(path / name, "encrypted")
             elif stat.S_ISLNK(info.external_attr >> 16):
-                leave_out(path / name, "links of an archive")
+                leave_out(path / name, LINKS)
             elif not info.is_dir():
                 yield name, partial(archive.open, info)
 
@@ -126,7 +127,7 @@ def _of_tar(path: Path, leave_out: LeaveOut) -> Iterator[tuple[str, Callable[[],
             if own.isreg():
                 yield own.name, partial(archive.extractfile, own)  # type: ignore[misc]
             elif not own.isdir():
-                leave_out(path / own.name, "links of an archive")
+                leave_out(path / own.name, LINKS)
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:
