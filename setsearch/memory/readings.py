@@ -374,10 +374,11 @@ class Readings:
             version.forget()
 
     def _write_contexts(self, version: Version, contexts: WordContexts) -> None:
-        relation = version.relation
-        arrays = mapped_arrays(contexts, _default_rule(relation, relation.features.name))
-        if self.files.write(relation.id, CONTEXTS, contexts_state(contexts.generation), arrays):
-            self._memory.contexts.pop(relation.id, None)
+        of, generation = version.relation, contexts.generation
+        arrays = mapped_arrays(contexts, _default_rule(of, of.features.name))
+        relation = generation.state.relation  # the collection may have been made anew since
+        if self.files.write(relation, CONTEXTS, contexts_state(generation), arrays):
+            self._memory.contexts.pop(relation, None)
 
 
 def _default_rule(relation: Relation, name: str) -> ValueRule:
