@@ -185,6 +185,33 @@ def test_a_second_run_of_a_group_is_told_and_may_stop_the_first(tmp_path):
         assert other.growth(group="kinds").ended == rest.ended == "round 4 is reached"
 
 
+def test_a_run_of_sets_of_two_groups_is_one_of_both(tmp_path):
+    with made(tmp_path / "a.db") as index, setsearch.open(tmp_path / "a.db") as other:
+        for name in ("music", "sea"):
+            own = index.set(name)
+            own.group = ""
+            own.save()
+            own.group = "others"
+            own.save()
+        index.keep_set("alone", ["cats9"], items="documents")
+        names = ["alone", "cats", "music"]
+
+        def look(rounds):
+            for rows in rounds:
+                for what in ({"group": "kinds"}, {"group": "others"}, {"names": ["sea"]}, {"names": ["alone"]}):
+                    with pytest.raises(errors.ChangedSet, match="grows already"):
+                        other.grow(**what)
+                    assert other.growth(**what).runs == forks.this_process()
+                other.growth(group="others").stop()
+                yield rows
+
+        first = index.grow(names, rounds=4, each=1, precision=0.6, progress=look)
+        assert {own.round for own in first} == {1} and first.ended == "somebody has stopped it in round 2"
+        assert other.growth(group="kinds").ended == first.ended and other.growth(names).runs is None
+        assert other.grow(group="others", rounds=2, each=1, precision=0.6).ended == "round 2 is reached"
+        assert index.check() == []
+
+
 def test_a_run_that_fails_is_told_to_all(tmp_path):
     with made(tmp_path / "a.db") as index:
 
@@ -607,7 +634,7 @@ def test_the_command_shows_what_joined_and_takes_rounds_back(classes, run, faile
     assert run("set", "group", "a.db", "kinds", "--stop")[2] == "the group kinds does not grow now\n"
     failed(run("set", "group", "a.db", "kinds", "--take-back", "0"), 2, "--take-back")
     with setsearch.open(classes / "a.db") as index:
-        draft = index.growth(group="kinds")._grower.begin()
+        (draft,) = index.growth(group="kinds")._grower.begin()
         failed(run("grow", "a.db", "--group", "kinds"), 1, "grows already (host and process ", "--stop` stops it")
         failed(run("set", "group", "a.db", "kinds", "--take-back", "1"), 1, "grows already")
         assert "grows now (host and process " in run(*grown)[2]
@@ -641,7 +668,8 @@ def test_what_is_told_of_a_run_is_of_the_last_one(tmp_path):
         index.grow(group="kinds", rounds=1, each=1)
         index.growth(group="kinds").stop()
         assert index.growth(group="kinds").ended == "round 1 is reached", "none was at work"
-        index.growth(group="kinds")._grower.begin().abandon()  # as if it was killed
+        (draft,) = index.growth(group="kinds")._grower.begin()
+        draft.abandon()  # as if it was killed
         assert index.growth(group="kinds").ended == ""
 
 

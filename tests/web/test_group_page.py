@@ -75,7 +75,7 @@ def test_the_api_makes_a_group_exclusive_and_grows_it(kinds, serve, tmp_path):
 def test_a_second_run_is_told_and_a_dead_server_hinders_nobody(kinds, serve, run):
     server = serve(kinds)
     with setsearch.open(kinds) as index:
-        draft = index.growth(group=NAME)._grower.begin()
+        (draft,) = index.growth(group=NAME)._grower.begin()
         told = server.json(GROW, 409, method="POST", body=HOW)["error"]
         assert "grows already (host and process" in told
         assert server.json(GROW)["runs"].endswith(f" {os.getpid()}")

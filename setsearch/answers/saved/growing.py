@@ -102,7 +102,8 @@ class Growth(list[Grown]):
     def stop(self) -> None:
         """Stop the run that is at work, if one is; the rounds that it stored stay, and `grow` goes on."""
         with self._grower.database.write() as cursor:
-            forget(cursor, *self._grower.place(cursor), is_whole=False)
+            for place in self._grower.places(cursor):
+                forget(cursor, *place, is_whole=False)
 
     def take_back(self, round: int) -> list[Grown]:
         """Take back what joined in a round and in those after it, unless somebody has judged it; returns that.
@@ -111,7 +112,8 @@ class Growth(list[Grown]):
         """
         GROWING["rounds"]._replace(name="round").check(round)
         with self._grower.database.write() as cursor:
-            forget(cursor, *self._grower.require_free(cursor))
+            for place in self._grower.require_free(cursor):
+                forget(cursor, *place)
             stored, names = StoredSets(cursor), self._grower.names
             taken = [own for own in _grown(cursor, names) if own.round >= round]
             doubtful = f"update setsearch_member set accepted = {PUT_OFF} where name = ? and item = ?"
@@ -132,44 +134,55 @@ class Grower(NamedTuple):
     names: Sequence[str]
     group: str | None
 
-    def place(self, cursor: sqlite3.Cursor) -> tuple[int, str]:
-        """Where it stands who is at work."""
-        of = StoredSets(cursor).groups().of
-        group = self.group or next((of[name] for name in self.names if name in of), None)
-        return find_again(cursor, self.reading.name).id, f"growth of {group or self.names}"
+    def places(self, cursor: sqlite3.Cursor) -> list[tuple[int, str]]:
+        """Where it stands who is at work: a place for each group, and one for all sets that are in none."""
+        of, relation = StoredSets(cursor).groups().of, find_again(cursor, self.reading.name).id
+        groups = {self.group} if self.group else {of[name] for name in self.names if name in of}
+        alone = [] if self.group else [name for name in self.names if name not in of]
+        return [(relation, f"growth of {own}") for own in [*sorted(groups), *([alone] if alone else [])]]
 
-    def require_free(self, cursor: sqlite3.Cursor) -> tuple[int, str]:
-        """The place, if no run is at work. Raises ChangedSet."""
-        if owner := who_writes(cursor, *(place := self.place(cursor)), AT_WORK):
-            what = f"the group {self.group!r}" if self.group else ", ".join(self.names[:3])
-            stopping = "`setsearch set group --stop` stops it"
-            raise ChangedSet(f"{what} grows already (host and process {owner}); wait until it has ended, or {stopping}")
-        return place
+    def require_free(self, cursor: sqlite3.Cursor) -> list[tuple[int, str]]:
+        """The places, if no run is at work. Raises ChangedSet."""
+        for place in (places := self.places(cursor)):
+            if owner := who_writes(cursor, *place, AT_WORK):
+                what = f"the group {self.group!r}" if self.group else ", ".join(self.names[:3])
+                way_out = "wait until it has ended, or `setsearch set group --stop` stops it"
+                raise ChangedSet(f"{what} grows already (host and process {owner}); {way_out}")
+        return places
 
-    def begin(self) -> Draft:
+    def begin(self) -> list[Draft]:
         """Tell that a run begins, and no longer why the last one has ended. Raises ChangedSet if one is at work."""
         with self.database.write() as cursor:
-            forget(cursor, *(place := self.require_free(cursor)))
-        return Draft.begin(self.database, *place, AT_WORK) or self.begin()  # if somebody was quicker
+            places = self.require_free(cursor)
+            for place in places:
+                forget(cursor, *place)
+        drafts = [Draft.begin(self.database, *place, AT_WORK) for place in places]
+        begun = [draft for draft in drafts if draft is not None]
+        if len(begun) == len(places):
+            return begun
+        for draft in begun:  # somebody was quicker with another one
+            draft.abandon()
+        return self.begin()
 
-    def end(self, draft: Draft, found: Growth) -> None:
+    def end(self, drafts: Iterable[Draft], found: Growth) -> None:
         """Tell that a run has ended, and why, as far as the database can be written."""
         told = {name: getattr(found, name) for name in ("ended", "untold", "notes")}
-        try:
-            draft.write([(TOLD, json_array(told))])
-            draft.publish(Revision(0, 0, 0))
-        except SetsearchError:
-            draft.abandon()
+        for draft in drafts:
+            try:
+                draft.write([(TOLD, json_array(told))])
+                draft.publish(Revision(0, 0, 0))
+            except SetsearchError:
+                draft.abandon()
 
     def growth(self) -> Growth:
         """What joined so far, and how far a run is."""
         with self.database.read() as cursor:
-            found = Growth(_grown(cursor, self.names), self)
-            place = _, name = self.place(cursor)
-            found.runs = who_writes(cursor, *place, AT_WORK)
-            if ended := find_generation(find_again(cursor, self.reading.name), name):
-                with suppress(LostArrays):
-                    vars(found).update(ended.json(TOLD))
+            found, relation = Growth(_grown(cursor, self.names), self), find_again(cursor, self.reading.name)
+            for place in reversed(self.places(cursor)):
+                found.runs = who_writes(cursor, *place, AT_WORK) or found.runs
+                if ended := find_generation(relation, place[1]):
+                    with suppress(LostArrays):
+                        vars(found).update(ended.json(TOLD))
         return found
 
     def last_round(self) -> int:
@@ -221,8 +234,8 @@ class Rounds:
     once: then they wait.
     """
 
-    def __init__(self, grower: Grower, plan: Plan, draft: Draft) -> None:
-        self._grower, self._plan, self._draft = grower, plan, draft
+    def __init__(self, grower: Grower, plan: Plan, drafts: Sequence[Draft]) -> None:
+        self._grower, self._plan, self._drafts = grower, plan, drafts
         self._left, self._done = len(self), 0
         self._asked, self._of = 0, 1  # sets, in this round
         self._gives_way, self._paused = True, 0.0
@@ -315,7 +328,8 @@ class Rounds:
     def _store(self, found: Round) -> bool:
         """Store a round; False if somebody changed a set meanwhile. Raises TakenOver if the run was stopped."""
         with self._grower.database.write() as cursor:
-            self._draft.renew_in(cursor)
+            for draft in self._drafts:
+                draft.renew_in(cursor)
             stored = StoredSets(cursor)
             if stored.marks_of(self._grower.reading.name) != found.marks:
                 return False
@@ -336,12 +350,12 @@ def grow(grower: Grower, plan: Plan, progress: Progress) -> Growth:
     """As `Index.grow`."""
     for name, value in plan._asdict().items():
         GROWING[name].check(value)
-    draft, found = grower.begin(), Growth((), grower)
+    drafts, found = grower.begin(), Growth((), grower)
     try:
         if plan.accept:
             grower.accept()
         judged, unjudged = grower.judged()
-        growing = Rounds(grower, plan, draft)
+        growing = Rounds(grower, plan, drafts)
         found += (own for joined in progress(growing) for own in joined)
         found.notes, found.ended = growing.notes, growing.ended
         if found and (unjudged or judged < JUDGED):
@@ -350,7 +364,7 @@ def grow(grower: Grower, plan: Plan, progress: Progress) -> Growth:
         found.ended = str(error)
         raise
     finally:
-        grower.end(draft, found)
+        grower.end(drafts, found)
     return found
 
 
