@@ -17,14 +17,15 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 VARIABLE = "SETSEARCH_THREADS"  # of the environment: how many threads derive, and ask the core
+MOST = 64  # threads
 DEFAULT = 0 if sys.platform in ("emscripten", "wasi") else 2
 
 
 def threads() -> int:
     """How many threads work beside the one that asks, which does it with 0. Raises InvalidParameter."""
     told = os.environ.get(VARIABLE, str(DEFAULT))
-    if not told.isdecimal() or int(told) > 64:
-        raise InvalidParameter(f"{VARIABLE} is a number of threads from 0 to 64, not {told!r:.40}")
+    if not told.isdecimal() or int(told) > MOST:
+        raise InvalidParameter(f"{VARIABLE} is a number of threads from 0 to {MOST}, not {told!r:.40}")
     return int(told)
 
 
@@ -66,14 +67,14 @@ def _trim() -> Any:
 
 
 @contextmanager
-def workers() -> Iterator[Callable[[Callable[[], U]], Callable[[], U]]]:
-    """A function that gives work to `threads()` threads; it returns one that waits for what comes of it."""
+def workers(most: int = MOST) -> Iterator[Callable[[Callable[[], U]], Callable[[], U]]]:
+    """A function that gives work to `threads()` threads, or `most`; it returns one that waits for what comes of it."""
     if not threads():
-        yield lambda work: work
+        yield cache  # done when it is waited for, and once
         return
     from concurrent.futures import ThreadPoolExecutor  # few processes need it
 
-    with ThreadPoolExecutor(threads()) as pool:
+    with ThreadPoolExecutor(min(threads(), most)) as pool:
         yield lambda work: pool.submit(work).result
 
 

@@ -1,7 +1,7 @@
 """Items that wait to be written: their features as numbers, so that their texts can be freed."""
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
 
 import numpy as np
@@ -21,19 +21,26 @@ OfFields = Mapping[str, float | Names]  # what an item has in fields beside the 
 PreparedItem = tuple[str, Features, str | None, str | None, bytes | None, Record | None, OfFields]
 
 FULL_BATCH = 2_000_000  # items and features
+CHARACTERS = 2  # of a text that wait to be cut into words, for each feature: of some scripts it has as many features
 
 
 class Batch:
-    """Some items as columns, and the term numbers of their features, one item behind the other."""
+    """Some items as columns, and the term numbers of their features, one item behind the other.
 
-    def __init__(self, term_ids: TermIds, tokenizer: Tokenizer | None) -> None:
+    Texts wait for `number`, which another thread may call. Other features get their numbers at once, since whoever
+    gives them may change them; so that all get them in order, `before` waits for the batch before this one.
+    """
+
+    def __init__(self, term_ids: TermIds, tokenizer: Tokenizer | None, before: Callable[[], None]) -> None:
         self.names: list[str] = []
         self.titles: list[str | None] = []
         self.texts: list[bytes | None] = []
         self.columns: list[bytes | None] = []
         self.records: list[Record | None] = []
         self.fields: list[OfFields] = []
-        self._term_ids, self._tokenizer = term_ids, tokenizer
+        self.n_terms = 0  # numbers that were given to features of this batch and those before
+        self._term_ids, self._tokenizer, self._before = term_ids, tokenizer, before
+        self._waiting = list[list[str]]()  # texts
         self._others = 0  # features of other fields
         self._lengths = array("q")
         self._numbers = array("i")
@@ -56,7 +63,7 @@ class Batch:
 
     def fill(self, items: Iterable[PreparedItem]) -> bool:
         """Add items until the batch is full; returns whether all were added. Raises InvalidItem."""
-        texts, characters = [], 0
+        texts, characters, waiting = list[str](), 0, 0
         for name, features, title, text, columns, record, fields in items:
             self.names.append(name)
             self.titles.append(title)
@@ -70,14 +77,25 @@ class Batch:
                 characters += len(features) + 1
                 if characters < TOKENIZED_TOGETHER:
                     continue
-            self._add_texts(texts)
+            self._waiting.append(texts)
+            waiting += characters
             texts, characters = [], 0
             if not isinstance(features, str):
+                self._before()
+                self.number()
+                waiting = 0
                 self._add_features(name, features)
-            if len(self.names) + len(self._numbers) + self._others >= FULL_BATCH:
+            if len(self.names) + len(self._numbers) + self._others + waiting // CHARACTERS >= FULL_BATCH:
                 return False
-        self._add_texts(texts)
+        self._waiting.append(texts)
         return True
+
+    def number(self) -> None:
+        """Give numbers to the features of the texts that wait."""
+        for texts in self._waiting:
+            self._add_texts(texts)
+        self._waiting = []
+        self.n_terms = len(self._term_ids.names)
 
     def check(self) -> None:
         """Raise InvalidItem for ids and titles that cannot be stored."""

@@ -1,7 +1,7 @@
 """Writing to a relation: names, forward lists and frequencies, one batch of items at a time."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from setsearch.arrays import (
     run_starts,
     sum_runs,
 )
+from setsearch.core.threads import workers
 from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter
 from setsearch.indexing.batch import Batch, OfFields, PreparedItem, check_counts
 from setsearch.indexing.item_fields import (
@@ -74,15 +75,40 @@ class Writer:
     def write(self, items: Iterable[PreparedItem], analyzer: Analyzer | None = None) -> int:
         """Write all items, texts by the analyzer's terms; returns how many. The caller commits."""
         tokenizer = None if analyzer is None else Tokenizer(analyzer, self.term_ids)
-        items, written, finished = iter(items), 0, False
-        while not finished:
-            batch = Batch(self.term_ids, tokenizer)
-            finished = batch.fill(items)
+        written = 0
+        for batch in self._batches(iter(items), tokenizer):
             written += self._write_batch(batch)
         if tokenizer is not None:
             self.unread_share = tokenizer.unread_share
         self._finish()
         return written
+
+    def _batches(self, items: Iterator[PreparedItem], tokenizer: Tokenizer | None) -> Iterator[Batch]:
+        """All items. While one batch is written, a thread numbers the terms of the next one, which was read before.
+
+        Not while fields are written, whose terms get numbers then.
+        """
+        batch = Batch(self.term_ids, tokenizer, lambda: None)
+        is_last = batch.fill(items)
+        if is_last:  # most writes are small
+            batch.number()
+            yield batch
+            return
+        with workers(1) as give:
+            numbered = give(batch.number)
+            while not is_last:
+                following = Batch(self.term_ids, tokenizer, numbered)
+                is_last = following.fill(items)
+                numbered()
+                if any(batch.fields):
+                    yield batch
+                    numbered = give(following.number)
+                else:
+                    numbered = give(following.number)
+                    yield batch
+                batch = following
+            numbered()
+            yield batch
 
     def delete(self, names: Sequence[str]) -> int:
         """Delete items by id; returns how many. Raises UnknownItem."""
@@ -230,13 +256,15 @@ class Writer:
     def _entries(self, ids: Ints, batch: Batch) -> Entries:
         """The cells of a batch, with equal features of an item counted together, sorted by item and feature."""
         items, numbers, batch_counts = repeat(ids, batch.lengths), batch.numbers, batch.counts
+        n_terms = batch.n_terms
         if any(batch.fields):
             others = self._of_fields(ids, batch)
             own = np.ones(len(numbers), np.int64) if batch_counts is None else batch_counts
             items, numbers, batch_counts = (
                 np.append(*both) for both in zip((items, numbers, own), others, strict=True)
             )
-        self._write_terms()
+            n_terms = len(self.term_ids.names)
+        self._write_terms(n_terms)
         key = pack(items, self.feature_ids[numbers])
         if batch_counts is None:
             key.sort(kind="stable")  # items come in order: a merge sort is fast
@@ -291,7 +319,7 @@ class Writer:
         if not moves:
             return
         sides = [[(items, self.term_ids[name]) for items, *both in moves for name in both[side]] for side in (0, 1)]
-        self._write_terms()
+        self._write_terms(len(self.term_ids.names))
         none = np.zeros(0, np.int64)
         lost, got = (
             np.concatenate([none, *(pack(items, self.feature_ids[[number]]) for items, number in side)])
@@ -305,10 +333,10 @@ class Writer:
         self._replace(items, before, stays.merged(Entries(got >> 32, got & 0xFFFF_FFFF, np.ones_like(got))))
         self.moved = np.union1d(self.moved, items)
 
-    def _write_terms(self) -> None:
-        """Give ids to the terms that are new since the last batch."""
+    def _write_terms(self, end: int) -> None:
+        """Give ids to the terms with numbers below `end` that are new since the last batch."""
         vocabulary = self.relation.features
-        terms = self.term_ids.names[len(self.feature_ids) :]
+        terms = self.term_ids.names[len(self.feature_ids) : end]
         for term in terms:
             if not is_storable(term):
                 raise InvalidItem(f"an item has the feature {term!r}; features are text as ids are")
