@@ -1,7 +1,9 @@
 """A second pass, and seeds with weights: each equals its definition."""
 
+import gc
 import json
 import random
+import weakref
 from statistics import mean, median
 
 import pytest
@@ -12,8 +14,10 @@ from oracle import RARITY, feedback_scores, floor_of, lift_scores, lift_weights,
 
 import setsearch
 from setsearch import errors
+from setsearch.core.question import now
 from setsearch.search import passes as module
 from setsearch.search.cutoff import odd_one
+from setsearch.search.examples import Examples
 
 
 def collection(seed, n_items=120, n_features=60):
@@ -37,6 +41,21 @@ def built(request, tmp_path_factory):
     with setsearch.open(tmp_path_factory.mktemp("feedback") / "a.db", create=True) as index:
         index.add(texts(data))
         yield data, index.items("documents")
+
+
+def test_weights_are_freed_when_nobody_has_them(built):
+    """What holds itself stays, with the scores of all items, until Python looks for cycles."""
+    _, reading = built
+    with reading.fields() as fields:
+        gc.disable()
+        try:
+            weights = now(module.Weighing(fields, reading.defaults, {}).two_passes(Examples([1, 4])))
+            assert len(weights.scores()) and not weights.priors and weights.of_seeds is None and weights.positive
+            kept = weakref.ref(weights)
+            del weights
+            assert kept() is None
+        finally:
+            gc.enable()
 
 
 @pytest.mark.parametrize("least", [5000, 1])
