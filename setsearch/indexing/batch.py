@@ -28,10 +28,10 @@ class Batch:
     """Some items as columns, and the term numbers of their features, one item behind the other.
 
     Texts wait for `number`, which another thread may call. Other features get their numbers at once, since whoever
-    gives them may change them; so that all get them in order, `before` waits for the batch before this one.
+    gives them may change them.
     """
 
-    def __init__(self, term_ids: TermIds, tokenizer: Tokenizer | None, before: Callable[[], None]) -> None:
+    def __init__(self, term_ids: TermIds, tokenizer: Tokenizer | None) -> None:
         self.names: list[str] = []
         self.titles: list[str | None] = []
         self.texts: list[bytes | None] = []
@@ -39,7 +39,7 @@ class Batch:
         self.records: list[Record | None] = []
         self.fields: list[OfFields] = []
         self.n_terms = 0  # numbers that were given to features of this batch and those before
-        self._term_ids, self._tokenizer, self._before = term_ids, tokenizer, before
+        self._term_ids, self._tokenizer = term_ids, tokenizer
         self._waiting = list[list[str]]()  # texts
         self._others = 0  # features of other fields
         self._lengths = array("q")
@@ -61,8 +61,11 @@ class Batch:
         """The counts of all features; None if all are 1."""
         return None if self._counts is None else np.array(self._counts, np.int64)
 
-    def fill(self, items: Iterable[PreparedItem]) -> bool:
-        """Add items until the batch is full; returns whether all were added. Raises InvalidItem."""
+    def fill(self, items: Iterable[PreparedItem], before: Callable[[], None]) -> bool:
+        """Add items until the batch is full; returns whether all were added. Raises InvalidItem.
+
+        `before` waits for the numbers of the batch before this one, so that all features get theirs in order.
+        """
         texts, characters, waiting = list[str](), 0, 0
         for name, features, title, text, columns, record, fields in items:
             self.names.append(name)
@@ -81,7 +84,7 @@ class Batch:
             waiting += characters
             texts, characters = [], 0
             if not isinstance(features, str):
-                self._before()
+                before()
                 self.number()
                 waiting = 0
                 self._add_features(name, features)

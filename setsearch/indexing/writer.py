@@ -88,8 +88,8 @@ class Writer:
 
         Not while fields are written, whose terms get numbers then.
         """
-        batch = Batch(self.term_ids, tokenizer, lambda: None)
-        is_last = batch.fill(items)
+        batch = Batch(self.term_ids, tokenizer)
+        is_last = batch.fill(items, lambda: None)
         if is_last:  # most writes are small
             batch.number()
             yield batch
@@ -97,8 +97,8 @@ class Writer:
         with workers(1) as give:
             numbered = give(batch.number)
             while not is_last:
-                following = Batch(self.term_ids, tokenizer, numbered)
-                is_last = following.fill(items)
+                following = Batch(self.term_ids, tokenizer)
+                is_last = following.fill(items, numbered)
                 numbered()
                 if any(batch.fields):
                     yield batch

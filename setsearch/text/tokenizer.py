@@ -1,12 +1,13 @@
 """Terms of many texts as numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from setsearch.arrays import Ids, Ints
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.extras import NumberedExtras, TermIds
 from setsearch.text.pieces import PieceNumbers, simple_characters
-from setsearch.text.words import OLD
+from setsearch.text.words import OLD, Words
 
 TOKENIZED_TOGETHER = 1 << 16  # characters and texts; few enough for the processor's cache
 
@@ -15,9 +16,8 @@ class Tokenizer:
     """Numbers the terms that an analyzer makes of words."""
 
     def __init__(self, analyzer: Analyzer, term_ids: TermIds) -> None:
-        self._words, self._term = analyzer.words, analyzer.term
-        self._term_ids = term_ids
-        self._pieces = PieceNumbers(self._split, analyzer.words.kind != OLD)
+        split = partial(_split, analyzer.words, analyzer.term, term_ids)  # a method would keep all in a cycle
+        self._pieces = PieceNumbers(split, analyzer.words.kind != OLD)
         self._extras = NumberedExtras(analyzer.extras, term_ids) if analyzer.extras.beside_terms else None
 
     @property
@@ -31,10 +31,11 @@ class Tokenizer:
         numbers, lengths = self._pieces.find(texts)
         return (numbers, lengths) if self._extras is None else self._extras.add(numbers, lengths)
 
-    def _split(self, piece: str) -> tuple[list[int], int]:
-        """The numbers of the terms of a piece, and how many of its characters are in words."""
-        if simple_characters().issuperset(piece):  # most of them
-            words, read = [piece.lower()], len(piece)
-        else:
-            words, read = self._words.split(piece), self._words.read(piece)
-        return [self._term_ids[term] for term in map(self._term, words) if term], read
+
+def _split(words: Words, term: Callable[[str], str], term_ids: TermIds, piece: str) -> tuple[list[int], int]:
+    """The numbers of the terms of a piece, and how many of its characters are in words."""
+    if simple_characters().issuperset(piece):  # most of them
+        found, read = [piece.lower()], len(piece)
+    else:
+        found, read = words.split(piece), words.read(piece)
+    return [term_ids[own] for own in map(term, found) if own], read

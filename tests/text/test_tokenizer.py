@@ -1,5 +1,6 @@
 """The tokenizer equals the analyzer, text by text."""
 
+import weakref
 from collections import Counter
 
 import hypothesis.strategies as st
@@ -119,3 +120,12 @@ def test_an_index_keeps_the_weight_of_its_titles(tmp_path):
         pytest.raises(UsageError, match=r"analyzed by 'unicode-2 english', not by 'unicode-2\+titles english'"),
     ):
         index.update([("b", "boilers", "Engine")])
+
+
+def test_a_tokenizer_is_gone_with_its_last_user():
+    """Not when Python looks for cycles: of a large collection it holds many MB."""
+    numbering = Tokenizer(Analyzer(), TermIds())
+    numbering.tokenize(["the lions of Africa"])
+    watched = weakref.ref(numbering._pieces)
+    del numbering
+    assert watched() is None
