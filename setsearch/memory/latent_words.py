@@ -32,6 +32,7 @@ FEWEST = 10  # words, and features
 FINEST = 16  # steps of x for each nat
 COLUMNS = 16  # that are multiplied together: a cache line of rows that are far apart
 DIGITS = 52  # of a sum that is exact
+LARGEST_INT32 = (1 << 31) - 1  # up to which places take four bytes
 NOTHING = 1e-6  # of the largest of the squares of Y' Y: what is left by rounding
 
 
@@ -62,6 +63,7 @@ def _information(by_feature: Lists) -> Any:
     np.log(np.divide(counts, values, out=values), out=values)
     is_some = np.rint(np.multiply(values, FINEST, out=values), out=values) > 0
     bounds = offsets(is_some)[offsets(by_feature.lengths)]
+    bounds = bounds.astype(np.int32 if bounds[-1] <= LARGEST_INT32 else np.int64)  # words get this type, too
     return csr_array((values[is_some], words[is_some], bounds), (len(by_feature), len(shares)))
 
 

@@ -248,10 +248,10 @@ def mapped_arrays(contexts: WordContexts, rule: ValueRule) -> layout.Named:
     with workers() as give:
         vectors = give(lambda: contexts.vectors)
         for name, field in contexts.fields.items():
+            give_back()
             yield from layout.lists_to_arrays(f"{name} {ITEMS}", field.content.by_item, may_grow=False)
             yield from layout.turned_to_arrays(f"{name} {FEATURES}", field.content.by_feature)
             yield from field.arrays_of(rule, has_postings=False)
-            give_back()
         vectors()
     yield from contexts.arrays.items()
 

@@ -95,6 +95,12 @@ def test_the_order_of_features_changes_no_byte():
         assert np.array_equal(stored(table[:, order]), expected)
 
 
+def test_places_of_a_table_take_four_bytes():
+    entries = Entries(*map(np.ascontiguousarray, (*np.nonzero(grouped().T), grouped().T[np.nonzero(grouped().T)])))
+    table = latent._information(Lists.of(entries, 240, 60))
+    assert table.indices.dtype == table.indptr.dtype == np.int32
+
+
 def test_lists_stay_as_they_are():
     table = np.random.default_rng(4).poisson(0.4, (30, 50))
     lists = counts_of(table)
