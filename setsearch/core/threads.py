@@ -16,7 +16,7 @@ from setsearch.errors import InvalidParameter
 T = TypeVar("T")
 U = TypeVar("U")
 
-VARIABLE = "SETSEARCH_THREADS"  # of the environment: how many threads derive, and ask the core
+VARIABLE = "SETSEARCH_THREADS"  # of the environment: how many threads write, derive, and ask the core
 MOST = 64  # threads
 DEFAULT = 0 if sys.platform in ("emscripten", "wasi") else 2
 
