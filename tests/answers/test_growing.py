@@ -212,6 +212,24 @@ def test_a_run_of_sets_of_two_groups_is_one_of_both(tmp_path):
         assert index.check() == []
 
 
+def test_a_run_that_cannot_mark_all_groups_marks_none(tmp_path, monkeypatch):
+    with made(tmp_path / "a.db") as index:
+        index.keep_set("alone", ["cats9"], items="documents")
+        begin = growing.Draft.begin
+
+        def only_the_first(database, relation, name, seconds):
+            if name != "growth of kinds":
+                raise errors.LockedDatabase("a.db is locked by another writer")
+            return begin(database, relation, name, seconds)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(growing.Draft, "begin", only_the_first)
+            with pytest.raises(errors.LockedDatabase):
+                index.grow(["alone", "cats"])
+        assert index.growth(group="kinds").runs is None
+        assert index.grow(group="kinds", rounds=1, each=1).ended == "round 1 is reached"
+
+
 def test_a_run_that_fails_is_told_to_all(tmp_path):
     with made(tmp_path / "a.db") as index:
 

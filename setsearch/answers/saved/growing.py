@@ -156,13 +156,17 @@ class Grower(NamedTuple):
             places = self.require_free(cursor)
             for place in places:
                 forget(cursor, *place)
-        drafts = [Draft.begin(self.database, *place, AT_WORK) for place in places]
-        begun = [draft for draft in drafts if draft is not None]
-        if len(begun) == len(places):
-            return begun
-        for draft in begun:  # somebody was quicker with another one
-            draft.abandon()
-        return self.begin()
+        begun = list[Draft]()
+        try:
+            for place in places:
+                if (draft := Draft.begin(self.database, *place, AT_WORK)) is None:
+                    break  # somebody was quicker
+                begun.append(draft)
+        finally:
+            if len(begun) < len(places):
+                for own in begun:
+                    own.abandon()
+        return begun if len(begun) == len(places) else self.begin()
 
     def end(self, drafts: Iterable[Draft], found: Growth) -> None:
         """Tell that a run has ended, and why, as far as the database can be written."""
