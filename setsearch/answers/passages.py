@@ -4,6 +4,8 @@ import re
 import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from string import ascii_uppercase
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +24,7 @@ MARKED = 12  # features that say most for a set; words of these are marked
 LEAST_SHARE = 1 / 5  # of the weight of the first feature, that a marked one has
 LONGEST_WORD = 24  # characters by which a snippet may be longer to end with a word
 LOOKED_AT = 200_000  # characters of a text
-_blanks, _between_blanks = re.compile(r"\s+"), re.compile(r"\S+")
+_blanks, _between_blanks, _beyond_ascii = re.compile(r"\s+"), re.compile(r"\S+"), re.compile("[^\x00-\x7f]+")
 
 
 Marked = tuple[int, int, float]  # where a word begins and ends, and its weight
@@ -174,17 +176,47 @@ def marked_pieces(text: str, analyzer: Analyzer | None, weights: Mapping[str, fl
 def marked_places(text: str, analyzer: Analyzer | None, weights: Mapping[str, float]) -> Iterator[Marked]:
     """Where the words of a text are that have a weight, and these; pairs of characters that overlap are cut."""
     places = Places(words_of_kind(UNICODE), lambda word: [word]) if analyzer is None else analyzer.places
+    pieces = _pieces_with(text, weights) if analyzer and analyzer.keeps_words else _pieces(text)
     found: list[Marked] = []
-    for match in _between_blanks.finditer(text):
-        for start, stop, terms in places[match[0]]:
+    for begin, after in pieces:
+        for start, stop, terms in places[text[begin:after]]:
             weight = 0.0
             for term in terms:
                 if term in weights:
                     weight += weights[term]
             if weight:
-                found.append((match.start() + start, match.start() + stop, weight))
+                found.append((begin + start, begin + stop, weight))
     end = 0
     for start, stop, weight in sorted(found):
         if stop > end:
             yield max(start, end), stop, weight
             end = stop
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """What stands between blanks: where it begins and ends."""
+    return (match.span() for match in _between_blanks.finditer(text))
+
+
+def _pieces_with(text: str, words: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """Those that may give one of some words in lower case: they hold it, or letters beyond ASCII."""
+    even = text.translate(_lower_and_even())
+    found = [match.start() for match in _beyond_ascii.finditer(even)]
+    for word in filter(None, words):
+        place = even.find(word)
+        while place >= 0:
+            found.append(place)
+            place = even.find(word, place + 1)
+    after = 0
+    for place in sorted(found):
+        if place >= after:
+            begin, end = even.rfind(" ", 0, place) + 1, even.find(" ", place)
+            after = end if end >= 0 else len(text)
+            yield begin, after
+
+
+@cache
+def _lower_and_even() -> dict[int, str]:
+    """Letters of ASCII in lower case, and a space for each blank (the last one is U+3000): as many characters."""
+    blanks = {code: " " for code in range(0x3001) if chr(code).isspace()}
+    return blanks | {ord(letter): letter.lower() for letter in ascii_uppercase}

@@ -260,7 +260,12 @@ class Places(dict[str, tuple[Place, ...]]):
         self._words, self._terms = words, terms
 
     def __missing__(self, piece: str) -> tuple[Place, ...]:
-        spans = self._words.spans(piece)
+        bare = piece.lstrip("([").rstrip("]).,;:!?")
+        if bare.isascii() and bare.isalnum():  # one word by all rules
+            start = piece.index(bare)
+            spans = iter([Span(start, start + len(bare), bare)])
+        else:
+            spans = self._words.spans(piece)
         found = tuple([(start, end, tuple(dict.fromkeys(self._terms(word)))) for start, end, word in spans])
         if len(piece) <= _LONGEST:
             if len(self) >= _MOST:

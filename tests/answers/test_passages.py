@@ -77,7 +77,14 @@ pieces = (
 
 @pytest.mark.parametrize(
     "analyzer",
-    [Analyzer(), Analyzer("english"), Analyzer("english", stop_words=True), Analyzer(function=str.split), None],
+    [
+        Analyzer(),
+        Analyzer.from_spec("words"),
+        Analyzer("english"),
+        Analyzer("english", stop_words=True),
+        Analyzer(function=str.split),
+        None,
+    ],
 )
 @given(
     found=st.lists(st.sampled_from(pieces), max_size=12),
@@ -95,6 +102,13 @@ def test_marked_places_are_those_of_all_pieces_between_blanks(analyzer, found, b
             if weight and piece.start() + stop > end:
                 expected.append((max(piece.start() + start, end), end := piece.start() + stop, weight))
     assert [*marked_places(text, analyzer, weights)] == expected
+
+
+def test_only_pieces_that_may_have_a_word_are_cut_into_words():
+    analyzer = Analyzer()
+    marked = marked_places("the lion, a sea-Lion\u3000and pandeli\xf3n or tiger", analyzer, {"lion": 1.0})
+    assert [(start, end) for start, end, _ in marked] == [(4, 8), (16, 20)]
+    assert {*analyzer.places} == {"lion,", "sea-Lion", "pandeli\xf3n"}
 
 
 @given(words)
