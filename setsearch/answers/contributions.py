@@ -13,7 +13,8 @@ from setsearch.errors import UsageError
 from setsearch.memory.fields import Fields
 from setsearch.models import Model
 from setsearch.scoring.best import is_core
-from setsearch.search.weights import NEAR, RIVAL, FieldWeights, Rounded, SeedWeights
+from setsearch.search.feature_weights import FieldWeights, Rounded
+from setsearch.search.weights import NEAR, RIVAL, SeedWeights
 
 Added = tuple[int, str, str | None, float]  # the place of an item, name and title of a feature, and what this adds
 

@@ -26,8 +26,8 @@ import numpy as np
 from setsearch.arrays import Floats, places_among
 from setsearch.memory.fields import Fields
 from setsearch.memory.vectors import LEAST, STEPS, Vectors
+from setsearch.search.base_parts import Prior
 from setsearch.search.examples import Examples
-from setsearch.search.weights import Prior
 from setsearch.storage.vectors import LATENT
 
 NAME = "like in meaning"

@@ -33,21 +33,13 @@ from setsearch.models.values import ValueRule
 from setsearch.options import ModelOptions
 from setsearch.scoring.best import Base, Best, is_core
 from setsearch.scoring.smoothing import Smoothing
+from setsearch.search.base_parts import Prior
 from setsearch.search.examples import Examples, once_each
+from setsearch.search.feature_weights import FieldWeights, Rounded, field_weights
+from setsearch.search.limits import Limit
 from setsearch.search.near_duplicates import COPIES as ALIKE
 from setsearch.search.near_duplicates import LEAST_WORDS, without_copies
-from setsearch.search.weights import (
-    LEAST_BOUND,
-    OF_SEEDS,
-    FieldWeights,
-    Known,
-    Limit,
-    Prior,
-    Rounded,
-    SeedWeights,
-    field_weights,
-    seed_weights,
-)
+from setsearch.search.weights import LEAST_BOUND, OF_SEEDS, Known, SeedWeights, seed_weights
 
 EXAMPLES, BESIDE = 10, 15  # seeds and what joins them; where rivals say who joins
 FEWEST = 2  # that may join

@@ -47,7 +47,8 @@ from setsearch.models.values import ValueRule
 from setsearch.scoring.best import kth_largest
 from setsearch.search.cutoff import LEADERS
 from setsearch.search.examples import Examples, example_entries
-from setsearch.search.weights import FieldWeights, SeedWeights, weighted_lists
+from setsearch.search.feature_weights import FieldWeights, weighted_lists
+from setsearch.search.weights import SeedWeights
 
 PRIOR, DECAY = 3.0, 2 / 3  # the share of lift, in margins, with one rejection, and how it falls
 SETTLED, CAUTION = 1.0, 0.3  # with a second pass: this share, and the weights of one accepted and one rejected example

@@ -1,7 +1,4 @@
-"""From examples to weights: what the examples have, the model's weights, and the lists that score every item.
-
-If not all features of the seeds may count, the strongest do, by what their lists cost (`Limit`).
-"""
+"""From examples to weights: what the examples have, the model's weights of it, and all else that scores an item."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +14,6 @@ from setsearch.arrays import (
     Ints,
     bincount,
     moments,
-    offsets,
-    repeat,
     run_lengths,
     run_starts,
     scale_for,
@@ -27,122 +22,20 @@ from setsearch.arrays import (
 )
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
-from setsearch.models import Lift, Model, Query, Seeds
-from setsearch.models.model import ask_query, has_tiny_weights
-from setsearch.models.values import ValueRule
+from setsearch.models import Model, Seeds
+from setsearch.models.model import has_tiny_weights
 from setsearch.scoring.best import Base, Best, ByIds, Names, accumulate, best, sort_best
-from setsearch.scoring.postings import PostingArrays, WeightedLists
+from setsearch.scoring.postings import WeightedLists
 from setsearch.scoring.smoothing import Neighbors, Smoothing, smooth
+from setsearch.search.base_parts import Neighborhood, Prior
 from setsearch.search.examples import Examples, example_entries
+from setsearch.search.feature_weights import FieldWeights, Rounded, unscaled_weights
+from setsearch.search.limits import Limit, limited
 
 RIVAL = "fits another set too"  # the part that the best other set of a group takes (answers/saved/rivals.py)
 OWN, NEAR = "near to few words", "used like "  # parts because of neighbors: this, and each of the nearest words
 OF_SEEDS = "left_out", "above", "together", "share_much", "unheard"  # what the core says of the examples alone
 LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
-
-
-class Limit(NamedTuple):
-    """What counts of a field: features that `always` do, which examples have, and others that cost at most `most`.
-
-    A feature costs its postings, and `more`.
-    """
-
-    most: int
-    always: Ints
-    more: int = 0
-
-
-class FieldWeights(NamedTuple):
-    """The weights of one field: what the seeds have there, the model's answer, and the lists that score.
-
-    The weights of `lists` are those of `unrounded`, the model's, times `coefficient` (of the field, negative for
-    negative examples) and `scale` (a power of two), on the lattice. `discount` is part of `query` and `unrounded`.
-    """
-
-    field: Field
-    seeds: Seeds
-    query: Query
-    unrounded: WeightedLists
-    lists: WeightedLists
-    rule: ValueRule
-    coefficient: float = 1.0
-    scale: float = 1.0
-    discount: Floats | None = None  # factors of the model's weights, because of rejected items
-
-    @property
-    def df(self) -> Ints:
-        """Document frequencies of the active features."""
-        return self.lists.postings.lengths
-
-    @property
-    def features(self) -> Ints:
-        """The active features, ascending."""
-        return self.seeds.features
-
-    def added(self, positions: Ints, values: Floats) -> Floats:
-        """What entries add, given their values and the positions of their features among the active ones."""
-        coefficient = self.coefficient * self.scale
-        if self.query.table is not None:
-            return to_lattice(self.query.table(positions, values), coefficient=coefficient) / self.scale
-        return to_lattice(self.query.weights, self.rule.binary, coefficient)[positions] * values / self.scale
-
-
-class Rounded(NamedTuple):
-    """The weights of a field that the core has made, on the lattice: what entries add, without anything else."""
-
-    field: Field
-    features: Ints
-    weights: Floats
-    rule: ValueRule
-
-    def added(self, positions: Ints, values: Floats) -> Floats:
-        """As that of FieldWeights."""
-        return self.weights[positions] * values
-
-
-class Neighborhood(NamedTuple):
-    """Parts of the base because of neighbors, `(n_ids,)` each, and the factors of scores (scoring/smoothing.py).
-
-    `neighbors` are counted by `share`; `sums` are the scores before, of `seeds` and all others.
-    """
-
-    own: Floats
-    near: Floats
-    factors: Floats
-    neighbors: Neighbors
-    share: float
-    sums: Floats
-    seeds: Ints
-
-    def near_parts(self, id: int) -> dict[int, float]:
-        """What each of the nearest items adds to the score of one; their sum is its `near`."""
-        ids, shares = self.neighbors.ids[id].astype(np.int64), self.neighbors.shares[id]
-        scores = self.sums[ids] + self.own[ids]
-        is_seed = np.isin(ids, self.seeds)
-        if is_seed.any():
-            others = np.ones(len(self.sums), bool)
-            others[self.seeds] = False
-            scores[is_seed] = max(float((self.sums + self.own).max(initial=0.0, where=others)), 0.0)
-        added = to_lattice(shares * scores * self.share)
-        if len(added):
-            added[np.argmax(np.abs(added))] += self.near[id] - added.sum()
-        return {other: part for other, part in zip(ids.tolist(), added.tolist(), strict=True) if part}
-
-
-class Prior(NamedTuple):
-    """A named part of the base for some items: share sd(scores) z(values), where z is in standard deviations.
-
-    If all scores are equal, sd(scores) is taken as 1. `mean` and `spread`: those of the values, which are not all
-    equal. `of_seeds`: the values of the examples, in the order of ids, each if it is left out of the set; NaN for none.
-    """
-
-    name: str
-    items: Ints
-    values: Floats
-    mean: float
-    spread: float
-    share: float
-    of_seeds: Callable[[], Floats] | None = None
 
 
 class Known(NamedTuple):
@@ -374,17 +267,16 @@ class SeedWeights:
         a_j and r_j are the shares of the examples and of the negative ones that have j. A discount is for lift, whose
         entries add weight times value.
         """
-        binary, scale = self.model.rule.binary, min(self.scale, other.scale)
-        kept = [_discounted(*both, discount) for both in zip(self.positive, other.positive, strict=True)]
-        positive = tuple(_scaled(own, own.coefficient, scale, binary) for own in kept)
-        negative = tuple(_scaled(own, -gamma * own.coefficient, scale, binary) for own in other.positive)
-        return self.having(positive=positive, negative=negative, base=self.base.at_scale(scale, binary), summed=None)
+        scale, pairs = min(self.scale, other.scale), zip(self.positive, other.positive, strict=True)
+        positive = tuple(own.discounted(less, discount).scaled(own.coefficient, scale) for own, less in pairs)
+        negative = tuple(own.scaled(-gamma * own.coefficient, scale) for own in other.positive)
+        base = self.base.at_scale(scale, self.model.rule.binary)
+        return self.having(positive=positive, negative=negative, base=base, summed=None)
 
     def corrected(self, share: float, corrections: Sequence[FieldWeights], bias: float) -> "SeedWeights":
         """`share` times these weights, plus corrections; the bias, on the lattice, is a part of the constant."""
-        binary = self.model.rule.binary
-        positive = tuple(_scaled(own, share * own.coefficient, 1.0, binary) for own in self.positive)
-        learned = tuple(_scaled(own, own.coefficient, 1.0, own.rule.binary) for own in corrections)
+        positive = tuple(own.scaled(share * own.coefficient, 1.0) for own in self.positive)
+        learned = tuple(own.scaled(own.coefficient, 1.0) for own in corrections)
         items, existing = self.base.items.copy(), self.base.items > -np.inf  # infinity times a share of 0 is no number
         items[existing] = to_lattice(items[existing], coefficient=share / self.scale)
         base = Base(items, self.base.constant * share)
@@ -418,13 +310,13 @@ def seed_weights(
     for place, own_field in enumerate(fields.all):
         seeds = _seeds(own_field, examples, model)
         seeds = limited(own_field, seeds, model, n_items, None if limits is None else limits[place])
-        unscaled.append(_unscaled(own_field, seeds, model, n_items))
+        unscaled.append(unscaled_weights(own_field, seeds, model, n_items))
         of_lengths = getattr(model, "of_lengths", None)
         if of_lengths is not None:
             lengths.append(own_field.coefficient * of_lengths(own_field.totals, seeds))
     is_binary = model.rule.binary
     scale = _scale(model, base, unscaled, lengths)
-    weights = tuple(_scaled(own, own.coefficient, scale, is_binary) for own in unscaled)
+    weights = tuple(own.scaled(own.coefficient, scale) for own in unscaled)
     constant = round(base.constant * LATTICE * scale) / LATTICE / scale
     for own in unscaled:
         if own.query.constants.any():
@@ -436,19 +328,6 @@ def seed_weights(
     return SeedWeights(model, examples, lambda: weights, base, constant)
 
 
-def field_weights(field: Field, seeds: Seeds, model: Model, n_items: int) -> FieldWeights:
-    """The weights of one field, at scale 1."""
-    return _scaled(_unscaled(field, seeds, model, n_items), field.coefficient, 1.0, model.rule.binary)
-
-
-def _unscaled(field: Field, seeds: Seeds, model: Model, n_items: int) -> FieldWeights:
-    """The weights of one field, not yet on the lattice."""
-    postings = field.postings(seeds.features, model.rule)
-    query = ask_query(model, seeds, postings.lengths, n_items)
-    lists = weighted_lists(postings, query)
-    return FieldWeights(field, seeds, query, lists, lists, model.rule, field.coefficient)
-
-
 def _scale(model: Model, base: Base, weights: Sequence[FieldWeights], lengths: Sequence[Floats]) -> float:
     """The power of two by which weights are multiplied: 1, unless the model makes them very small."""
     binary = model.rule.binary or model.rule.counted
@@ -456,46 +335,6 @@ def _scale(model: Model, base: Base, weights: Sequence[FieldWeights], lengths: S
     bound += sum(abs(own.coefficient) * own.unrounded.bound for own in weights)
     bound += sum(float(np.abs(added).max(initial=0.0)) for added in lengths)
     return scale_for(bound, binary) if has_tiny_weights(model) or bound < LEAST_BOUND else 1.0
-
-
-def weighted_lists(postings: PostingArrays, query: Query) -> WeightedLists:
-    """Lists and weights. If the model has a table, what each entry adds becomes its value, and weights are 1."""
-    if query.table is None:
-        return WeightedLists(postings, query.weights)
-    positions = repeat(np.arange(len(query.weights)), postings.lengths)
-    added = query.table(positions, postings.concatenated_values())
-    starts = offsets(postings.lengths)
-    largest = float(np.abs(added).max(initial=0.0))
-    lists = PostingArrays(postings.concatenated_ids(), starts[:-1], starts[1:], added, largest=largest)
-    return WeightedLists(lists, np.ones(len(query.weights)))
-
-
-def _scaled(own: FieldWeights, coefficient: float, scale: float, binary: bool) -> FieldWeights:
-    """These weights with another coefficient and scale."""
-    postings, weights = own.unrounded
-    if own.query.table is None:
-        lists = WeightedLists(postings, to_lattice(weights, binary, coefficient * scale))
-    else:
-        assert postings.values is not None
-        added = to_lattice(postings.values.astype(float), coefficient=coefficient * scale)
-        largest = float(np.abs(added).max(initial=1.0))
-        lists = WeightedLists(postings._replace(values=added, largest=largest), weights)
-    return own._replace(lists=lists, coefficient=coefficient, scale=scale)
-
-
-def _discounted(own: FieldWeights, negative: FieldWeights, discount: float) -> FieldWeights:
-    """Weights of which features that negative examples have lose a part."""
-    if not discount:
-        return own
-    having = np.zeros(len(own.seeds.features))
-    _, places, others = np.intersect1d(own.seeds.features, negative.seeds.features, True, return_indices=True)
-    having[places] = negative.seeds.having[others]
-    accepted, rejected = own.seeds.having / own.seeds.count, having / negative.seeds.count
-    total = accepted + discount * rejected
-    kept = np.divide(accepted, total, out=np.ones(len(total)), where=accepted > 0)
-    query = own.query._replace(weights=own.query.weights * kept)
-    lists = own.unrounded._replace(weights=own.unrounded.weights * kept)
-    return own._replace(query=query, unrounded=lists, discount=kept)
 
 
 def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
@@ -517,47 +356,3 @@ def _seeds(field: Field, examples: Examples, model: Model) -> Seeds:
         return seeds
     cf = field.frequencies()[1]
     return replace(seeds, cf=cf[seeds.features], cf_of_all=int(cf.sum()))
-
-
-def limited(field: Field, seeds: Seeds, model: Model, n_items: int, limit: Limit | None) -> Seeds:
-    """The features that a limit, or else the budget of the model, leaves."""
-    budget = getattr(model, "budget", 0.0)
-    if limit is None and not budget:
-        return seeds
-    counting = seeds.having > 0  # those of a seed of weight 0 do not
-    if not counting.all():
-        seeds = _some(seeds, counting)
-    stored = field.stored_lengths(seeds.features)
-    if limit is None:
-        assert isinstance(model, Lift)
-        cost = int(stored.sum()) + model.cost_of_a_list * len(stored)
-        limit = Limit(model.affordable(cost), seeds.features[:0], model.cost_of_a_list)
-        if cost <= limit.most:
-            return seeds
-    kept = strongest(seeds, stored, model, n_items, limit)
-    return _some(seeds, kept)
-
-
-def _some(seeds: Seeds, kept: npt.NDArray[np.bool_]) -> Seeds:
-    return replace(seeds, features=seeds.features[kept], having=seeds.having[kept], sums=seeds.sums[kept])
-
-
-def strongest(seeds: Seeds, stored: Ints, model: Model, n_items: int, limit: Limit) -> npt.NDArray[np.bool_]:
-    """Which features always count, or have the largest weights while their lists, of lengths `stored`, cost little.
-
-    Weights are estimated with `stored` as document frequencies: those of a rule need the values of all lists. Equal
-    weights stay together, so that the order of the features does not matter. Lists that cost more than the limit are
-    left out.
-    """
-    always = np.isin(seeds.features, limit.always)
-    weights = to_lattice(model.query(seeds, stored, n_items).weights, binary=False)
-    costs = stored + limit.more
-    weights[always | (costs > limit.most)] = 0.0
-    return always | (weights > _least(weights, costs, limit.most))
-
-
-def _least(weights: Floats, costs: Ints, most: int) -> float:
-    """The largest weight that does not count if features that cost `most` do, the strongest first; 0 for none."""
-    order = (-weights).argsort()
-    beyond = order[costs[order].cumsum() > most]
-    return max(float(weights[beyond[0]]), 0.0) if len(beyond) else 0.0

@@ -13,8 +13,9 @@ from setsearch.errors import LostArrays
 from setsearch.models import Lift, Seeds
 from setsearch.scoring import smoothing
 from setsearch.scoring.best import Base
+from setsearch.search.base_parts import Prior
 from setsearch.search.examples import Examples
-from setsearch.search.weights import Prior, SeedWeights
+from setsearch.search.weights import SeedWeights
 
 pytestmark = pytest.mark.skipif(binding.library() is None, reason="the core was not built (python hatch_build.py)")
 

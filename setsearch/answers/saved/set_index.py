@@ -32,7 +32,7 @@ from setsearch.errors import SetsearchError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.models.values import ValueRule
-from setsearch.search.weights import FieldWeights
+from setsearch.search.feature_weights import FieldWeights
 from setsearch.storage.ids import plain_name
 
 MOST_KEPT = 1 << 24  # weights, of 12 bytes; more are made for each question
