@@ -25,11 +25,17 @@ from pathlib import Path
 from traceback import walk_tb
 
 REPAIR_HINT = "`setsearch check` may repair it"  # the way out of a CorruptIndex
+LONGEST_SHOWN = 80  # characters of a text in a message
 
 
 def number_of(count: int, noun: str) -> str:
     """A number of things for a message: 1 field, 1,234 fields."""
     return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def shown(text: str) -> str:
+    """A text of a caller as messages show it."""
+    return repr(text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…")
 
 
 class SetsearchError(Exception):

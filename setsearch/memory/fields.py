@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.arrays import Ints, to_lattice
-from setsearch.errors import InvalidParameter, UnknownItem
+from setsearch.errors import InvalidParameter, UnknownItem, shown
 from setsearch.memory.field import Field
 from setsearch.memory.vectors import Vectors
 from setsearch.memory.where import Where
@@ -20,7 +20,6 @@ from setsearch.scoring.best import Base
 from setsearch.scoring.smoothing import Neighbors
 from setsearch.storage.documents import Values, find_by_columns, has_columns, read_columns
 from setsearch.storage.ids import id_text
-from setsearch.storage.matching import shown
 from setsearch.storage.names import HINTS, Vocabulary
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer

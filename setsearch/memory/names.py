@@ -16,10 +16,11 @@ from setsearch.errors import LostArrays
 from setsearch.lists import LOCK
 from setsearch.storage.generations import json_of
 from setsearch.storage.ids import is_storable
-from setsearch.storage.matching import BREAK, NamePage, is_one_edit
-from setsearch.storage.names import LAST_CHARACTER, MOST_CANDIDATES, Vocabulary
+from setsearch.storage.name_search import LAST_CHARACTER, MOST_CANDIDATES
+from setsearch.storage.names import Vocabulary
 from setsearch.storage.revisions import Revision
 from setsearch.text.contexts import describe_context
+from setsearch.text.matching import BREAK, NamePage, is_one_edit
 
 MOST = 1 << 20  # ids; of more, none is kept
 CACHED = 100_000  # names that were asked for, before all are there

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from setsearch.arrays import Ints
-from setsearch.errors import InvalidParameter
+from setsearch.errors import InvalidParameter, shown
 from setsearch.sqlite.fts5 import find_fts5
 from setsearch.sqlite.limits import limited
 from setsearch.sqlite.sql import Table, main_table, quote
 from setsearch.storage.ids import number_text
-from setsearch.storage.matching import shown
 from setsearch.storage.relation import Relation
 from setsearch.storage.synced_source import FTS5, TABLE, SyncedSource, load_source
 

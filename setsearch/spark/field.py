@@ -29,9 +29,9 @@ from setsearch.scoring.postings import PostingArrays
 from setsearch.spark.layout import NORMS, Layout, Side, local, read, read_lists
 from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.ids import is_storable
-from setsearch.storage.matching import Total, no_total
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
+from setsearch.text.matching import Total, no_total
 
 NAMESAKES = 5  # things with the same title that a message lists
 NO_IDS: Ints = np.zeros(0, np.int64)

@@ -9,9 +9,9 @@ from hypothesis import given
 
 import setsearch
 from setsearch import errors
-from setsearch.storage import names
+from setsearch.storage import name_search
 from setsearch.storage.ids import is_storable
-from setsearch.storage.matching import as_typed, is_one_edit
+from setsearch.text.matching import as_typed, is_one_edit
 
 
 def test_names_are_completed(database):
@@ -127,7 +127,7 @@ def test_among_many_names_no_trigrams_are_counted(monkeypatch):
     index.add([("photograph", "a"), ("fauna", "b"), ("The Godfather", "c"), ("tetrahedron", "d")])
     documents = index.items("documents")
     assert [row.item for row in documents.find_names("fotogaph")] == ["photograph"], "by trigrams"
-    monkeypatch.setattr(names, "MOST_COUNTED", 3)
+    monkeypatch.setattr(name_search, "MOST_COUNTED", 3)
     connection.set_trace_callback(statements.append)
     assert [row.item for row in documents.find_names("the gudfahter")] == ["The Godfather"], "by two letters"
     assert documents.find_names("fotogaph") == []
@@ -288,7 +288,7 @@ def test_names_with_words_near_a_word_are_found_as_by_a_look_at_each(word, held,
         return word.lower() in typed or any(is_one_edit(word.lower(), own) for own in words)
 
     with setsearch.open(sqlite3.connect(":memory:")) as index, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(names, "NAMES_OF_PAGE", page)
+        patch.setattr(name_search, "NAMES_OF_PAGE", page)
         index.add([(f"{n}", {"x": 1}, name) for n, name in enumerate(held)] + [("zzz", {"x": 1})], ("film", "user"))
         index.add([(name, {"x": 1}) for name in ["zzz", *held]], ("book", "reader"))
         for kind in ("film", "book"):

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from setsearch.errors import InvalidParameter, UnknownSet
+from setsearch.errors import InvalidParameter, UnknownSet, shown
 from setsearch.options import require_several
-from setsearch.storage.matching import shown
 
 HINTS, MOST_NAMED = 3, 10  # sets that a message offers (as storage/names.py, which loads numpy), or names
 Marks = tuple[tuple[str, ...], tuple[str, ...]]  # accepted and rejected items

@@ -17,7 +17,6 @@ LEAST_EDITED = 4  # characters of a text: shorter ones are one edit from too man
 LEAST_SIMILAR = 0.7  # of difflib's ratio
 TRIGRAM = 3  # characters
 BREAK = "\0"  # between names in one text; none has it
-LONGEST_SHOWN = 80  # characters of a text in a message
 # Of titles in English, German, French, Spanish and Italian; catalogues put them behind what they sort by.
 ARTICLES = frozenset("the a an der die das ein eine le la les un une el los las il lo gli".split())
 _may_have_accents = re.compile("[aceinosuyz]", re.IGNORECASE)
@@ -241,8 +240,3 @@ def _escaped(text: str) -> str:
 def best_matches(matches: Iterable[Match | None], total: Total = no_total) -> list[Match]:
     """The matches, the best first, equal ones by the total of their id, then by name."""
     return sorted((one for one in matches if one is not None), key=lambda one: (*one.order, -total(one.id), one.name))
-
-
-def shown(text: str) -> str:
-    """A text of a caller as messages show it."""
-    return repr(text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…")

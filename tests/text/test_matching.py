@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import examples
 
-from setsearch.storage.matching import BEGINNING, INSIDE, LATER_WORD, LEAST_SIMILAR, SIMILAR, match
+from setsearch.text.matching import BEGINNING, INSIDE, LATER_WORD, LEAST_SIMILAR, SIMILAR, match
 
 TEXTS = st.text("abc d-", min_size=1, max_size=12)
 
