@@ -1,5 +1,19 @@
 /* The compiled core: exact scores, and the k best of them; at the end, what indexing repeats most.
 
+   An answer needs, in the order of this file:
+
+       lists, the k best, all items        base plus lists of any weights: what numpy weighs, the core adds
+       smoothed scores, a prior            what words add that are near, and vectors
+       pruning, values, exact scores       the same answer from the lists that can change it, and from values of now
+       near-duplicates                     documents of nearly the same words
+       weights, seeds left out, groups     from the seeds to the weights of all lists, and what they tell of the seeds
+       passes, a table, questions          all of this in one call, for many questions
+       why an item has its score           what each feature adds
+
+   Then come the nearest words of each word, sorting and counting, stored numbers, and pieces of texts.
+
+   A comment names the Python module or function that does the same with numpy: to the bit, unless it says otherwise.
+
    Everything is in flat arrays that belong to the caller. A list is a slice of them:
 
        ids      . . . . 2 5 9 . . 0 5 . . .      uint32, ascending within a list, below n
@@ -93,6 +107,8 @@ typedef struct {
 } ids_t;
 
 static const ids_t NONE = {NULL, 0};
+
+ENTRY int64_t setsearch_version(void) { return VERSION; }
 
 /* ---- Lists ---- */
 
@@ -266,7 +282,7 @@ static void sort_down(double *scores, int64_t *ids, int64_t count) {
     }
 }
 
-/* ---- All lists ---- */
+/* ---- All items: their sums, the best of them, and ranks (scoring/best.py) ---- */
 
 /* score_i += sum over lists of weight_j x_ij, for all n items. `places` has room for one number a list. */
 ENTRY int64_t setsearch_add(double *scores, int64_t n, const part_t *parts, int64_t n_parts, int64_t *places) {
@@ -308,6 +324,54 @@ static int64_t find_best(const double *base, int64_t n, const part_t *parts, int
     }
     compact(best);
     return best->count;
+}
+
+/* The k best items, and all that equal the k-th: how many, in no order. If these are too many, only those above, and
+   `crowd` is their score, else -INFINITY.
+
+   `excluded` and `among` ascend, below n; without `among` (NULL) all items count. Scratch memory: `places`, one number
+   a list; `sums`, BLOCK of them; `heap`, k of them. `ids` and `scores` have `room`, at least k. */
+ENTRY int64_t setsearch_best(const double *base, int64_t n, const part_t *parts, int64_t n_parts,
+                             const int64_t *excluded, int64_t n_excluded, const int64_t *among, int64_t n_among,
+                             int64_t k, int64_t *places, double *sums, double *heap, int64_t *ids, double *scores,
+                             int64_t room, double *crowd) {
+    const ids_t without = {excluded, n_excluded}, within = {among, n_among};
+    best_t best = {k, 0, heap, 0, room, ids, scores, -INFINITY};
+    const int64_t found = find_best(base, n, parts, n_parts, &without, &within, INFINITY, places, sums, &best);
+    *crowd = is_crowded(&best) ? best.crowd : -INFINITY;
+    return found;
+}
+
+/* The first of some scores, which ascend up to INFINITY, that is not below one: without a branch that nobody can guess. */
+static int64_t place_of(const double *some, int64_t n_some, double score) {
+    const double *from = some;
+    for (int64_t size = n_some; size > 1; size -= size / 2) {
+        const double *const middle = from + size / 2;
+        from = middle[-1] < score ? middle : from;
+    }
+    return from - some;
+}
+
+/* How many of n scores, without those of excluded items, are above each of some, which ascend up to INFINITY and differ,
+   and how many equal it. */
+ENTRY int64_t setsearch_ranks(const double *scores, int64_t n, const int64_t *excluded, int64_t n_excluded,
+                              const double *some, int64_t n_some, int64_t *above, int64_t *equal) {
+    memset(above, 0, (size_t)n_some * sizeof *above);
+    memset(equal, 0, (size_t)n_some * sizeof *equal);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t place = place_of(some, n_some, scores[i]);
+        above[place]++, equal[place] += some[place] == scores[i];
+    }
+    for (int64_t i = 0; i < n_excluded; i++) {
+        if (excluded[i] < 0 || excluded[i] >= n) return DAMAGED;
+        const int64_t place = place_of(some, n_some, scores[excluded[i]]);
+        above[place]--, equal[place] -= some[place] == scores[excluded[i]];
+    }
+    for (int64_t i = n_some - 1, behind = 0; i >= 0; i--) {
+        const int64_t own = above[i];
+        above[i] = behind, behind += own;
+    }
+    return 0;
 }
 
 /* How far from a bound scores are that its last bits do not move to the other side. */
@@ -388,6 +452,18 @@ static int smooth(const double *scores, int64_t n, const neighbors_t *near, cons
         const double score = scores[first + i];
         own[i] = to_lattice(score * near->factors[first + i] - score);
         others[i] = to_lattice(others[i] * near->share);
+    }
+    return 0;
+}
+
+/* What is added to the scores of n items because of their nearest ones: two rows of n. `levels`: scratch memory, n. */
+ENTRY int64_t setsearch_smooth(const double *scores, int64_t n, const neighbors_t *near, const int64_t *seeds,
+                               int64_t n_seeds, double *levels, double *own, double *others) {
+    const ids_t some = {seeds, n_seeds};
+    if (find_levels(scores, n, near, &some, levels) < 0) return DAMAGED;
+    for (int64_t first = 0; first < n; first += SMOOTHED) {
+        const int64_t size = n - first < SMOOTHED ? n - first : SMOOTHED;
+        if (smooth(scores, n, near, levels, first, size, own + first, others + first) < 0) return DAMAGED;
     }
     return 0;
 }
@@ -498,6 +574,25 @@ static int64_t find_smoothed(double *scores, int64_t n, const neighbors_t *near,
     return best->count;
 }
 
+/* How alike rows of `size` small numbers are to one more, `(n,)`: (product / length - shift) * factor * unit; and the mean
+   and deviation of this. Products stay below 2^31. */
+ENTRY int64_t setsearch_alike(const int8_t *rows, int64_t n, int64_t size, const int16_t *other, double shift, double unit,
+                              const double *lengths, const double *factors, double *restrict alike, moments_t *of_all) {
+    for (int64_t first = 0; first < n; first += SMOOTHED) {
+        const int64_t end = n - first < SMOOTHED ? n : first + SMOOTHED;
+        int32_t products[SMOOTHED]; /* first: then several are divided at once */
+        for (int64_t i = first; i < end; ++i, rows += size) {
+            int32_t product = 0;
+            for (int64_t k = 0; k < size; ++k) product += rows[k] * other[k];
+            products[i - first] = product;
+        }
+        for (int64_t i = first; i < end; ++i)
+            alike[i] = (products[i - first] / lengths[i] - shift) * factors[i] * unit;
+    }
+    *of_all = moments(alike, n);
+    return 0;
+}
+
 /* ---- Pruning ----
 
    Some lists, R, are not added. By Cauchy and Schwarz they add to the score of an item with the values x at most
@@ -599,6 +694,8 @@ static int64_t near_best_of_all(const float *sums, const double *base, int64_t n
     return count;
 }
 
+/* ---- From counts to values (models/values.py) ---- */
+
 /* The count of an entry, of two bytes or four. */
 static inline int64_t stored_count(const void *counts, int64_t count_bytes, int64_t p) {
     return count_bytes == 2 ? ((const uint16_t *)counts)[p] : ((const int32_t *)counts)[p];
@@ -653,6 +750,117 @@ static double scale_of(const rule_t *rule, double norm) {
 static inline double value_of(const rule_t *rule, int64_t p, int64_t count, double scale) {
     return rounded(rule->logs[count] * rule->factors[rule->df[rule->ids[p]]] * scale);
 }
+
+/* x_ij of all entries of some lists (models/values.py): those above 0, and how many each list has. The number of all,
+   or UNKNOWN for a count without a logarithm.
+
+       x_ij = min(1, (1 + ln tf_ij) factor_j scale_i)  if  tf_ij / L_i > threshold_j, rounded to the lattice
+
+   Lists are those of features, or of items if `by_item`: `starts` and `ends` are their own. Without `thresholds` (NULL)
+   all entries exist. `largest` gets the largest sum of the squares of a list. */
+ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by_item, const uint32_t *ids,
+                               const void *counts, int64_t count_bytes, int64_t size, const int64_t *starts,
+                               const int64_t *ends, int64_t n_items, int64_t n_features, const int64_t *totals,
+                               const double *thresholds, const double *factors, const double *scales,
+                               const double *logs, int64_t n_logs, uint32_t *found_ids, float *found_values,
+                               int64_t *lengths, double *largest) {
+    const int64_t n_own = by_item ? n_items : n_features, n_others = by_item ? n_features : n_items;
+    int64_t n = 0;
+    for (int64_t l = 0; l < n_lists; l++) {
+        const int64_t own = lists[l], begin = n;
+        double squares = 0;
+        if (own < 0 || own >= n_own || starts[l] < 0 || ends[l] > size) return DAMAGED;
+        for (int64_t p = starts[l]; p < ends[l]; p++) {
+            if (ids[p] >= n_others) return DAMAGED;
+            const int64_t feature = by_item ? (int64_t)ids[p] : own, item = by_item ? own : (int64_t)ids[p];
+            const int64_t count = stored_count(counts, count_bytes, p);
+            if (count < 0 || count >= n_logs) return UNKNOWN;
+            if (thresholds && !((double)count / (double)totals[item] > thresholds[feature])) continue;
+            const double value = rounded(logs[count] * factors[feature] * scales[item]);
+            if (!(value > 0)) continue;
+            found_ids[n] = ids[p];
+            found_values[n++] = (float)value;
+            squares += value * value;
+        }
+        lengths[l] = n - begin;
+        if (squares > *largest) *largest = squares;
+    }
+    return n;
+}
+
+/* sum_j w_ij^2 of each item (models/values.py), in whole multiples of a unit, which sums keep exactly: 0, or UNKNOWN for
+   a count without a logarithm.
+
+       w_ij^2 = factor_square_j log_square_tf, rounded,  if  tf_ij / L_i > threshold_j */
+ENTRY int64_t setsearch_squares(int64_t n_items, const int64_t *starts, const int64_t *ends, const uint32_t *ids,
+                                const void *counts, int64_t count_bytes, int64_t size, int64_t n_features,
+                                const int64_t *totals, const double *thresholds, const double *factor_squares,
+                                const double *log_squares, int64_t n_logs, double *squares) {
+    for (int64_t item = 0; item < n_items; item++) {
+        const double total = (double)totals[item];
+        double sum = 0;
+        if (starts[item] < 0 || ends[item] > size) return DAMAGED;
+        for (int64_t p = starts[item]; p < ends[item]; p++) {
+            const int64_t count = stored_count(counts, count_bytes, p);
+            if (ids[p] >= n_features) return DAMAGED;
+            if (count < 0 || count >= n_logs) return UNKNOWN;
+            const double square = whole(factor_squares[ids[p]] * log_squares[count]);
+            sum += thresholds ? square * (double)((double)count / total > thresholds[ids[p]]) : square;
+        }
+        squares[item] = sum;
+    }
+    return 0;
+}
+
+/* The norms of some items (models/values.py); UNKNOWN for a count without a logarithm. */
+ENTRY int64_t setsearch_norms(const rule_t *rule, const int64_t *items, int64_t count, double *norms) {
+    for (int64_t i = 0; i < count; i++)
+        if ((norms[i] = norm_of(rule, items[i])) < 0) return (int64_t)norms[i];
+    return 0;
+}
+
+/* The entries of some items with values above 0, which have room, and how many each has: the number of all, or UNKNOWN. */
+ENTRY int64_t setsearch_items(const rule_t *rule, const int64_t *items, int64_t count, uint32_t *ids, float *values,
+                              int64_t *lengths) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t item = items[i], begin = n;
+        const double norm = norm_of(rule, item), scale = scale_of(rule, norm);
+        if (norm < 0) return (int64_t)norm;
+        for (int64_t p = rule->starts[item]; p < rule->ends[item]; p++) {
+            const int64_t tf = count_of(rule, item, p);
+            const double value = tf > 0 ? value_of(rule, p, tf, scale) : 0.0;
+            if (!(value > 0)) continue;
+            ids[n] = rule->ids[p];
+            values[n++] = (float)value;
+        }
+        lengths[i] = n - begin;
+    }
+    return n;
+}
+
+/* The entries of some lists of features whose shares tf_ij / L_i are near the threshold of the feature: how many, at most `room`,
+   and all their items, places among the lists, and shares. */
+ENTRY int64_t setsearch_close(const int64_t *lists, int64_t n_lists, const int64_t *starts, const int64_t *ends,
+                              const uint32_t *ids, const void *counts, int64_t count_bytes, int64_t size, int64_t n_items,
+                              const int64_t *totals, const double *thresholds, double near, int64_t room, int64_t *items,
+                              int64_t *features, double *shares) {
+    int64_t found = 0;
+    for (int64_t l = 0; l < n_lists; l++) {
+        const double threshold = thresholds[lists[l]], margin = near * threshold;
+        if (starts[l] < 0 || ends[l] > size) return DAMAGED;
+        for (int64_t p = starts[l]; p < ends[l]; p++) {
+            if (ids[p] >= n_items) return DAMAGED;
+            const double share = (double)stored_count(counts, count_bytes, p) / (double)totals[ids[p]];
+            if (!(fabs(share - threshold) <= margin)) continue;
+            if (found == room) return UNSURE;
+            items[found] = ids[p], features[found] = lists[l], shares[found++] = share;
+        }
+    }
+    return found;
+}
+
+/* ---- Pruning: exact scores of those that may be among the best ---- */
 
 /* Whether a list had values when the question was asked. */
 static int has_values(const part_t *part, int64_t start, int64_t end) {
@@ -926,6 +1134,34 @@ static int are_alike(const uint32_t *ids, int64_t p, int64_t end, int64_t q, int
     const int64_t needed = (int64_t)(alike / (1 + alike) * (n_one + n_other)); /* rounded down */
     const double both = (double)n_shared(ids, p, end, q, other_end, needed);
     return both >= alike * (n_one + n_other - both);
+}
+
+/* Near-duplicates (search/near_duplicates.py): which earlier item each is nearly the same as, -1 for none; at most `back` of those
+   before that are the same as none are compared. Lists are those of items. `same`, `firsts`: `count` numbers each. */
+ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t *ids, int64_t size, int64_t n_lists,
+                             const int64_t *starts, const int64_t *ends, double alike, int64_t least, int64_t back,
+                             int64_t *same, int64_t *firsts) {
+    int64_t n_firsts = 0;
+    for (int64_t i = 0; i < count; i++) { /* they lie far apart */
+        if (items[i] < 0 || items[i] >= n_lists) return DAMAGED;
+        __builtin_prefetch(starts + items[i]);
+        __builtin_prefetch(ends + items[i]);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t first = starts[items[i]];
+        if (first >= 0 && first < size) __builtin_prefetch(ids + first);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t one = items[i];
+        if (starts[one] < 0 || ends[one] < starts[one] || ends[one] > size) return DAMAGED;
+        same[i] = -1;
+        for (int64_t f = n_firsts - 1; f >= 0 && f >= n_firsts - back && same[i] < 0; f--) {
+            const int64_t other = items[firsts[f]];
+            if (are_alike(ids, starts[one], ends[one], starts[other], ends[other], alike, least)) same[i] = firsts[f];
+        }
+        if (same[i] < 0) firsts[n_firsts++] = i;
+    }
+    return 0;
 }
 
 /* ---- From examples to weights (models/lift.py, search/weights.py) ---- */
@@ -1223,6 +1459,8 @@ static int64_t second_limit(const field_t *field, const question_t *question, co
     return most > question->least ? most : question->least;
 }
 
+/* ---- Seeds that are left out (search/cutoff.py) ---- */
+
 /* The first entry of a list from `p` on that is not below a feature. */
 static int64_t entry_of(const uint32_t *ids, int64_t p, int64_t end, int64_t feature) {
     for (int64_t size = end - p; size > 0; size /= 2) {
@@ -1256,6 +1494,8 @@ static void leave_out(const field_t *field, const question_t *question, const me
         scores[e] += field->coefficient * score;
     }
 }
+
+/* ---- Groups among the seeds (search/groups.py) ---- */
 
 /* s, how alike items are (search/groups.py): count * count numbers. 1, or 0 if some have no values yet, or DAMAGED. */
 static int find_likeness(const field_t *field, const question_t *question, const int64_t *items, int64_t count,
@@ -1408,6 +1648,8 @@ static int are_one_set(const field_t *field, int64_t n_fields, const question_t 
     const int known = find_likeness(field, question, items, n_seeds + LEADERS, own->have, alike);
     return known > 0 ? are_together(alike, n_seeds) : known;
 }
+
+/* ---- One pass or two (search/passes.py) ---- */
 
 /* What a base takes away at most from an item that exists. */
 static double taken_by(const double *base, int64_t n) {
@@ -1729,106 +1971,7 @@ static int64_t answer_by_table(const field_t *field, int64_t n, const asked_t *a
     return found;
 }
 
-/* ---- Entries ---- */
-
-ENTRY int64_t setsearch_version(void) { return VERSION; }
-
-/* The k best items, and all that equal the k-th: how many, in no order. If these are too many, only those above, and
-   `crowd` is their score, else -INFINITY.
-
-   `excluded` and `among` ascend, below n; without `among` (NULL) all items count. Scratch memory: `places`, one number
-   a list; `sums`, BLOCK of them; `heap`, k of them. `ids` and `scores` have `room`, at least k. */
-ENTRY int64_t setsearch_best(const double *base, int64_t n, const part_t *parts, int64_t n_parts,
-                             const int64_t *excluded, int64_t n_excluded, const int64_t *among, int64_t n_among,
-                             int64_t k, int64_t *places, double *sums, double *heap, int64_t *ids, double *scores,
-                             int64_t room, double *crowd) {
-    const ids_t without = {excluded, n_excluded}, within = {among, n_among};
-    best_t best = {k, 0, heap, 0, room, ids, scores, -INFINITY};
-    const int64_t found = find_best(base, n, parts, n_parts, &without, &within, INFINITY, places, sums, &best);
-    *crowd = is_crowded(&best) ? best.crowd : -INFINITY;
-    return found;
-}
-
-/* What is added to the scores of n items because of their nearest ones: two rows of n. `levels`: scratch memory, n. */
-ENTRY int64_t setsearch_smooth(const double *scores, int64_t n, const neighbors_t *near, const int64_t *seeds,
-                               int64_t n_seeds, double *levels, double *own, double *others) {
-    const ids_t some = {seeds, n_seeds};
-    if (find_levels(scores, n, near, &some, levels) < 0) return DAMAGED;
-    for (int64_t first = 0; first < n; first += SMOOTHED) {
-        const int64_t size = n - first < SMOOTHED ? n - first : SMOOTHED;
-        if (smooth(scores, n, near, levels, first, size, own + first, others + first) < 0) return DAMAGED;
-    }
-    return 0;
-}
-
-/* The first of some scores, which ascend up to INFINITY, that is not below one: without a branch that nobody can guess. */
-static int64_t place_of(const double *some, int64_t n_some, double score) {
-    const double *from = some;
-    for (int64_t size = n_some; size > 1; size -= size / 2) {
-        const double *const middle = from + size / 2;
-        from = middle[-1] < score ? middle : from;
-    }
-    return from - some;
-}
-
-/* How many of n scores, without those of excluded items, are above each of some, which ascend up to INFINITY and differ,
-   and how many equal it. */
-ENTRY int64_t setsearch_ranks(const double *scores, int64_t n, const int64_t *excluded, int64_t n_excluded,
-                              const double *some, int64_t n_some, int64_t *above, int64_t *equal) {
-    memset(above, 0, (size_t)n_some * sizeof *above);
-    memset(equal, 0, (size_t)n_some * sizeof *equal);
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t place = place_of(some, n_some, scores[i]);
-        above[place]++, equal[place] += some[place] == scores[i];
-    }
-    for (int64_t i = 0; i < n_excluded; i++) {
-        if (excluded[i] < 0 || excluded[i] >= n) return DAMAGED;
-        const int64_t place = place_of(some, n_some, scores[excluded[i]]);
-        above[place]--, equal[place] -= some[place] == scores[excluded[i]];
-    }
-    for (int64_t i = n_some - 1, behind = 0; i >= 0; i--) {
-        const int64_t own = above[i];
-        above[i] = behind, behind += own;
-    }
-    return 0;
-}
-
-/* x_ij of all entries of some lists (models/values.py): those above 0, and how many each list has. The number of all,
-   or UNKNOWN for a count without a logarithm.
-
-       x_ij = min(1, (1 + ln tf_ij) factor_j scale_i)  if  tf_ij / L_i > threshold_j, rounded to the lattice
-
-   Lists are those of features, or of items if `by_item`: `starts` and `ends` are their own. Without `thresholds` (NULL)
-   all entries exist. `largest` gets the largest sum of the squares of a list. */
-ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by_item, const uint32_t *ids,
-                               const void *counts, int64_t count_bytes, int64_t size, const int64_t *starts,
-                               const int64_t *ends, int64_t n_items, int64_t n_features, const int64_t *totals,
-                               const double *thresholds, const double *factors, const double *scales,
-                               const double *logs, int64_t n_logs, uint32_t *found_ids, float *found_values,
-                               int64_t *lengths, double *largest) {
-    const int64_t n_own = by_item ? n_items : n_features, n_others = by_item ? n_features : n_items;
-    int64_t n = 0;
-    for (int64_t l = 0; l < n_lists; l++) {
-        const int64_t own = lists[l], begin = n;
-        double squares = 0;
-        if (own < 0 || own >= n_own || starts[l] < 0 || ends[l] > size) return DAMAGED;
-        for (int64_t p = starts[l]; p < ends[l]; p++) {
-            if (ids[p] >= n_others) return DAMAGED;
-            const int64_t feature = by_item ? (int64_t)ids[p] : own, item = by_item ? own : (int64_t)ids[p];
-            const int64_t count = stored_count(counts, count_bytes, p);
-            if (count < 0 || count >= n_logs) return UNKNOWN;
-            if (thresholds && !((double)count / (double)totals[item] > thresholds[feature])) continue;
-            const double value = rounded(logs[count] * factors[feature] * scales[item]);
-            if (!(value > 0)) continue;
-            found_ids[n] = ids[p];
-            found_values[n++] = (float)value;
-            squares += value * value;
-        }
-        lengths[l] = n - begin;
-        if (squares > *largest) *largest = squares;
-    }
-    return n;
-}
+/* ---- Questions (core/question.py) ---- */
 
 /* The answers to questions about the same items and fields, in turn, as long as there is room for the next one: how many,
    or DAMAGED, which leaves memory that must not be used again.
@@ -1888,33 +2031,7 @@ ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64
     return answered;
 }
 
-/* Near-duplicates (search/near_duplicates.py): which earlier item each is nearly the same as, -1 for none; at most `back` of those
-   before that are the same as none are compared. Lists are those of items. `same`, `firsts`: `count` numbers each. */
-ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t *ids, int64_t size, int64_t n_lists,
-                             const int64_t *starts, const int64_t *ends, double alike, int64_t least, int64_t back,
-                             int64_t *same, int64_t *firsts) {
-    int64_t n_firsts = 0;
-    for (int64_t i = 0; i < count; i++) { /* they lie far apart */
-        if (items[i] < 0 || items[i] >= n_lists) return DAMAGED;
-        __builtin_prefetch(starts + items[i]);
-        __builtin_prefetch(ends + items[i]);
-    }
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t first = starts[items[i]];
-        if (first >= 0 && first < size) __builtin_prefetch(ids + first);
-    }
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t one = items[i];
-        if (starts[one] < 0 || ends[one] < starts[one] || ends[one] > size) return DAMAGED;
-        same[i] = -1;
-        for (int64_t f = n_firsts - 1; f >= 0 && f >= n_firsts - back && same[i] < 0; f--) {
-            const int64_t other = items[firsts[f]];
-            if (are_alike(ids, starts[one], ends[one], starts[other], ends[other], alike, least)) same[i] = firsts[f];
-        }
-        if (same[i] < 0) firsts[n_firsts++] = i;
-    }
-    return 0;
-}
+/* ---- Why an item has its score (answers/contributions.py) ---- */
 
 /* What features, which ascend, add to the scores of some items: the features that each has, the largest amounts first; where
    those of each end, and whether equal ones are in no order. How many, or UNSURE for lists without values, and more than
@@ -1945,79 +2062,7 @@ ENTRY int64_t setsearch_contributions(const part_t *lists, const int64_t *items,
     return count;
 }
 
-/* ---- Indexing ---- */
-
-/* sum_j w_ij^2 of each item (models/values.py), in whole multiples of a unit, which sums keep exactly: 0, or UNKNOWN for
-   a count without a logarithm.
-
-       w_ij^2 = factor_square_j log_square_tf, rounded,  if  tf_ij / L_i > threshold_j */
-ENTRY int64_t setsearch_squares(int64_t n_items, const int64_t *starts, const int64_t *ends, const uint32_t *ids,
-                                const void *counts, int64_t count_bytes, int64_t size, int64_t n_features,
-                                const int64_t *totals, const double *thresholds, const double *factor_squares,
-                                const double *log_squares, int64_t n_logs, double *squares) {
-    for (int64_t item = 0; item < n_items; item++) {
-        const double total = (double)totals[item];
-        double sum = 0;
-        if (starts[item] < 0 || ends[item] > size) return DAMAGED;
-        for (int64_t p = starts[item]; p < ends[item]; p++) {
-            const int64_t count = stored_count(counts, count_bytes, p);
-            if (ids[p] >= n_features) return DAMAGED;
-            if (count < 0 || count >= n_logs) return UNKNOWN;
-            const double square = whole(factor_squares[ids[p]] * log_squares[count]);
-            sum += thresholds ? square * (double)((double)count / total > thresholds[ids[p]]) : square;
-        }
-        squares[item] = sum;
-    }
-    return 0;
-}
-
-/* The norms of some items (models/values.py); UNKNOWN for a count without a logarithm. */
-ENTRY int64_t setsearch_norms(const rule_t *rule, const int64_t *items, int64_t count, double *norms) {
-    for (int64_t i = 0; i < count; i++)
-        if ((norms[i] = norm_of(rule, items[i])) < 0) return (int64_t)norms[i];
-    return 0;
-}
-
-/* The entries of some items with values above 0, which have room, and how many each has: the number of all, or UNKNOWN. */
-ENTRY int64_t setsearch_items(const rule_t *rule, const int64_t *items, int64_t count, uint32_t *ids, float *values,
-                              int64_t *lengths) {
-    int64_t n = 0;
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t item = items[i], begin = n;
-        const double norm = norm_of(rule, item), scale = scale_of(rule, norm);
-        if (norm < 0) return (int64_t)norm;
-        for (int64_t p = rule->starts[item]; p < rule->ends[item]; p++) {
-            const int64_t tf = count_of(rule, item, p);
-            const double value = tf > 0 ? value_of(rule, p, tf, scale) : 0.0;
-            if (!(value > 0)) continue;
-            ids[n] = rule->ids[p];
-            values[n++] = (float)value;
-        }
-        lengths[i] = n - begin;
-    }
-    return n;
-}
-
-/* The entries of some lists of features whose shares tf_ij / L_i are near the threshold of the feature: how many, at most `room`,
-   and all their items, places among the lists, and shares. */
-ENTRY int64_t setsearch_close(const int64_t *lists, int64_t n_lists, const int64_t *starts, const int64_t *ends,
-                              const uint32_t *ids, const void *counts, int64_t count_bytes, int64_t size, int64_t n_items,
-                              const int64_t *totals, const double *thresholds, double near, int64_t room, int64_t *items,
-                              int64_t *features, double *shares) {
-    int64_t found = 0;
-    for (int64_t l = 0; l < n_lists; l++) {
-        const double threshold = thresholds[lists[l]], margin = near * threshold;
-        if (starts[l] < 0 || ends[l] > size) return DAMAGED;
-        for (int64_t p = starts[l]; p < ends[l]; p++) {
-            if (ids[p] >= n_items) return DAMAGED;
-            const double share = (double)stored_count(counts, count_bytes, p) / (double)totals[ids[p]];
-            if (!(fabs(share - threshold) <= margin)) continue;
-            if (found == room) return UNSURE;
-            items[found] = ids[p], features[found] = lists[l], shares[found++] = share;
-        }
-    }
-    return found;
-}
+/* ---- The nearest words of each word (memory/neighbors.py) ---- */
 
 /* What a score must reach to come into a row of `k` similarities, perhaps. */
 static double least_of_row(int64_t k, const int64_t *similarities) {
@@ -2116,6 +2161,8 @@ ENTRY int64_t setsearch_nearest(const int64_t *words, int64_t count, int64_t n, 
     return 0;
 }
 
+/* ---- Sorting and counting, for indexes and contexts (core/indexing.py) ---- */
+
 /* Sort numbers, and what comes with each, if that is not NULL: by one byte after another, from the lowest on. So equal ones
    stay in order. Bytes that are 0 in all are left out. The other two arrays are scratch memory. */
 ENTRY int64_t setsearch_sort(int64_t n, uint64_t *numbers, int32_t *with, uint64_t *scratch, int32_t *scratch_with) {
@@ -2195,6 +2242,8 @@ ENTRY int64_t setsearch_turn(int64_t size, const int32_t *lists, const int32_t *
     return 0;
 }
 
+/* ---- Numbers as they are stored (storage/codec.py) ---- */
+
 /* A number of some bytes, the lowest first. */
 static int64_t little(const uint8_t *bytes, int64_t width) {
     uint64_t number = 0;
@@ -2262,7 +2311,7 @@ ENTRY int64_t setsearch_columns(const uint8_t *data, int64_t size, int64_t n_col
     return at == size ? count : DAMAGED;
 }
 
-/* ---- Pieces of texts (text/pieces.py) ----
+/* ---- Pieces and words of texts (text/pieces.py) ----
 
    Texts are in UTF-8, as Python encodes it, with a byte 0xFF between two. A piece is a word of simple letters, those of
    ASCII in lower case. What stands between two blanks is one piece as it is, if it has a character that is not simple, a
@@ -2411,23 +2460,4 @@ ENTRY int64_t setsearch_words(const int32_t *pieces, int64_t n_texts, int64_t *l
         if (found) lengths[t] = count - before;
     }
     return count;
-}
-
-/* How alike rows of `size` small numbers are to one more, `(n,)`: (product / length - shift) * factor * unit; and the mean
-   and deviation of this. Products stay below 2^31. */
-ENTRY int64_t setsearch_alike(const int8_t *rows, int64_t n, int64_t size, const int16_t *other, double shift, double unit,
-                              const double *lengths, const double *factors, double *restrict alike, moments_t *of_all) {
-    for (int64_t first = 0; first < n; first += SMOOTHED) {
-        const int64_t end = n - first < SMOOTHED ? n : first + SMOOTHED;
-        int32_t products[SMOOTHED]; /* first: then several are divided at once */
-        for (int64_t i = first; i < end; ++i, rows += size) {
-            int32_t product = 0;
-            for (int64_t k = 0; k < size; ++k) product += rows[k] * other[k];
-            products[i - first] = product;
-        }
-        for (int64_t i = first; i < end; ++i)
-            alike[i] = (products[i - first] / lengths[i] - shift) * factors[i] * unit;
-    }
-    *of_all = moments(alike, n);
-    return 0;
 }
