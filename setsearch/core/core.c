@@ -43,7 +43,6 @@
 #endif
 
 enum {
-    FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, LEAST_PART = 3, SOME = 256, FEW = 50, /* search/groups.py */
     VERSION = 19,   /* of the entries; binding.py asks for it */
     DAMAGED = -1,   /* a list is not what the layout says */
     UNKNOWN = -2,   /* a count without a logarithm */
@@ -63,19 +62,22 @@ enum {
     RESCORED = 32,  /* postings are added in the time that an item takes to get its exact score */
     DEEPER = 4,     /* times as many items are looked at if some are nearly the same as others */
     FEW_QUARTERS = 24, RARE = 128, /* of weights of examples; items */
+    FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, LEAST_PART = 3, SOME = 256, FEW = 50, /* search/groups.py */
     PATCHED = 10, PATCHED_HEAD = 14 /* storage/codec.py: the form of a slice, and bytes of its head */
 };
 
 static const double LATTICE = 68719476736.0, VALUE_LATTICE = 4194304.0; /* 2^36, 2^22 */
-/* Shares of bounds. The more items are wanted, the more others have nearly their sums, so that more lists pay: of many it
-   is LATER_OF_MANY over the square root of their number. */
+/* Shares of bounds. The more items are wanted, the more others have nearly their sums, so that more lists pay: of many
+   it is LATER_OF_MANY over the square root of their number. */
 static const double FIRST = 0.2, FIRST_BY_TABLE = 0.07, LATER = 0.5, LATER_OF_MANY = 2.5, JUST_BELOW = 0.99;
 static const double MARGIN = 5.684341886080802e-14; /* 2^-44, relative; logarithms differ by some 2^-53 */
 static const double NEAR = 0.0009765625;           /* 2^-10, as in models/lift.py */
 static const double ONE_SIDED = 0.2, UNHEARD = 0.55, CLOSE = 1e-9; /* search/groups.py, and what last bits may be */
-static const double EXACT_BELOW = 512, EXACT_ONES_BELOW = 32768, LEAST_SUM = 0.125; /* of weights: arrays.py, search/weights.py */
+/* Sums of weights: as arrays.py and search/weights.py have them. */
+static const double EXACT_BELOW = 512, EXACT_ONES_BELOW = 32768, LEAST_SUM = 0.125;
 static const double NEARLY = 1e-9;                  /* as in search/cutoff.py */
-static const double ROUNDING = 1 + 1e-9, PRECISION = 4.76837158203125e-07; /* of bounds; 2^-21 of sums in single precision */
+static const double ROUNDING = 1 + 1e-9;             /* of bounds */
+static const double PRECISION = 4.76837158203125e-07; /* 2^-21: of sums in single precision */
 
 typedef struct {
     int64_t n_lists, size; /* size: of ids and values */
@@ -97,7 +99,7 @@ typedef struct {
     double crowd; /* -INFINITY at first */
 } best_t;
 
-/* The whole number nearest to one from 0 up to 2^52, an even one in the middle, as rint, which is a call on many machines. */
+/* The whole number nearest to one from 0 up to 2^52, an even one in the middle: rint, which often is a call. */
 static double whole(double number) { return number + 4503599627370496.0 - 4503599627370496.0; }
 
 /* Distinct items, ascending unless said otherwise. */
@@ -284,7 +286,8 @@ static void sort_down(double *scores, int64_t *ids, int64_t count) {
 
 /* ---- All items: their sums, the best of them, and ranks (scoring/best.py) ---- */
 
-/* score_i += sum over lists of weight_j x_ij, for all n items. `places` has room for one number a list. */
+/* score_i += sum over lists of weight_j x_ij, for all n items (scoring/best.py, accumulate). `places` has room for one
+   number a list. */
 ENTRY int64_t setsearch_add(double *scores, int64_t n, const part_t *parts, int64_t n_parts, int64_t *places) {
     if (begin_parts(parts, n_parts, n, places) < 0) return DAMAGED;
     for (int64_t first = 0; first < n; first += BLOCK) {
@@ -326,8 +329,8 @@ static int64_t find_best(const double *base, int64_t n, const part_t *parts, int
     return best->count;
 }
 
-/* The k best items, and all that equal the k-th: how many, in no order. If these are too many, only those above, and
-   `crowd` is their score, else -INFINITY.
+/* The k best items, and all that equal the k-th (scoring/best.py, best): how many, in no order. If these are too many,
+   only those above, and `crowd` is their score, else -INFINITY.
 
    `excluded` and `among` ascend, below n; without `among` (NULL) all items count. Scratch memory: `places`, one number
    a list; `sums`, BLOCK of them; `heap`, k of them. `ids` and `scores` have `room`, at least k. */
@@ -342,7 +345,7 @@ ENTRY int64_t setsearch_best(const double *base, int64_t n, const part_t *parts,
     return found;
 }
 
-/* The first of some scores, which ascend up to INFINITY, that is not below one: without a branch that nobody can guess. */
+/* The first of some scores, which ascend up to INFINITY, that is not below one: without branches, hard to guess. */
 static int64_t place_of(const double *some, int64_t n_some, double score) {
     const double *from = some;
     for (int64_t size = n_some; size > 1; size -= size / 2) {
@@ -352,8 +355,8 @@ static int64_t place_of(const double *some, int64_t n_some, double score) {
     return from - some;
 }
 
-/* How many of n scores, without those of excluded items, are above each of some, which ascend up to INFINITY and differ,
-   and how many equal it. */
+/* How many of n scores, without those of excluded items, are above each of some, which ascend up to INFINITY and
+   differ, and how many equal it (scoring/best.py, middle_ranks). */
 ENTRY int64_t setsearch_ranks(const double *scores, int64_t n, const int64_t *excluded, int64_t n_excluded,
                               const double *some, int64_t n_some, int64_t *above, int64_t *equal) {
     memset(above, 0, (size_t)n_some * sizeof *above);
@@ -377,7 +380,8 @@ ENTRY int64_t setsearch_ranks(const double *scores, int64_t n, const int64_t *ex
 /* How far from a bound scores are that its last bits do not move to the other side. */
 static double margin_of(double bound) { return NEARLY * (fabs(bound) > 1 ? fabs(bound) : 1); }
 
-/* How many of some scores are above a bound; UNSURE if more digits of the bound would decide. */
+/* How many of some scores are above a bound (search/cutoff.py, above_middle); UNSURE if more digits of the bound would
+   decide. */
 static int64_t n_above(const double *scores, int64_t n, double bound) {
     const double near = margin_of(bound);
     int64_t above = 0, unsure = 0;
@@ -385,7 +389,8 @@ static int64_t n_above(const double *scores, int64_t n, double bound) {
     return unsure ? UNSURE : above;
 }
 
-/* How many items are above a bound, or a larger number than `most`; UNSURE if more digits of the bound would decide. */
+/* How many items are above a bound, or a larger number than `most` (search/cutoff.py, above_middle); UNSURE if more
+   digits of the bound would decide. */
 static int64_t count_above(const double *base, int64_t n, const part_t *parts, int64_t n_parts, const ids_t *excluded,
                            double bound, double most, int64_t *places, double *sums) {
     const double near = margin_of(bound);
@@ -409,7 +414,7 @@ static int64_t count_above(const double *base, int64_t n, const part_t *parts, i
        t_i     = s_i f_i
        score_i = s_i + (t_i - s_i) + (w sum_j a_ij t_j)        what is in parentheses is rounded to the lattice */
 
-/* The nearest items: `count` ids j of each item and their shares a_ij, the factors f_i of all items, and the share w. */
+/* The nearest items: `count` ids j of each item, their shares a_ij, the factors f_i of all items, and the share w. */
 typedef struct {
     const uint32_t *ids;
     const double *shares, *factors;
@@ -417,7 +422,7 @@ typedef struct {
     double share;
 } neighbors_t;
 
-/* A number rounded to a multiple of 2^-36. */
+/* A number rounded to a multiple of 2^-36 (arrays.py, to_lattice). */
 static double to_lattice(double number) {
     const double units = number * LATTICE, size = fabs(units);
     return copysign(size < 4503599627370496.0 ? whole(size) : size, units) * (1 / LATTICE);
@@ -436,8 +441,8 @@ static int find_levels(const double *scores, int64_t n, const neighbors_t *near,
 }
 
 /* What is added to the scores of `size` items from `first` on: for t_i, and for the neighbors. */
-static int smooth(const double *scores, int64_t n, const neighbors_t *near, const double *levels, int64_t first, int64_t size,
-                  double *restrict own, double *restrict others) {
+static int smooth(const double *scores, int64_t n, const neighbors_t *near, const double *levels, int64_t first,
+                  int64_t size, double *restrict own, double *restrict others) {
     const uint32_t *ids = near->ids + first * near->count;
     const double *shares = near->shares + first * near->count;
     for (int64_t i = 0; i < size; i++, ids += near->count, shares += near->count) {
@@ -456,7 +461,8 @@ static int smooth(const double *scores, int64_t n, const neighbors_t *near, cons
     return 0;
 }
 
-/* What is added to the scores of n items because of their nearest ones: two rows of n. `levels`: scratch memory, n. */
+/* What is added to the scores of n items because of their nearest ones (scoring/smoothing.py, smooth): two rows of n.
+   `levels`: scratch memory, n. */
 ENTRY int64_t setsearch_smooth(const double *scores, int64_t n, const neighbors_t *near, const int64_t *seeds,
                                int64_t n_seeds, double *levels, double *own, double *others) {
     const ids_t some = {seeds, n_seeds};
@@ -476,8 +482,8 @@ typedef struct {
     double mean, deviation;
 } moments_t;
 
-/* The ids, NULL for all, and values v_i of some items; not all of these are equal; and the share w. `of_seeds`: NULL, or
-   v_i of each seed if it is left out, NAN for none. */
+/* The ids, NULL for all, and values v_i of some items; not all of these are equal; and the share w. `of_seeds`: NULL,
+   or v_i of each seed if it is left out, NAN for none. */
 typedef struct {
     const int64_t *ids;
     const double *values;
@@ -497,8 +503,8 @@ static double total(const double *numbers, int64_t size) {
     return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-/* Mean and standard deviation of the scores above -INFINITY, as `moments` of arrays.py has them: sums of whole numbers,
-   which are exact in each block. */
+/* Mean and standard deviation of the scores above -INFINITY (arrays.py, moments): sums of whole numbers, which are
+   exact in each block. */
 static moments_t moments(const double *scores, int64_t n) {
     const double middle = 6755399441055744.0; /* 1.5 * 2^52: beside it is no room for fractions */
     double block[SMOOTHED], most = 0;
@@ -529,7 +535,8 @@ static moments_t moments(const double *scores, int64_t n) {
     return (moments_t){mean / units, sqrt(variance > 0 ? variance : 0) / units};
 }
 
-/* Add a prior to the scores of items; and to those of seeds that are left out, unless these are NULL. */
+/* Add a prior to the scores of items (search/weights.py, SeedWeights.with_prior); and to those of seeds that are left
+   out, unless these are NULL. */
 static int add_prior(double *scores, int64_t n, const prior_t *prior, int64_t n_seeds, double *left_out) {
     const double own = moments(scores, n).deviation, spread = prior->of_values.deviation, mean = prior->of_values.mean;
     const double factor = prior->share * (own > 0 ? own : 1) / spread;
@@ -548,11 +555,12 @@ static int add_prior(double *scores, int64_t n, const prior_t *prior, int64_t n_
     return 0;
 }
 
-/* The best of all items, as setsearch_best has them, by scores that are smoothed if neighbors count, with a prior if there
-   is one: they are changed, and likewise those of seeds that are left out, unless these are NULL. `levels`: n. `sums`:
-   BLOCK. */
-static int64_t find_smoothed(double *scores, int64_t n, const neighbors_t *near, const prior_t *prior, const ids_t *seeds,
-                             const ids_t *excluded, double *left_out, double *levels, double *sums, best_t *best) {
+/* The best of all items, as setsearch_best has them, by scores that are smoothed if neighbors count, with a prior if
+   there is one: they are changed, and likewise those of seeds that are left out, unless these are NULL. `levels`: n.
+   `sums`: BLOCK. */
+static int64_t find_smoothed(double *scores, int64_t n, const neighbors_t *near, const prior_t *prior,
+                             const ids_t *seeds, const ids_t *excluded, double *left_out, double *levels, double *sums,
+                             best_t *best) {
     if (near->count && find_levels(scores, n, near, seeds, levels) < 0) return DAMAGED;
     for (int64_t e = 0; left_out && near->count && e < seeds->count; e++) {
         if (smooth(scores, n, near, levels, seeds->ids[e], 1, sums, sums + 1) < 0) return DAMAGED;
@@ -574,10 +582,13 @@ static int64_t find_smoothed(double *scores, int64_t n, const neighbors_t *near,
     return best->count;
 }
 
-/* How alike rows of `size` small numbers are to one more, `(n,)`: (product / length - shift) * factor * unit; and the mean
-   and deviation of this. Products stay below 2^31. */
-ENTRY int64_t setsearch_alike(const int8_t *rows, int64_t n, int64_t size, const int16_t *other, double shift, double unit,
-                              const double *lengths, const double *factors, double *restrict alike, moments_t *of_all) {
+/* How alike rows of `size` small numbers are to one more, `(n,)` (memory/vectors.py, Vectors.cosines), and the mean and
+   deviation of this. Products stay below 2^31.
+
+       alike_i = (product_i / length_i - shift) factor_i unit */
+ENTRY int64_t setsearch_alike(const int8_t *rows, int64_t n, int64_t size, const int16_t *other, double shift,
+                              double unit, const double *lengths, const double *factors, double *restrict alike,
+                              moments_t *of_all) {
     for (int64_t first = 0; first < n; first += SMOOTHED) {
         const int64_t end = n - first < SMOOTHED ? n : first + SMOOTHED;
         int32_t products[SMOOTHED]; /* first: then several are divided at once */
@@ -636,8 +647,8 @@ static int64_t until(const double *bounds, int64_t count, double bound) {
 
 /* Fill a heap with the k largest sums of distinct items that some lists touch, 0 for fewer; 0 if there are too many
    that were among them. An item that was looked at has its sum negated for that time. */
-static int best_sums(float *sums, const double *base, const part_t *lists, const int64_t *order, int64_t to, double *heap,
-                     int64_t k, int64_t *looked_at, int64_t room) {
+static int best_sums(float *sums, const double *base, const part_t *lists, const int64_t *order, int64_t to,
+                     double *heap, int64_t k, int64_t *looked_at, int64_t room) {
     int64_t count = 0;
     for (int64_t i = 0; i < k; i++) heap[i] = 0.0;
     for (int64_t i = 0; i < to && count < room; i++) {
@@ -653,8 +664,8 @@ static int best_sums(float *sums, const double *base, const part_t *lists, const
     return count < room;
 }
 
-/* The touched items whose sum is at most `bound` below the k-th: how many, more than `room` if that is too many. All sums
-   of touched items become 0 again. */
+/* The touched items whose sum is at most `bound` below the k-th: how many, more than `room` if that is too many. All
+   sums of touched items become 0 again. */
 static int64_t near_best(float *sums, const double *base, const part_t *lists, const int64_t *order, int64_t to,
                          double bound, double *heap, int64_t k, int64_t *near_ids, double *near_sums, int64_t room) {
     int64_t count = 0;
@@ -729,7 +740,7 @@ static inline int64_t count_of(const rule_t *rule, int64_t item, int64_t p) {
     return (double)count / (double)rule->totals[item] > (double)(2 * rule->cf[feature]) / rule->all ? count : 0;
 }
 
-/* ||w_i|| of an item; negative if it is DAMAGED, or UNKNOWN. */
+/* ||w_i|| of an item (models/values.py, norms_of); negative if it is DAMAGED, or UNKNOWN. */
 static double norm_of(const rule_t *rule, int64_t item) {
     double sum = 0;
     if (item < 0 || item >= rule->n_items || rule->starts[item] < 0 || rule->ends[item] > rule->size) return DAMAGED;
@@ -741,18 +752,18 @@ static double norm_of(const rule_t *rule, int64_t item) {
     return sqrt(sum / rule->unit);
 }
 
-/* 1 / ((1-b) pivot + b ||w_i||); 0 for an item without weights. */
+/* 1 / ((1-b) pivot + b ||w_i||) (models/values.py, scales); 0 for an item without weights. */
 static double scale_of(const rule_t *rule, double norm) {
     return norm > 0 ? 1.0 / ((1 - rule->slope) * rule->pivot + rule->slope * norm) : 0.0;
 }
 
-/* x_ij of an entry that exists. */
+/* x_ij of an entry that exists (models/values.py, RuleStatistics.values_of). */
 static inline double value_of(const rule_t *rule, int64_t p, int64_t count, double scale) {
     return rounded(rule->logs[count] * rule->factors[rule->df[rule->ids[p]]] * scale);
 }
 
-/* x_ij of all entries of some lists (models/values.py): those above 0, and how many each list has. The number of all,
-   or UNKNOWN for a count without a logarithm.
+/* x_ij of all entries of some lists (models/values.py, RuleStatistics.values_of): those above 0, and how many each list
+   has. The number of all, or UNKNOWN for a count without a logarithm.
 
        x_ij = min(1, (1 + ln tf_ij) factor_j scale_i)  if  tf_ij / L_i > threshold_j, rounded to the lattice
 
@@ -788,8 +799,8 @@ ENTRY int64_t setsearch_values(const int64_t *lists, int64_t n_lists, int64_t by
     return n;
 }
 
-/* sum_j w_ij^2 of each item (models/values.py), in whole multiples of a unit, which sums keep exactly: 0, or UNKNOWN for
-   a count without a logarithm.
+/* sum_j w_ij^2 of each item (models/values.py, norms_of), in whole multiples of a unit, which sums keep exactly: 0, or
+   UNKNOWN for a count without a logarithm.
 
        w_ij^2 = factor_square_j log_square_tf, rounded,  if  tf_ij / L_i > threshold_j */
 ENTRY int64_t setsearch_squares(int64_t n_items, const int64_t *starts, const int64_t *ends, const uint32_t *ids,
@@ -812,14 +823,15 @@ ENTRY int64_t setsearch_squares(int64_t n_items, const int64_t *starts, const in
     return 0;
 }
 
-/* The norms of some items (models/values.py); UNKNOWN for a count without a logarithm. */
+/* The norms of some items (models/values.py, norms_of); UNKNOWN for a count without a logarithm. */
 ENTRY int64_t setsearch_norms(const rule_t *rule, const int64_t *items, int64_t count, double *norms) {
     for (int64_t i = 0; i < count; i++)
         if ((norms[i] = norm_of(rule, items[i])) < 0) return (int64_t)norms[i];
     return 0;
 }
 
-/* The entries of some items with values above 0, which have room, and how many each has: the number of all, or UNKNOWN. */
+/* The entries of some items with values above 0 (models/values.py, RuleStatistics.values_of), which have room, and how
+   many each has: the number of all, or UNKNOWN. */
 ENTRY int64_t setsearch_items(const rule_t *rule, const int64_t *items, int64_t count, uint32_t *ids, float *values,
                               int64_t *lengths) {
     int64_t n = 0;
@@ -839,12 +851,12 @@ ENTRY int64_t setsearch_items(const rule_t *rule, const int64_t *items, int64_t 
     return n;
 }
 
-/* The entries of some lists of features whose shares tf_ij / L_i are near the threshold of the feature: how many, at most `room`,
-   and all their items, places among the lists, and shares. */
+/* The entries of some lists of features whose shares tf_ij / L_i are near the threshold of the feature: how many, at
+   most `room`, and all their items, places among the lists, and shares. */
 ENTRY int64_t setsearch_close(const int64_t *lists, int64_t n_lists, const int64_t *starts, const int64_t *ends,
-                              const uint32_t *ids, const void *counts, int64_t count_bytes, int64_t size, int64_t n_items,
-                              const int64_t *totals, const double *thresholds, double near, int64_t room, int64_t *items,
-                              int64_t *features, double *shares) {
+                              const uint32_t *ids, const void *counts, int64_t count_bytes, int64_t size,
+                              int64_t n_items, const int64_t *totals, const double *thresholds, double near,
+                              int64_t room, int64_t *items, int64_t *features, double *shares) {
     int64_t found = 0;
     for (int64_t l = 0; l < n_lists; l++) {
         const double threshold = thresholds[lists[l]], margin = near * threshold;
@@ -893,8 +905,9 @@ static int add_new(const rule_t *rule, int64_t id, const double *weights, int64_
     return 0;
 }
 
-/* The middle one of the seeds' scores if each is left out, INFINITY if nobody asks; and how many others are above it: if that
-   is more than `most`, any number above `most`; else the same or a larger one up to `most`; UNSURE if it is unknown. */
+/* The middle one of the seeds' scores if each is left out, INFINITY if nobody asks; and how many others are above it:
+   if that is more than `most`, any number above `most`; else the same or a larger one up to `most`; UNSURE if it is
+   unknown. */
 typedef struct {
     double bound, most;
     int64_t above;
@@ -912,9 +925,9 @@ typedef struct {
     int64_t room; /* of near_ids and near_sums */
 } pruning_t;
 
-/* How lists differ from what they are now, if they are older: a value is x (1 +- share) +- step, but for the items that are
-   apart, which ascend. `df`: how many items the list of each feature has now; NULL if no list is older. `rule`: of the
-   values of now. */
+/* How lists differ from what they are now, if they are older: a value is x (1 +- share) +- step, but for the items that
+   are apart, which ascend. `df`: how many items the list of each feature has now; NULL if no list is older. `rule`: of
+   the values of now. */
 typedef struct {
     const int64_t *df;
     double share, step;
@@ -945,10 +958,11 @@ static double order_lists(const part_t *lists, double norm, const drift_t *drift
     return sqrt(below) * norm * ROUNDING + drifted;
 }
 
-/* The best of n_near candidates by their exact scores: those whose sums reach `reached`, and change by `bound` at most. */
-static int64_t rescore(const double *base, const part_t *lists, const int64_t *active, const part_t *items, const rule_t *rule,
-                       int64_t n_features, int64_t n_near, double reached, double bound, const pruning_t *memory,
-                       best_t *best) {
+/* The best of n_near candidates by their exact scores: of those whose sums reach `reached`, and change by at most
+   `bound`. */
+static int64_t rescore(const double *base, const part_t *lists, const int64_t *active, const part_t *items,
+                       const rule_t *rule, int64_t n_features, int64_t n_near, double reached, double bound,
+                       const pruning_t *memory, best_t *best) {
     double *weights = memory->weights;
     for (int64_t j = 0; j < lists->n_lists; j++) {
         if (active[j] < 0 || active[j] >= n_features) return DAMAGED;
@@ -962,7 +976,8 @@ static int64_t rescore(const double *base, const part_t *lists, const int64_t *a
         if (sum < reached || sum + bound < least(best)) continue;
         const int64_t id = memory->near_ids[i];
         const int is_new = rule && !has_values(items, items->starts[id], items->ends[id]);
-        added = is_new ? add_new(rule, id, weights, n_features, &score) : add_own(items, id, weights, n_features, &score);
+        added = is_new ? add_new(rule, id, weights, n_features, &score)
+                       : add_own(items, id, weights, n_features, &score);
         if (added >= 0) offer(best, id, score);
     }
     for (int64_t j = 0; j < lists->n_lists; j++) weights[active[j]] = 0.0;
@@ -970,11 +985,12 @@ static int64_t rescore(const double *base, const part_t *lists, const int64_t *a
     return added < 0 ? added : best->count;
 }
 
-/* Add lists from the place `last` on to sums until they tell whether more than `most` items are above a bound: an item that
-   is above by more than the others take away surely is, one that is below by more than they change surely is not. What was
-   added; `above` is the least number that is more than `most`, or the largest one that is not, if that is known. */
-static int64_t add_until_told(float *restrict sums, int64_t n, const part_t *lists, double norm, const pruning_t *memory,
-                              int64_t last, middle_t *middle) {
+/* Add lists from the place `last` on to sums until they tell whether more than `most` items are above a bound: an item
+   that is above by more than the others take away surely is, one that is below by more than they change surely is not.
+   What was added; `above` is the least number that is more than `most`, or the largest one that is not, if that is
+   known. */
+static int64_t add_until_told(float *restrict sums, int64_t n, const part_t *lists, double norm,
+                              const pruning_t *memory, int64_t last, middle_t *middle) {
     const int64_t count = lists->n_lists, *order = memory->order;
     const double *bounds = memory->bounds, near = margin_of(middle->bound);
     for (;;) {
@@ -982,7 +998,8 @@ static int64_t add_until_told(float *restrict sums, int64_t n, const part_t *lis
         for (int64_t i = last; i < count; i++)
             below += lists->weights[order[i]] < 0 ? lists->weights[order[i]] * lists->weights[order[i]] : 0;
         const double taken = sqrt(below) * norm * ROUNDING + bounds[count];
-        const float surely = (float)(middle->bound + near + taken), perhaps = (float)(middle->bound - near - bounds[last]);
+        const float surely = (float)(middle->bound + near + taken);
+        const float perhaps = (float)(middle->bound - near - bounds[last]);
         int32_t sure = 0, possible = 0;
         for (int64_t i = 0; i < n; i++) sure += sums[i] > surely, possible += sums[i] > perhaps;
         const int are_many = surely >= 0 && sure > middle->most; /* ids without an item have a sum of 0 */
@@ -999,12 +1016,13 @@ static int64_t add_until_told(float *restrict sums, int64_t n, const part_t *lis
 typedef struct {
     part_t by_feature, by_item; /* without weights */
     const int64_t *stored;      /* the lengths of the lists of features before values decide */
-    const uint16_t *short_ones; /* the same, SHORT for those that are not less: most are, and four times as many are in the cache */
+    const uint16_t *short_ones; /* the same, SHORT for those that are not less: of these more are in the cache */
     double coefficient, norm;   /* no item's values have a larger Euclidean norm; 0: some items have none yet */
     drift_t drift;              /* of the lists by feature */
 } field_t;
 
-/* Add the items that are apart, unless they are excluded, to the candidates, whatever their sums are; how many there are. */
+/* Add the items that are apart, unless they are excluded, to the candidates, whatever their sums are; how many there
+   are. */
 static int64_t add_apart(const ids_t *apart, const double *base, int64_t n, const ids_t *excluded, int64_t n_near,
                          const pruning_t *memory) {
     for (int64_t i = 0, without = 0; i < apart->count && apart->ids[i] < n; i++) {
@@ -1028,9 +1046,10 @@ static int set_left_out(float *sums, int64_t n, const ids_t *excluded, const ids
     }
 }
 
-/* The best of all items that lists touch, by their exact scores, if these are few, as prune has them: all others score 0. */
-static int64_t find_touched(const double *base, int64_t n, const part_t *lists, const int64_t *active, const field_t *field,
-                            const ids_t *excluded, const pruning_t *memory, best_t *best) {
+/* The best of all items that lists touch, as prune has them, by their exact scores, if these items are few: all others
+   score 0. */
+static int64_t find_touched(const double *base, int64_t n, const part_t *lists, const int64_t *active,
+                            const field_t *field, const ids_t *excluded, const pruning_t *memory, best_t *best) {
     const ids_t *apart = &field->drift.apart;
     int64_t count = 0, found = 0;
     set_left_out(memory->sums, n, excluded, apart, -INFINITY);
@@ -1048,8 +1067,8 @@ static int64_t find_touched(const double *base, int64_t n, const part_t *lists, 
     count = count < memory->room ? add_apart(apart, base, n, excluded, count, memory) : memory->room + 1;
     if (count > memory->room) return UNSURE;
     best->filled = best->count = 0, best->crowd = -INFINITY;
-    found = rescore(base, lists, active, &field->by_item, field->drift.rule, field->by_feature.n_lists, count, -INFINITY,
-                    INFINITY, memory, best);
+    found = rescore(base, lists, active, &field->by_item, field->drift.rule, field->by_feature.n_lists, count,
+                    -INFINITY, INFINITY, memory, best);
     return found >= 0 && !(least(best) > 0) ? UNSURE : found;
 }
 
@@ -1108,7 +1127,8 @@ static int64_t prune(const double *base, int64_t n, const part_t *lists, const i
     if (sure) n_near = add_apart(apart, base, n, excluded, n_near, memory);
     if (!sure || n_near > room) return UNSURE;
     const double reached = heap[0] - bound;
-    return rescore(base, lists, active, items, field->drift.rule, field->by_feature.n_lists, n_near, reached, bound, memory, best);
+    return rescore(base, lists, active, items, field->drift.rule, field->by_feature.n_lists, n_near, reached, bound,
+                   memory, best);
 }
 
 /* ---- Near-duplicates ---- */
@@ -1126,8 +1146,10 @@ static int64_t n_shared(const uint32_t *ids, int64_t p, int64_t end, int64_t q, 
     return count;
 }
 
-/* Whether two lists are nearly the same: both have `alike` of the ids that one of them has, and `least` of these. */
-static int are_alike(const uint32_t *ids, int64_t p, int64_t end, int64_t q, int64_t other_end, double alike, int64_t least) {
+/* Whether two lists are nearly the same (search/near_duplicates.py, _are_alike): both have `alike` of the ids that one
+   of them has, and `least` of these. */
+static int are_alike(const uint32_t *ids, int64_t p, int64_t end, int64_t q, int64_t other_end, double alike,
+                     int64_t least) {
     const double n_one = (double)(end - p), n_other = (double)(other_end - q);
     const double fewer = n_one < n_other ? n_one : n_other, more = n_one + n_other - fewer;
     if (fewer < (double)least || fewer < alike * more) return 0;
@@ -1136,8 +1158,9 @@ static int are_alike(const uint32_t *ids, int64_t p, int64_t end, int64_t q, int
     return both >= alike * (n_one + n_other - both);
 }
 
-/* Near-duplicates (search/near_duplicates.py): which earlier item each is nearly the same as, -1 for none; at most `back` of those
-   before that are the same as none are compared. Lists are those of items. `same`, `firsts`: `count` numbers each. */
+/* Near-duplicates (search/near_duplicates.py, _compared): which earlier item each is nearly the same as, -1 for none;
+   at most `back` of those before that are the same as none are compared. Lists are those of items. `same`, `firsts`:
+   `count` numbers each. */
 ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t *ids, int64_t size, int64_t n_lists,
                              const int64_t *starts, const int64_t *ends, double alike, int64_t least, int64_t back,
                              int64_t *same, int64_t *firsts) {
@@ -1168,7 +1191,8 @@ ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t
 
 /* The numbers of a question by lift. */
 typedef struct {
-    double n_items, given, strength, rarity, budget, feedback, weight; /* n, N of the seeds, ..., and that of an item that joins */
+    double n_items, given, strength, rarity, budget, feedback; /* n, N of the seeds, k, r, b, ... */
+    double weight; /* of an item that joins */
     double flat;  /* none joins if the last of as many of the best ones has more than this share of the first score */
     double alike; /* the share of features that items have in common which are nearly the same; 0 if none are */
     double unlike, few; /* the share of the others, and the number, that may be above the middle seed; 0: not asked */
@@ -1177,9 +1201,9 @@ typedef struct {
     int64_t words, deepest; /* that these items have at least; times `joining`, items that are looked at */
 } question_t;
 
-/* A model whose weights depend on how many of the seeds have a feature, and on its rank, alone: features of equal document
-   frequency have the same, and larger frequencies larger ones. Row 0 has what a feature adds that no seed has, as a part of
-   the base, at most 0; row c what it adds beyond that if c seeds have it, at least 0. */
+/* A model whose weights depend on how many of the seeds have a feature, and on its rank, alone: features of equal
+   document frequency have the same, and larger frequencies larger ones. Row 0 has what a feature adds that no seed has,
+   as a part of the base, at most 0; row c what it adds beyond that if c seeds have it, at least 0. */
 typedef struct {
     const double *weights, *constants; /* what entries and what all items get, in rows of n_ranks */
     const int32_t *ranks;              /* of features */
@@ -1194,9 +1218,10 @@ typedef struct {
     double *sums; /* of all items, if these are wanted instead of the best ones */
     neighbors_t near; /* none if their count is 0 */
     prior_t prior;    /* of the best items, as neighbors are; without items there is none */
-    const part_t *texts; /* NULL, or for each field the examples that are no items: lists of features with float32 values; their weights */
+    const part_t *texts; /* NULL, or for each field the lists, with float32 values, of examples that are texts */
     const table_t *table; /* NULL: by lift */
-    int64_t n_seeds, n_excluded, once, weighs; /* whether seeds that are nearly the same count once; and how they weigh is told */
+    int64_t n_seeds, n_excluded;
+    int64_t once, weighs; /* whether seeds that are nearly the same count once, and whether weights are told */
 } asked_t;
 
 /* Memory of a thread for a field; room for all its features, and one more. */
@@ -1244,7 +1269,7 @@ static double exponent_of(const question_t *question, double given) {
     return question->rarity ? question->rarity * log(given > 1 ? given : 1.0) : 0.0;
 }
 
-/* v_j over s_j / N of a feature that examples of weight c_j of N have, and d items. */
+/* v_j over s_j / N of a feature that examples of weight c_j of N have, and d items (models/lift.py, Lift.query). */
 static double factor(const question_t *question, double exponent, double total, double having, double d) {
     const double p = d / question->n_items, strength = question->strength;
     const double beyond_one = (having - total * p) / p / (strength + total);
@@ -1296,9 +1321,9 @@ static inline double units_of(const question_t *question, factors_t *factors, do
     return sum * *of_feature;
 }
 
-/* The features of the examples: c_j and s_j, what their lists cost, and with `factors` their weights by document frequencies
-   before values decide; all that they cost together. Lists ascend, so features that lie near each other are looked at
-   together: their sums stay in the processor's nearest cache. */
+/* The features of the examples: c_j and s_j (search/weights.py, _seeds), what their lists cost, and with `factors`
+   their weights by document frequencies before values decide; all that they cost together. Lists ascend, so features
+   that lie near each other are looked at together: their sums stay in the processor's nearest cache. */
 static int gather(const field_t *field, const question_t *question, const part_t *texts, factors_t *factors,
                   const memory_t *memory, weighed_t *own, double *cost) {
     const int64_t n_features = field->by_feature.n_lists, count = memory->n_examples + (texts ? texts->n_lists : 0);
@@ -1325,7 +1350,8 @@ static int gather(const field_t *field, const question_t *question, const part_t
         if (!is_more) break;
         if (first < behind || first == n_features) return DAMAGED;
         behind = first + NEAR_EACH_OTHER;
-        const uint32_t begins = (uint32_t)first, room = (uint32_t)(behind < n_features ? NEAR_EACH_OTHER : n_features - first);
+        const uint32_t begins = (uint32_t)first;
+        const uint32_t room = (uint32_t)(behind < n_features ? NEAR_EACH_OTHER : n_features - first);
         for (int64_t e = 0; e < count; e++) {
             const example_t example = example_at(field, texts, memory, e);
             const uint32_t *ids = example.part->ids;
@@ -1356,10 +1382,10 @@ static int gather(const field_t *field, const question_t *question, const part_t
     return 0;
 }
 
-/* The largest rounded weight that does not count any more, of those of a bin and what comes before it, if the strongest
-   features may cost `most` together: 0 if all positive ones do. */
-static double least_weight(const weighed_t *own, const int64_t *costs, int64_t before, double scale, int bin, int64_t most,
-                           double *keys, int64_t *kept) {
+/* The largest rounded weight that does not count (search/limits.py, _least), of those of a bin and what comes before
+   it, if the strongest features may cost `most` together: 0 if all positive ones do. */
+static double least_weight(const weighed_t *own, const int64_t *costs, int64_t before, double scale, int bin,
+                           int64_t most, double *keys, int64_t *kept) {
     int64_t count = 0;
     for (int64_t j = 0; j < own->count; j++) {
         if (!(own->weights[j] > 0) || costs[j] > most || (int)(own->weights[j] * scale) != bin) continue;
@@ -1371,8 +1397,8 @@ static double least_weight(const weighed_t *own, const int64_t *costs, int64_t b
     return 0.0;
 }
 
-/* Leave the features that always count, and the strongest of the others: `most` is what they may cost. Bins tell which
-   weights lie near the last one, so that only these are sorted. */
+/* Leave the features that always count, and the strongest of the others (search/limits.py, _strongest): `most` is what
+   they may cost. Bins tell which weights lie near the last one, so that only these are sorted. */
 static int keep_strongest(weighed_t *own, int64_t *costs, int64_t most, const pruning_t *memory) {
     const int some_always = own->n_always > 0;
     int64_t spent[BINS] = {0}, before = 0, count = 0;
@@ -1388,7 +1414,8 @@ static int keep_strongest(weighed_t *own, int64_t *costs, int64_t most, const pr
     for (int64_t j = 0; j < own->count; j++) {
         kept[count] = j;
         count += (costs[j] <= most) & (own->weights[j] > least_one);
-        if (some_always && own->have[2 * own->features[j]] != 0.0 && (count == 0 || kept[count - 1] != j)) kept[count++] = j;
+        if (some_always && own->have[2 * own->features[j]] != 0.0 && (count == 0 || kept[count - 1] != j))
+            kept[count++] = j;
     }
     for (int64_t i = 0; i < count; i++) {
         const int64_t j = kept[i];
@@ -1408,7 +1435,8 @@ static int keep_strongest(weighed_t *own, int64_t *costs, int64_t most, const pr
     return sure ? 0 : UNSURE;
 }
 
-/* The weights of a field, and the sums of positive and of negative ones, which are added to `sums`. */
+/* The weights of a field (search/weights.py, seed_weights), and the sums of positive and of negative ones, which are
+   added to `sums`. */
 static int weigh(const field_t *field, const question_t *question, int64_t most, const memory_t *memory, weighed_t *own,
                  const part_t *texts, factors_t *factors, double sums[2]) {
     double cost = 0;
@@ -1443,7 +1471,8 @@ static double least_of_field(const weighed_t *own) {
     return least;
 }
 
-/* What a second pass may cost; the strongest features of the first one, which always count (search/passes.py). */
+/* What a second pass may cost; the strongest features of the first one, which always count (search/passes.py,
+   second_pass). */
 static int64_t second_limit(const field_t *field, const question_t *question, const memory_t *memory, weighed_t *own) {
     const int64_t k = question->own < own->count ? question->own : own->count;
     double *strongest = memory->pruning.keys, cost = 0;
@@ -1470,8 +1499,9 @@ static int64_t entry_of(const uint32_t *ids, int64_t p, int64_t end, int64_t fea
     return p;
 }
 
-/* Add to the scores of the seeds what they have in a field, if the others are the set (search/cutoff.py). What one seed
-   alone has does not count; what several have is searched in the list of each, as few features of long lists are left. */
+/* Add to the scores of the seeds what they have in a field, if the others are the set (search/cutoff.py,
+   leave_one_out_scores). What one seed alone has does not count; what several have is searched in the list of each, as
+   few features of long lists are left. */
 static void leave_out(const field_t *field, const question_t *question, const memory_t *memory, const weighed_t *own,
                       int64_t n_seeds, double *scores) {
     const float *values = field->by_item.values;
@@ -1497,7 +1527,8 @@ static void leave_out(const field_t *field, const question_t *question, const me
 
 /* ---- Groups among the seeds (search/groups.py) ---- */
 
-/* s, how alike items are (search/groups.py): count * count numbers. 1, or 0 if some have no values yet, or DAMAGED. */
+/* s, how alike items are (search/groups.py, likeness): count * count numbers. 1, or 0 if some have no values yet, or
+   DAMAGED. */
 static int find_likeness(const field_t *field, const question_t *question, const int64_t *items, int64_t count,
                          double *have, double *alike) {
     const part_t *lists = &field->by_item;
@@ -1527,9 +1558,9 @@ static int find_likeness(const field_t *field, const question_t *question, const
     return 1;
 }
 
-/* Whether the best items are surely like both of any two groups of the seeds that may be the farthest apart, but for the
-   last bits (search/groups.py): 1, and a bit for each seed, from 2 on, of a group that is not heard. `items`: `n` seeds,
-   and LEADERS of the best. */
+/* Whether the best items are surely like both of any two groups of the seeds that may be the farthest apart, but for
+   the last bits (search/groups.py, find_groups): 1, and a bit for each seed, from 2 on, of a group that is not heard.
+   `items`: `n` seeds, and LEADERS of the best. */
 static int are_together(const double *alike, int64_t n) {
     double apart[1 << (MOST_DIVIDED - 1)], least = INFINITY;
     const int64_t count = n + LEADERS;
@@ -1590,8 +1621,8 @@ static double middle_of(const double *scores, int64_t count, double *sorted, int
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-/* Some items at equal steps of those that exist, in room for SOME: how many. Ids without an item do not count, so that an
-   index answers as a fresh one. */
+/* Some items at equal steps of those that exist, in room for SOME: how many. Ids without an item do not count, so that
+   an index answers as a fresh one. */
 static int64_t some_items(const double *base, int64_t n, double n_items, int64_t *ids) {
     int64_t existing = n_items == (double)n ? n : 0, count = 0;
     for (int64_t id = 0; id < n && existing < n; id++) existing += base[id] > -INFINITY;
@@ -1602,8 +1633,9 @@ static int64_t some_items(const double *base, int64_t n, double n_items, int64_t
     return count;
 }
 
-/* Whether the seeds surely share little: more of some items than may score above the middle seed that is left out. 1 or -1
-   for surely not, or 0 where last bits decide or one of these items has no values yet. */
+/* Whether the seeds surely share little (search/groups.py, _share_little): more of some items than may score above the
+   middle seed that is left out. 1 or -1 for surely not, or 0 where last bits decide or one of these items has no values
+   yet. */
 static int share_little(const field_t *field, const double *base, int64_t n, const question_t *question,
                         const ids_t *excluded, weighed_t *own, const double *left_out, int64_t n_seeds) {
     const part_t *items = &field->by_item;
@@ -1633,7 +1665,8 @@ static int share_little(const field_t *field, const double *base, int64_t n, con
     return known && (double)(above + near) * ROUNDING < few ? -1 : 0;
 }
 
-/* Whether the seeds surely fall into no groups, by the best items, in order: those of documents, which may be copies. */
+/* Whether the seeds surely fall into no groups (search/groups.py, find_groups), by the best items, in order: those of
+   documents, which may be copies. */
 static int are_one_set(const field_t *field, int64_t n_fields, const question_t *question, const memory_t *memory,
                        weighed_t *own, int64_t n_seeds, const int64_t *ids, const double *scores, int64_t found) {
     int64_t items[MOST_DIVIDED + LEADERS];
@@ -1692,12 +1725,13 @@ static int64_t weigh_all(const field_t *fields, int64_t n_fields, const question
     return sums[0] + sums[1] < LEAST_SUM ? UNSURE : size; /* they would be scaled */
 }
 
-/* One pass: the weights of all fields, and the best items; or else the sums of all, and how many others are above 0. With
-   `left_out`, the scores of the `n_seeds` seeds without each other, and how many others are above the middle one. `taken`:
-   by the base. */
+/* One pass: the weights of all fields, and the best items; or else the sums of all, and how many others are above 0.
+   With `left_out`, the scores of the `n_seeds` seeds without each other, and how many others are above the middle one.
+   `taken`: by the base. */
 static int64_t pass(const field_t *fields, int64_t n_fields, const double *base, double taken, int64_t n,
                     const question_t *question, const int64_t *limits, const ids_t *excluded, const memory_t *memory,
-                    weighed_t *weighed, best_t *best, double *all_sums, int64_t n_seeds, double *left_out, int64_t *above) {
+                    weighed_t *weighed, best_t *best, double *all_sums, int64_t n_seeds, double *left_out,
+                    int64_t *above) {
     middle_t middle = {INFINITY, 0, UNSURE};
     double sums[2] = {0, 0};
     const int64_t size = weigh_all(fields, n_fields, question, limits, memory, weighed, sums);
@@ -1706,7 +1740,8 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
     const int is_older = fields->drift.df != NULL;
     if (is_older && (all_sums || n_fields > 1)) return UNSURE;
     for (int64_t e = 0; left_out && e < n_seeds; e++) left_out[e] = 0.0;
-    for (int64_t f = 0; left_out && f < n_fields; f++) leave_out(fields + f, question, memory, weighed + f, n_seeds, left_out);
+    for (int64_t f = 0; left_out && f < n_fields; f++)
+        leave_out(fields + f, question, memory, weighed + f, n_seeds, left_out);
     if (left_out) middle = find_middle(question, excluded->count, memory, n_seeds, left_out);
     if (all_sums) {
         memcpy(all_sums, base, (size_t)n * sizeof *base);
@@ -1721,7 +1756,8 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
     if (is_older && found < 0) return found;
     if (found == UNSURE) {
         best->filled = best->count = 0, best->crowd = -INFINITY;
-        found = find_best(base, n, memory->parts, n_fields, excluded, &NONE, limit, memory->places, memory->block, best);
+        found = find_best(base, n, memory->parts, n_fields, excluded, &NONE, limit, memory->places, memory->block,
+                          best);
     }
     if (middle.above == UNSURE && middle.bound < INFINITY && found > 0)
         middle.above = best->heap[0] > middle.bound
@@ -1753,14 +1789,15 @@ static int are_copies(const part_t *items, const question_t *question, int64_t o
                      question->alike, question->words);
 }
 
-/* Whether an item is nearly the same as an example, by the features of the first field. */
+/* Whether an item is nearly the same as an example by the features of the first field (search/passes.py, different). */
 static int is_copy(const part_t *items, const question_t *question, const memory_t *memory, int64_t id) {
     for (int64_t e = 0; question->alike && e < memory->n_examples; e++)
         if (are_copies(items, question, id, memory->examples[e])) return 1;
     return 0;
 }
 
-/* Whether examples are nearly the same: 0, or COPIES, or UNSURE if some have no values yet. */
+/* Whether examples are nearly the same (search/examples.py, once_each): 0, or COPIES, or UNSURE if some have no values
+   yet. */
 static int have_copies(const part_t *items, const question_t *question, const memory_t *memory) {
     for (int64_t e = 0; e < memory->n_examples; e++) {
         const int64_t id = memory->examples[e];
@@ -1772,8 +1809,8 @@ static int have_copies(const part_t *items, const question_t *question, const me
     return 0;
 }
 
-/* Let the best items of a first pass join the examples, in the order of their scores, but for copies of examples. UNSURE
-   for equal scores of items that differ: their names would decide. */
+/* Let the best items of a first pass join the examples (search/passes.py, _joining_items), in the order of their
+   scores, but for copies of examples. UNSURE for equal scores of items that differ: their names would decide. */
 static int join(const field_t *fields, int64_t n_fields, const question_t *question, memory_t *memory,
                 const int64_t *ids, const double *scores, int64_t count) {
     const part_t *items = &fields->by_item;
@@ -1790,18 +1827,18 @@ static int join(const field_t *fields, int64_t n_fields, const question_t *quest
     return 0;
 }
 
-/* The answer to a question by lift: the seeds' weights, the best items, and again with those among the examples that join.
-   The k best items in order, fewer if there are; or all that equal the k-th and those before, in no order: then the count
-   is above k. UNSURE where numpy must be asked: for a list without values, tiny or inexact sums, a weight in the middle of
-   two, or if names decide which items join; COPIES if seeds are nearly the same, where this is asked; DAMAGED leaves memory
-   that must not be used again.
+/* The answer to a question by lift (search/passes.py, Weighing.two_passes): the seeds' weights, the best items, and
+   again with those among the examples that join. The k best items in order, fewer if there are; or all that equal the
+   k-th and those before, in no order: then the count is above k. UNSURE where numpy must be asked: for a list without
+   values, tiny or inexact sums, a weight in the middle of two, or if names decide which items join; COPIES if seeds are
+   nearly the same, where this is asked; DAMAGED leaves memory that must not be used again.
 
-   `memory` has the seeds and their weights; what joined follows them. It says whether they are one set. `weighed`:
-   the features of each field, and their weights. With sums the sums of all items are there, and no best ones. `without`:
+   `memory` has the seeds and their weights; what joined follows them. It says whether they are one set. `weighed`: the
+   features of each field, and their weights. With sums the sums of all items are there, and no best ones. `without`:
    those who do not join, and are none of the best. Where neighbors count, scores are smoothed, but for the sums; and
-   with a prior it is added last; the same of `left_out`. `limits` has room for a number a field. `left_out` gets the score of
-   each seed if the others, and what joined them, are the set: but for the last bits of its logarithms, and NAN where
-   nobody will ask for it; and `above` how many others are above the middle one of these, as middle_t has it. */
+   with a prior it is added last; the same of `left_out`. `limits` has room for a number a field. `left_out` gets the
+   score of each seed if the others, and what joined them, are the set: but for the last bits of its logarithms, and NAN
+   where nobody will ask for it; and `above` how many others are above the middle one of these, as middle_t has it. */
 static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, const ids_t *without,
                       memory_t *memory, weighed_t *weighed, int64_t *limits, double *left_out, int64_t *above,
                       int64_t *ids, double *scores, int64_t room) {
@@ -1818,8 +1855,8 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
     const double taken = asked->choosing == base ? 0.0 : taken_by(asked->choosing, n);
     for (int64_t k = question->joining; k; k *= DEEPER) {
         best = (best_t){k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
-        const int64_t found = pass(fields, n_fields, asked->choosing, taken, n, question, limits, without, memory, weighed,
-                                   &best, NULL, 0, NULL, NULL);
+        const int64_t found = pass(fields, n_fields, asked->choosing, taken, n, question, limits, without, memory,
+                                   weighed, &best, NULL, 0, NULL, NULL);
         if (found < 0 || is_crowded(&best)) return found < 0 ? found : UNSURE;
         sort_down(scores, ids, found);
         if (fields->drift.df && (memory->missing = put_missing_first(&fields->by_item, ids, found))) return MISSING;
@@ -1851,15 +1888,19 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
                                             leaves_out ? left_out : NULL, smoothed + n, memory->block, &best);
         memory->least = -INFINITY; /* nobody asks */
         if (count < 0 || is_crowded(&best)) return count < 0 ? count : UNSURE;
-        const double middle = leaves_out ? find_middle(question, without->count, memory, n_seeds, left_out).bound : INFINITY;
+        const double middle =
+            leaves_out ? find_middle(question, without->count, memory, n_seeds, left_out).bound : INFINITY;
         if (middle < INFINITY) *above = n_above(sums, n, middle);
         sort_down(scores, ids, count);
         return count;
     }
     sort_down(scores, ids, found);
-    if (fields->drift.df && may_be_groups && (memory->missing = put_missing_first(&fields->by_item, ids, found < LEADERS ? found : LEADERS)))
+    const int64_t leading = found < LEADERS ? found : LEADERS;
+    if (fields->drift.df && may_be_groups &&
+        (memory->missing = put_missing_first(&fields->by_item, ids, leading)))
         return MISSING;
-    if (!asked->texts) memory->together = are_one_set(fields, n_fields, question, memory, weighed, n_seeds, ids, scores, found);
+    if (!asked->texts)
+        memory->together = are_one_set(fields, n_fields, question, memory, weighed, n_seeds, ids, scores, found);
     if (memory->together < 0) return DAMAGED;
     if (may_be_groups && memory->together != 1) {
         const int little = share_little(fields, base, n, question, without, weighed, left_out, n_seeds);
@@ -1870,7 +1911,7 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
 
 /* ---- A model by a table (models/bernoulli.py), of one field whose entries are all 1 ---- */
 
-/* The weights of the features of the seeds, and the sum of their constants. */
+/* The weights of the features of the seeds, and the sum of their constants (models/bernoulli.py, Bernoulli.query). */
 static int look_up(const field_t *field, const table_t *table, memory_t *memory, weighed_t *own) {
     double all = 0;
     for (int64_t j = 0; j < own->count; j++) {
@@ -1885,14 +1926,15 @@ static int look_up(const field_t *field, const table_t *table, memory_t *memory,
     return all < EXACT_ONES_BELOW ? 0 : UNSURE;
 }
 
-/* As prune, from the base without common features on: what one of these adds and its part of the base together are little,
-   even if no item is scored by its long list; those that no seed has add nothing at most. The best sums get exact scores
-   first, then lists are added until few items can have better ones. */
-static int64_t prune_by_table(const double *base, int64_t n, const field_t *field, const table_t *table, const weighed_t *own,
-                              const ids_t *excluded, const memory_t *memory, best_t *best) {
+/* As prune, from the base without common features on: what one of these adds and its part of the base together are
+   little, even if no item is scored by its long list; those that no seed has add nothing at most. The best sums get
+   exact scores first, then lists are added until few items can have better ones. */
+static int64_t prune_by_table(const double *base, int64_t n, const field_t *field, const table_t *table,
+                              const weighed_t *own, const ids_t *excluded, const memory_t *memory, best_t *best) {
     const pruning_t *pruning = &memory->pruning;
     const part_t *items = &field->by_item, *all_lists = memory->parts;
-    double *const beyond = memory->block, *const bounds = pruning->bounds, *const heap = pruning->heap, *const near_sums = pruning->near_sums, all = 0;
+    double *const beyond = memory->block, *const bounds = pruning->bounds, *const heap = pruning->heap;
+    double *const near_sums = pruning->near_sums, all = 0;
     float *const sums = pruning->sums;
     const int64_t k = best->k, room = pruning->room, n_features = field->by_feature.n_lists;
     int64_t *const order = pruning->order, *const near_ids = pruning->near_ids, count = 0;
@@ -1906,7 +1948,8 @@ static int64_t prune_by_table(const double *base, int64_t n, const field_t *fiel
         const int64_t rank = table->ranks[own->features[j]], length = own->ends[j] - own->starts[j];
         beyond[j] = own->weights[j] + (rank >= table->common ? table->weights[rank] : 0);
         if (!(beyond[j] > 0)) continue;
-        all += beyond[j], pruning->keys[count] = beyond[j] * beyond[j] / (double)(length > 1 ? length : 1), order[count++] = j;
+        all += beyond[j];
+        pruning->keys[count] = beyond[j] * beyond[j] / (double)(length > 1 ? length : 1), order[count++] = j;
     }
     sort_down(pruning->keys, order, count);
     bounds[count] = 0;
@@ -1916,7 +1959,8 @@ static int64_t prune_by_table(const double *base, int64_t n, const field_t *fiel
     for (int64_t i = 0; i < k; i++) heap[i] = -INFINITY;
     int64_t n_near = near_best_of_all(sums, base, n, 0.0, heap, k, near_ids, near_sums, room);
     const int known = n_near <= room;
-    if (known && rescore(base, all_lists, own->features, items, NULL, n_features, n_near, -INFINITY, INFINITY, pruning, best) < 0)
+    if (known && rescore(base, all_lists, own->features, items, NULL, n_features, n_near, -INFINITY, INFINITY, pruning,
+                         best) < 0)
         return DAMAGED;
     const double score = least(best), lost = (double)(count + 1) * (4 * all + fabs(score)) * PRECISION;
     float reached = INFINITY;
@@ -1943,12 +1987,13 @@ static int64_t prune_by_table(const double *base, int64_t n, const field_t *fiel
     memset(sums, 0, (size_t)n * sizeof *sums);
     if (!(reached < INFINITY)) return UNSURE;
     best->filled = best->count = 0, best->crowd = -INFINITY;
-    return rescore(base, all_lists, own->features, items, NULL, n_features, n_near, -INFINITY, bounds[last] + lost, pruning, best);
+    return rescore(base, all_lists, own->features, items, NULL, n_features, n_near, -INFINITY, bounds[last] + lost,
+                   pruning, best);
 }
 
 /* The answer to a question of a model by a table, as `answer` has it. */
-static int64_t answer_by_table(const field_t *field, int64_t n, const asked_t *asked, const ids_t *without, memory_t *memory,
-                               weighed_t *own, int64_t *ids, double *scores, int64_t room) {
+static int64_t answer_by_table(const field_t *field, int64_t n, const asked_t *asked, const ids_t *without,
+                               memory_t *memory, weighed_t *own, int64_t *ids, double *scores, int64_t room) {
     best_t best = {asked->question.k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
     double size;
     memory->together = 0, memory->least = memory->constant = 0;
@@ -1964,7 +2009,8 @@ static int64_t answer_by_table(const field_t *field, int64_t n, const asked_t *a
         found = prune_by_table(asked->base, n, field, asked->table, own, without, memory, &best);
     if (found == UNSURE) {
         best.filled = best.count = 0, best.crowd = -INFINITY;
-        found = find_best(asked->base, n, memory->parts, 1, without, &NONE, INFINITY, memory->places, memory->block, &best);
+        found = find_best(asked->base, n, memory->parts, 1, without, &NONE, INFINITY, memory->places, memory->block,
+                          &best);
     }
     if (found < 0 || is_crowded(&best)) return found < 0 ? found : UNSURE;
     sort_down(scores, ids, found);
@@ -1973,19 +2019,26 @@ static int64_t answer_by_table(const field_t *field, int64_t n, const asked_t *a
 
 /* ---- Questions (core/question.py) ---- */
 
-/* The answers to questions about the same items and fields, in turn, as long as there is room for the next one: how many,
-   or DAMAGED, which leaves memory that must not be used again.
+/* The answers to questions about the same items and fields, in turn, as long as there is room for the next one: how
+   many, or DAMAGED, which leaves memory that must not be used again.
 
-   `ids` and `shares` have the seeds of all questions, ascending, and their weights; the excluded ids, which ascend, follow
-   the seeds of each. An answer is in two rows of numbers. In `ints`: how many best items there are, or why there is no
-   answer; how many joined, or are MISSING; how many others are above the middle seed; whether the seeds are one set (are_together); a
-   number of features a field, 0 unless these are told; the best items; what joined, or is MISSING; the features of each field,
-   ascending. In `reals`: the least score that an item may have; what a model by a table adds to all; the scores of the seeds that are left out, and of the best
-   items; and c_j, s_j and v_j of each field. `limits` has room for a number a field, `room` is that for best items. */
-ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, int64_t count,
-                                  const int64_t *ids, const double *shares, memory_t *memory, weighed_t *weighed,
-                                  int64_t *limits, int64_t *ints, int64_t n_ints, double *reals, int64_t n_reals,
-                                  int64_t room) {
+   `ids` and `shares` have the seeds of all questions, ascending, and their weights; the excluded ids, which ascend,
+   follow the seeds of each. `limits` has room for a number a field, `room` is that for best items. An answer is in two
+   rows of numbers, one behind the other:
+
+       ints     how many best items there are, or why there is no answer
+                how many joined, or are MISSING
+                how many others are above the middle seed
+                whether the seeds are one set (are_together)
+                a number of features for each field, 0 unless these are told
+                the best items; what joined, or is MISSING; the features of each field, ascending
+       reals    the least score that an item may have; what a model by a table adds to all
+                the scores of the seeds that are left out; those of the best items
+                c_j, s_j and v_j of each field */
+ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked,
+                                  int64_t count, const int64_t *ids, const double *shares, memory_t *memory,
+                                  weighed_t *weighed, int64_t *limits, int64_t *ints, int64_t n_ints, double *reals,
+                                  int64_t n_reals, int64_t room) {
     const int64_t *const ints_end = ints + n_ints;
     const double *const reals_end = reals + n_reals;
     int64_t n_features = 0, answered = 0;
@@ -2002,8 +2055,8 @@ ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64
         for (int64_t e = 0; e < asked->n_seeds; e++) left_out[e] = NAN;
         const int64_t found =
             asked->table ? answer_by_table(fields, n, asked, &without, memory, weighed, best, scores, room)
-                         : answer(fields, n_fields, n, asked, &without, memory, weighed, limits, left_out, ints + 2, best,
-                                  scores, room);
+                         : answer(fields, n_fields, n, asked, &without, memory, weighed, limits, left_out, ints + 2,
+                                  best, scores, room);
         if (found == DAMAGED) return DAMAGED;
         const int64_t listed = found < 0 || asked->sums ? 0 : found;
         ints[0] = found < 0 ? found : listed;
@@ -2033,12 +2086,13 @@ ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64
 
 /* ---- Why an item has its score (answers/contributions.py) ---- */
 
-/* What features, which ascend, add to the scores of some items: the features that each has, the largest amounts first; where
-   those of each end, and whether equal ones are in no order. How many, or UNSURE for lists without values, and more than
-   there is `room` for. */
-ENTRY int64_t setsearch_contributions(const part_t *lists, const int64_t *items, int64_t n_items, const int64_t *features,
-                                      const double *weights, int64_t n_features, int64_t room, int64_t *restrict lasts,
-                                      int64_t *restrict equal, int64_t *restrict found, double *restrict amounts) {
+/* What features, which ascend, add to the scores of some items (answers/contributions.py, _of_field): the features that
+   each has, the largest amounts first; where those of each end, and whether equal ones are in no order. How many, or
+   UNSURE for lists without values, and more than there is `room` for. */
+ENTRY int64_t setsearch_contributions(const part_t *lists, const int64_t *items, int64_t n_items,
+                                      const int64_t *features, const double *weights, int64_t n_features,
+                                      int64_t room, int64_t *restrict lasts, int64_t *restrict equal,
+                                      int64_t *restrict found, double *restrict amounts) {
     int64_t count = 0;
     if (lists->value_bytes != 4) return UNSURE;
     for (int64_t i = 0; i < n_items; i++) {
@@ -2048,7 +2102,8 @@ ENTRY int64_t setsearch_contributions(const part_t *lists, const int64_t *items,
         for (int64_t p = start, place = 0; p < end; p++) {
             int64_t step = 1; /* doubled up to a feature that is not below, then halved */
             for (; place + step <= n_features && features[place + step - 1] < lists->ids[p]; step *= 2) place += step;
-            for (; step; step /= 2) place += (place + step <= n_features && features[place + step - 1] < lists->ids[p]) * step;
+            for (; step; step /= 2)
+                place += (place + step <= n_features && features[place + step - 1] < lists->ids[p]) * step;
             if (place == n_features) break;
             if (features[place] != lists->ids[p]) continue;
             if (count == room) return UNSURE;
@@ -2069,8 +2124,8 @@ static double least_of_row(int64_t k, const int64_t *similarities) {
     return similarities[k - 1] ? (double)similarities[k - 1] - 0.5 : 0.5;
 }
 
-/* Put a word into a row of ids and similarities, the most similar first, equal ones by id; zeros are empty places. What the
-   next one must reach. */
+/* Put a word into a row of ids and similarities (memory/neighbors.py, _put), the most similar first, equal ones by id;
+   zeros are empty places. What the next one must reach. */
 static double put_into_row(int64_t id, int64_t similarity, int64_t k, int64_t *ids, int64_t *similarities) {
     int64_t place = k;
     for (; place; place--) {
@@ -2082,9 +2137,9 @@ static double put_into_row(int64_t id, int64_t similarity, int64_t k, int64_t *i
     return least_of_row(k, similarities);
 }
 
-/* Find the lists of the features of a word: `own` gets their ends, and `places` where each goes on. With `once` they go on
-   behind the word, and so do their starts, since the next words are larger. Whether all lists are inside their arrays; of
-   their ids nothing is looked at that is not added. */
+/* Find the lists of the features of a word: `own` gets their ends, and `places` where each goes on. With `once` they go
+   on behind the word, and so do their starts, since the next words are larger. Whether all lists are inside their
+   arrays; of their ids nothing is looked at that is not added. */
 static int begin_rows(int64_t word, int64_t once, const part_t *parts, int64_t n_parts, const uint32_t *const *features,
                       part_t *own, int64_t *places, int64_t *ends) {
     for (int64_t p = 0; p < n_parts; places += own[p].n_lists, ends += own[p].n_lists, p++) {
@@ -2119,12 +2174,13 @@ static int are_done(const part_t *parts, int64_t n_parts, const int64_t *places)
     return !left;
 }
 
-/* The k nearest of `n` words to each of `count` words (memory/neighbors.py), into their rows of `ids` and `similarities`, in
-   whole units; zeros follow where fewer are similar. `parts` have the lists of all features; `features` and `weights`, for
-   each part, those of all these words, and `lengths`, a row for each part, how many of them each word has. Each word is also
-   put into the rows of others that are in `kept`, if that is not NULL; with `once`, of those behind it, which it is compared
-   with alone: so of all words, ascending, each pair is looked at once, and the starts of lists go on. Scratch memory: `own`,
-   a part each; `places` and `ends`, one number for each feature of a word; `sums`, BLOCK; `least`, n. */
+/* The k nearest of `n` words to each of `count` words (memory/neighbors.py, _fill), into their rows of `ids` and
+   `similarities`, in whole units; zeros follow where fewer are similar. `parts` have the lists of all features;
+   `features` and `weights`, for each part, those of all these words, and `lengths`, a row for each part, how many of
+   them each word has. Each word is also put into the rows of others that are in `kept`, if that is not NULL; with
+   `once`, of those behind it, which it is compared with alone: so of all words, ascending, each pair is looked at once,
+   and the starts of lists go on. Scratch memory: `own`, a part each; `places` and `ends`, one number for each feature
+   of a word; `sums`, BLOCK; `least`, n. */
 ENTRY int64_t setsearch_nearest(const int64_t *words, int64_t count, int64_t n, const part_t *parts, int64_t n_parts,
                                 const uint32_t **features, const double **weights, const int64_t *lengths,
                                 const uint8_t *kept, int64_t once, int64_t k, double unit, part_t *own, int64_t *places,
@@ -2163,8 +2219,9 @@ ENTRY int64_t setsearch_nearest(const int64_t *words, int64_t count, int64_t n, 
 
 /* ---- Sorting and counting, for indexes and contexts (core/indexing.py) ---- */
 
-/* Sort numbers, and what comes with each, if that is not NULL: by one byte after another, from the lowest on. So equal ones
-   stay in order. Bytes that are 0 in all are left out. The other two arrays are scratch memory. */
+/* Sort numbers, and what comes with each, if that is not NULL (core/indexing.py, sort): by one byte after another, from
+   the lowest on. So equal ones stay in order. Bytes that are 0 in all are left out. The other two arrays are scratch
+   memory. */
 ENTRY int64_t setsearch_sort(int64_t n, uint64_t *numbers, int32_t *with, uint64_t *scratch, int32_t *scratch_with) {
     int64_t all_places[8][257] = {{0}}; /* of each byte */
     uint64_t *from = numbers, *to = scratch;
@@ -2191,8 +2248,9 @@ ENTRY int64_t setsearch_sort(int64_t n, uint64_t *numbers, int32_t *with, uint64
     return 0;
 }
 
-/* Pairs of a key and an item, sorted by keys: those of keys that occur `least` times or more, each as one number, the rank of
-   the key among these and `bits` bits of the item; and these keys. How many keys, and in `count` how many pairs, there are. */
+/* Pairs of a key and an item, sorted by keys (core/indexing.py, rank_keys): those of keys that occur `least` times or
+   more, each as one number, the rank of the key among these and `bits` bits of the item; and these keys. How many keys,
+   and in `count` how many pairs, there are. */
 ENTRY int64_t setsearch_rank(int64_t n, const int64_t *keys, const int32_t *items, int64_t least, int64_t bits,
                              int64_t *restrict cells, int64_t *restrict ranked, int64_t *count) {
     int64_t n_ranked = 0, kept = 0;
@@ -2206,14 +2264,17 @@ ENTRY int64_t setsearch_rank(int64_t n, const int64_t *keys, const int32_t *item
     return n_ranked;
 }
 
-/* Sorted cells, each a key and `bits` bits of an item, as entries (rank of the key, item, how often the cell occurs) of the
-   keys that have `least` items or more; and these keys. How many keys, and in `count` how many entries, there are. */
+/* Sorted cells, each a key and `bits` bits of an item (core/indexing.py, count_cells), as entries (rank of the key,
+   item, how often the cell occurs) of the keys that have `least` items or more; and these keys. How many keys, and in
+   `count` how many entries, there are. */
 ENTRY int64_t setsearch_count(int64_t n, const int64_t *cells, int64_t least, int64_t bits, int32_t *restrict lists,
                               int32_t *restrict ids, int32_t *restrict counts, int64_t *restrict keys, int64_t *count) {
     int64_t n_keys = 0, begin = 0, kept = 0; /* entries of the key that is looked at begin there */
     for (int64_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && cells[end] == cells[i];) end++;
-        lists[kept] = (int32_t)n_keys, ids[kept] = (int32_t)(cells[i] & ((INT64_C(1) << bits) - 1)), counts[kept++] = (int32_t)(end - i);
+        lists[kept] = (int32_t)n_keys;
+        ids[kept] = (int32_t)(cells[i] & ((INT64_C(1) << bits) - 1));
+        counts[kept++] = (int32_t)(end - i);
         if (end < n && cells[end] >> bits == cells[i] >> bits) continue;
         if (kept - begin < least) kept = begin;
         else keys[n_keys++] = cells[i] >> bits;
@@ -2223,11 +2284,11 @@ ENTRY int64_t setsearch_count(int64_t n, const int64_t *cells, int64_t least, in
     return n_keys;
 }
 
-/* Entries (list, id, count) in the order of their ids, equal ones as they come, into three other arrays. Scratch memory:
-   `places`, `n_ids` + 1 zeros. */
-ENTRY int64_t setsearch_turn(int64_t size, const int32_t *lists, const int32_t *ids, const int32_t *counts, int64_t n_ids,
-                             int64_t *places, int32_t *restrict turned_lists, int32_t *restrict turned_ids,
-                             int32_t *restrict turned_counts) {
+/* Entries (list, id, count) in the order of their ids (lists.py, transposed), equal ones as they come, into three other
+   arrays. Scratch memory: `places`, `n_ids` + 1 zeros. */
+ENTRY int64_t setsearch_turn(int64_t size, const int32_t *lists, const int32_t *ids, const int32_t *counts,
+                             int64_t n_ids, int64_t *places, int32_t *restrict turned_lists,
+                             int32_t *restrict turned_ids, int32_t *restrict turned_counts) {
     for (int64_t i = 0; i < size; i++) {
         if (ids[i] < 0 || ids[i] >= n_ids) return DAMAGED;
         places[ids[i] + 1]++;
@@ -2251,8 +2312,9 @@ static int64_t little(const uint8_t *bytes, int64_t width) {
     return (int64_t)number;
 }
 
-/* The numbers of a patched slice (storage/codec.py), without its head: places and values of those apart, 2 and 4 bytes
-   each, and the small numbers of 1, 8 or 16 bits. `least` is added to each or, with `are_gaps`, each to the one before. */
+/* The numbers of a patched slice (storage/codec.py, _unpatched), without its head: places and values of those apart, 2
+   and 4 bytes each, and the small numbers of 1, 8 or 16 bits. `least` is added to each or, with `are_gaps`, each to the
+   one before. */
 ENTRY int64_t setsearch_unpack(const uint8_t *data, int64_t size, int64_t bits, int64_t are_gaps, int64_t length,
                                int32_t least, int64_t n_apart, int32_t *restrict values) {
     const uint8_t *const patches = data + 2 * n_apart, *const small = patches + 4 * n_apart;
@@ -2276,9 +2338,9 @@ ENTRY int64_t setsearch_unpack(const uint8_t *data, int64_t size, int64_t bits, 
     return 0;
 }
 
-/* Columns of whole numbers (storage/codec.py), one behind the other: their lengths, and slices of at most `longest`
-   numbers, each behind its size. Returns how many numbers there are, UNKNOWN for a slice of another form. Scratch memory:
-   `small`, as many as fit into `room` and a slice. */
+/* Columns of whole numbers (storage/codec.py, unpack_columns), one behind the other: their lengths, and slices of at
+   most `longest` numbers, each behind its size. Returns how many numbers there are, UNKNOWN for a slice of another
+   form. Scratch memory: `small`, as many as fit into `room` and a slice. */
 ENTRY int64_t setsearch_columns(const uint8_t *data, int64_t size, int64_t n_columns, int64_t longest, int64_t room,
                                 int32_t *restrict small, int64_t *restrict values) {
     int64_t at = 4 * n_columns, count = 0;
@@ -2313,10 +2375,10 @@ ENTRY int64_t setsearch_columns(const uint8_t *data, int64_t size, int64_t n_col
 
 /* ---- Pieces and words of texts (text/pieces.py) ----
 
-   Texts are in UTF-8, as Python encodes it, with a byte 0xFF between two. A piece is a word of simple letters, those of
-   ASCII in lower case. What stands between two blanks is one piece as it is, if it has a character that is not simple, a
-   dot before a letter, or + or # behind one: rules in Python tell its words. Each distinct piece has a number, in the
-   order of first occurrence. */
+   Texts are in UTF-8, as Python encodes it, with a byte 0xFF between two. A piece is a word of simple letters, those
+   of ASCII in lower case. What stands between two blanks is one piece as it is, if it has a character that is not
+   simple, a dot before a letter, or + or # behind one: rules in Python tell its words. Each distinct piece has a
+   number, in the order of first occurrence. */
 
 enum { /* what a character is; one that stands between words is none of these */
     BLANK = 1, WORD = 2, LETTER = 4, CONSONANT = 8, DIGIT = 16, BEYOND = 32, MARK = 64, APOSTROPHE = 128,
@@ -2361,8 +2423,8 @@ static int32_t number_of(pieces_t *pieces, int64_t size, uint64_t hash) {
         }
         if ((entry ^ upper) >> 32) continue;
         const int64_t number = (int64_t)(uint32_t)entry - 1, start = pieces->ends[number];
-        if (pieces->ends[number + 1] - start == size && !memcmp(pieces->bytes + start, pieces->bytes + begin, (size_t)size))
-            return (int32_t)number;
+        if (pieces->ends[number + 1] - start != size) continue;
+        if (!memcmp(pieces->bytes + start, pieces->bytes + begin, (size_t)size)) return (int32_t)number;
     }
 }
 
@@ -2410,8 +2472,9 @@ static int32_t *add_words(pieces_t *pieces, const uint8_t *kinds, const uint8_t 
     return numbers;
 }
 
-/* The numbers of the pieces of texts: how many. `kinds` tells what each character is. With `marks`, commas and ends of sentences are pieces too. `lengths` gets
-   how many each text has, `characters` how many are no white space. There is room for as many pieces as bytes. */
+/* The numbers of the pieces of texts (text/pieces.py, _Dictionary.find): how many. `kinds` tells what each character
+   is. With `marks`, commas and ends of sentences are pieces too. `lengths` gets how many each text has, `characters`
+   how many are no white space. There is room for as many pieces as bytes. */
 ENTRY int64_t setsearch_pieces(const uint8_t *data, int64_t size, const uint8_t *kinds, int64_t marks, pieces_t *pieces,
                                int32_t *numbers, int64_t *lengths, int64_t *characters) {
     int32_t *next = numbers, *first = numbers;
@@ -2429,7 +2492,8 @@ ENTRY int64_t setsearch_pieces(const uint8_t *data, int64_t size, const uint8_t 
             kind = kind_at(kinds, p, &width);
             if (kind & BLANK) break;
             ++*characters;
-            if (kind & BEYOND || (*p == '.' && p + 1 < last && kind_at(kinds, p + 1, &next_width) & LETTER)) is_plain = 0;
+            if (kind & BEYOND) is_plain = 0;
+            if (*p == '.' && p + 1 < last && kind_at(kinds, p + 1, &next_width) & LETTER) is_plain = 0;
             if ((*p == '+' || *p == '#') && before & LETTER) is_plain = 0;
         }
         if (!is_plain) *next++ = number_of_bytes(pieces, begin, p);
@@ -2444,8 +2508,9 @@ ENTRY int64_t setsearch_pieces(const uint8_t *data, int64_t size, const uint8_t 
     return next - numbers;
 }
 
-/* The words of pieces, those of piece i from starts[i] to starts[i + 1] of `words`: how many. `lengths`: the pieces of each
-   text, and then the words. `n_read` gets the sum of what is `read` of each piece. Without `found` words are counted alone. */
+/* The words of pieces (core/indexing.py, words_of), those of piece i from starts[i] to starts[i + 1] of `words`: how
+   many. `lengths`: the pieces of each text, and then the words. `n_read` gets the sum of what is `read` of each piece.
+   Without `found` words are counted alone. */
 ENTRY int64_t setsearch_words(const int32_t *pieces, int64_t n_texts, int64_t *lengths, const int64_t *starts,
                               const int32_t *words, const int64_t *read, int32_t *restrict found, int64_t *n_read) {
     int64_t count = 0;

@@ -3,6 +3,7 @@
 import ast
 import re
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "setsearch"
@@ -50,6 +51,7 @@ OWN_TAKE = re.compile(r"(?:lists|lists\(\w+\)|by_item|self|turns|connections|_Sc
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent != PACKAGE or path.stem in ROOMS]
 MOST_ENTRIES = 24
 MOST_MODULES = 16  # of a folder
+LONGEST_LINE, MOST_LINES_OF_C = 120, 70  # characters; lines of a function of the core
 
 
 @cache
@@ -134,6 +136,21 @@ def test_functions_fit_on_a_screen():
         for node in nodes(path):
             if isinstance(node, ast.FunctionDef):
                 assert node.end_lineno - node.lineno < 60 or path.parent.name in ("cli", "commands"), (path, node.name)
+
+
+def test_the_core_can_be_read_beside_python():
+    """Its lines are as long as ours, its functions nearly so, and what a comment says does the same is there."""
+    source = (PACKAGE / "core" / "core.c").read_text()
+    assert max(map(len, source.splitlines())) <= LONGEST_LINE
+    for function in re.findall(r"^(?:static|ENTRY)[^;]*?\) \{\n(?:.*\n)*?\}$", source, re.M):
+        assert function.count("\n") <= MOST_LINES_OF_C, function.splitlines()[0]
+    told = re.findall(r"\(([\w/]+)\.py,\s+([\w.]+)\)", source)
+    assert told
+    for module, name in told:
+        found = import_module(f"setsearch.{module.replace('/', '.')}")
+        for part in name.split("."):
+            assert hasattr(found, part), (module, name)
+            found = getattr(found, part)
 
 
 def test_each_number_has_a_word_of_source():
