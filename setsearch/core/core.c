@@ -2338,6 +2338,28 @@ ENTRY int64_t setsearch_unpack(const uint8_t *data, int64_t size, int64_t bits, 
     return 0;
 }
 
+/* The `length` numbers of a slice (storage/codec.py, unpack), which is a form and `n_bytes` more: 0, or UNKNOWN for
+   another form. `small`: scratch memory, `length`. */
+static int64_t unpack_slice(const uint8_t *slice, int64_t n_bytes, int64_t length, int32_t *restrict small,
+                            int64_t *restrict values) {
+    const uint8_t *const data = slice + 1;
+    const int64_t width = *slice;
+    if (*slice == PATCHED) {
+        if (n_bytes < PATCHED_HEAD || little(data + 2, 4) != length) return DAMAGED;
+        const int32_t least = (int32_t)little(data + 6, 4);
+        const int64_t n_apart = little(data + 10, 4);
+        if (setsearch_unpack(data + PATCHED_HEAD, n_bytes - PATCHED_HEAD, data[0], data[1], length, least, n_apart,
+                             small) < 0)
+            return DAMAGED;
+        for (int64_t i = 0; i < length; i++) values[i] = small[i];
+        return 0;
+    }
+    if (width != 1 && width != 2 && width != 4 && width != 8) return UNKNOWN;
+    if (n_bytes != width * length) return DAMAGED;
+    for (int64_t i = 0; i < length; i++) values[i] = little(data + width * i, width);
+    return 0;
+}
+
 /* Columns of whole numbers (storage/codec.py, unpack_columns), one behind the other: their lengths, and slices of at
    most `longest` numbers, each behind its size. Returns how many numbers there are, UNKNOWN for a slice of another
    form. Scratch memory: `small`, as many as fit into `room` and a slice. */
@@ -2349,25 +2371,12 @@ ENTRY int64_t setsearch_columns(const uint8_t *data, int64_t size, int64_t n_col
         for (int64_t left = little(data + 4 * column, 4), length; left > 0; left -= length) {
             length = left < longest ? left : longest;
             if (at + 4 > size || count + length > room) return DAMAGED;
-            const int64_t end = at + 4 + little(data + at, 4);
-            const uint8_t *const slice = data + at + 4;
-            const int64_t n_bytes = end - at - 5; /* behind the first one, which says the form */
-            if (n_bytes < 0 || end > size) return DAMAGED;
-            if (*slice == PATCHED) {
-                const uint8_t *const head = slice + 1;
-                if (n_bytes < PATCHED_HEAD || little(head + 2, 4) != length) return DAMAGED;
-                const int64_t n_apart = little(head + 10, 4);
-                if (setsearch_unpack(head + PATCHED_HEAD, n_bytes - PATCHED_HEAD, head[0], head[1], length,
-                                     (int32_t)little(head + 6, 4), n_apart, small) < 0) return DAMAGED;
-                for (int64_t i = 0; i < length; i++) values[count + i] = small[i];
-            } else {
-                const int64_t width = *slice;
-                if (width != 1 && width != 2 && width != 4 && width != 8) return UNKNOWN;
-                if (n_bytes != width * length) return DAMAGED;
-                for (int64_t i = 0; i < length; i++) values[count + i] = little(slice + 1 + width * i, width);
-            }
+            const int64_t begin = at + 4, n_bytes = little(data + at, 4);
+            if (n_bytes < 1 || begin + n_bytes > size) return DAMAGED;
+            const int64_t problem = unpack_slice(data + begin, n_bytes - 1, length, small, values + count);
+            if (problem < 0) return problem;
             count += length;
-            at = end;
+            at = begin + n_bytes;
         }
     }
     return at == size ? count : DAMAGED;
