@@ -15,6 +15,7 @@ from setsearch.indexing.apart import Job, Reader, read_parts
 from setsearch.indexing.encodings import is_text
 from setsearch.indexing.formats import FORMATS, RISKY, are_rows, form_by_content, form_of, is_workbook, unread_kind
 from setsearch.indexing.formats.chats import PEOPLE, people_of, with_people
+from setsearch.indexing.formats.front_matter import Note
 from setsearch.indexing.formats.part import Part, Skipped, Unread
 from setsearch.indexing.formats.text import plain_text, source_code
 from setsearch.indexing.libraries import MissingLibrary
@@ -38,7 +39,7 @@ NOTHING = "nothing of their format in them"
 _BESIDE = re.compile("(-new|-lock)?(-journal|-wal|-shm)?|-arrays-.*", re.DOTALL)  # behind the name of a database
 _PLAIN = (plain_text, source_code)  # formats whose bytes are the text
 
-FileItem = tuple[str, str, str | None]
+FileItem = tuple[str, str, str | None, Note | None]  # id, text, title, and a text as a note
 
 
 @dataclass
@@ -217,7 +218,7 @@ class FileReader:
             times[own] += 1
             own = own if times[own] == 1 else f"{own} ({times[own]})"
             self.tally.workbooks += [self.rows.shown(path)] * is_workbook(data, ending)
-            yield own, text, (part.title or Path(path).name).replace("\0", " ")
+            yield own, text, (part.title or Path(path).name).replace("\0", " "), part.note
         if not number:
             self.leave_out(Path(path), NOTHING if data.strip() else "empty")
             self.tally.empty.append(id)

@@ -17,6 +17,7 @@ from setsearch.indexing.apart import Reader
 from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.indexing.files import FileItem, FileReader, is_document
 from setsearch.indexing.formats import are_rows, unread_kind
+from setsearch.indexing.formats.front_matter import TAGS, Note
 from setsearch.indexing.references.identity import Copy, Group, group_copies
 from setsearch.indexing.references.items import COLUMNS
 from setsearch.indexing.references.reference import Reference
@@ -65,7 +66,6 @@ FREQUENT = f"""
 """
 
 FIRST_ROWS = 1000  # of a file of JSON objects, one of which has each column that is asked for
-TITLED = 3  # parts of an item without columns and fields
 NUMBERED = "id"  # the column of ids by default; rows of files without it are numbered
 
 # id, text or counted features, title; columns to keep, and fields
@@ -115,11 +115,13 @@ class SourceReader:
         is_empty, wanted = True, [*self.columns.keep, *self.columns.fields]
         for item in self.items(paths):
             is_empty = False
-            if wanted and (isinstance(item, Group) or len(item) > TITLED):
+            if wanted and (isinstance(item, Group) or self.tally.seen):
                 wanted = []
             yield item
-        if wanted and not is_empty:
-            raise SourceError(f"no document has a column {wanted[0]!r} beside its text; leave it out, or give rows")
+        missing = next((name for name in wanted if name not in self.tally.columns), None)
+        if missing is not None and not is_empty:
+            way_out = "leave it out, or give rows or front matter"
+            raise SourceError(f"no document has a column {missing!r} beside its text; {way_out}")
         if is_empty:
             lost = "" if self.cells.keep is None else f" that meets {self.cells.keep!r:.60}"
             why = "; ".join([*sorted(self.tally.left_out), *self.tally.not_read()])
@@ -163,7 +165,7 @@ class SourceReader:
             id = Path(path).name if is_one else Path(path).as_posix()
             texts = self.texts(path, id)
             if texts is not None:
-                yield from texts
+                yield from self._with_fields(texts)
             elif (rows := self._unless_references(path, id)) is not None:
                 optional = (*self.columns.texts, self.columns.title, *self.columns.keep, *self.columns.fields)
                 yield from self._each_row(self._document, self._with_ids(path, Path(path).name, rows), *optional)
@@ -334,14 +336,14 @@ class SourceReader:
             return
         holds_rows = self._holds_rows(file, is_named=False)
         if is_document(file) and not holds_rows:
-            yield from self.files.documents(file, id, is_named=False)
+            yield from self._with_fields(self.files.documents(file, id, is_named=False))
         elif file_ending(file) not in ARROW_FILES and self._unless_references(str(file), id, False) is None:
             return
         elif file_ending(file) in JSON_LINES or holds_rows:
             self.tally.empty.append(id)  # it may have been one text before
             yield from self._row_file(file, id)
         elif is_array(file):
-            yield from self.files.documents(file, id, is_named=False)
+            yield from self._with_fields(self.files.documents(file, id, is_named=False))
         else:
             self.files.leave_out(file, "tables: name them one by one")
 
@@ -378,6 +380,28 @@ class SourceReader:
             raise SourceError(f"{position}: {error}") from error
         fields = self._fields(position, id, values) if columns.fields or columns.joined else {}
         self.tally.seen.add(id)
+        return (id, text, title, kept or None, fields) if kept or fields else (id, text, title)
+
+    def _with_fields(self, documents: Iterable[FileItem]) -> Iterator[SourceItem]:
+        """Documents of files, with the columns and fields that the front matter of notes gives them, if one is asked.
+
+        A value that its field cannot have costs its note, as in rows.
+        """
+        is_asked = bool(self.columns.keep or self.columns.fields or self.columns.joined or self.kept)
+        for id, text, title, note in documents:
+            try:
+                yield self._note(id, text, title, note) if is_asked and note else (id, text, title)
+            except SourceError as error:
+                self.tally.failed.add(id)
+                self.files.tell_skipped(error, str(error))
+
+    def _note(self, id: str, text: str, title: str | None, note: Note) -> SourceItem:
+        columns, values = self.columns, OpenCells(note.columns())
+        if inline := note.tags():
+            values[TAGS] = list(dict.fromkeys([*cell_names(id, TAGS, values[TAGS], columns.split), *inline]))
+        self.tally.columns.update(values)
+        kept = {name: values[name] for name in columns.keep or [name for name in self.kept if name in values]}
+        fields = self._fields(id, id, values) if columns.fields or columns.joined else {}
         return (id, text, title, kept or None, fields) if kept or fields else (id, text, title)
 
     def _fields(self, position: str, id: str, values: Mapping[str, Any]) -> dict[str, float | list[str]]:

@@ -29,6 +29,7 @@ class Tally:
     skipped: list[str] = field(default_factory=list)  # what readers of rows warned of
     numbered: list[str] = field(default_factory=list)  # files whose rows have no ids
     seen: set[str] = field(default_factory=set)  # ids of rows
+    columns: set[str] = field(default_factory=set)  # that notes have
     failed: set[str] = field(default_factory=set)  # ids of files, archives and folders that could not be read this time
     broken_off: set[str] = field(default_factory=set)  # of these, archives whose name no id has: any item may be theirs
     kept: set[str] = field(default_factory=set)  # those that failed and whose items stay

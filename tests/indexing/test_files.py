@@ -3,6 +3,7 @@
 import dataclasses
 import gzip
 import io
+import json
 import os
 import sqlite3
 import stat
@@ -635,6 +636,75 @@ def test_front_matter_gives_a_title_and_its_values(tmp_path, run, text, title, w
         documents = index.items("documents")
         assert set(documents.features_of("a.md")) == set(words.split())
         assert documents.find(title) == "a.md"
+
+
+NOTES = {
+    "a.md": "---\ntags: [cats, \"big, wild\"]\nAuthor: '[[Ann Roe|Ann]]'\ndate: 2024-01-05 # so\n---\nA lion.\n",
+    "b.md": "---\r\ntags:\r\n- cats\r\n- name: house\r\n  id: 3\r\nauthor:\r\n  name: Bob\r\n---\r\n"
+    "# Cats\r\n#pet, #cats\r\n",
+    "c.md": "+++\ndate = 2024-02-01T10:00:00Z\n[taxonomies]\ntags = [\n  'dogs', # these\n]\n+++\nDogs bark.\n",
+    "d.md": "---\ntags: #dogs #old/grey\nauthor: {{author}}\ndate:\n---\nDogs: `#no` x#no #1 http://x.org/#no\n```\n#no\n```\n",
+    "e.txt": "Nothing but a text (#हिन्दी).",
+    "f.html": "<p>No #note</p>",
+}
+
+
+def write_notes(folder, notes):
+    folder.mkdir(exist_ok=True)
+    for name, text in notes.items():
+        (folder / name).write_bytes(text.encode())
+
+
+def in_fields(index, item):
+    """What an item has in fields beside the text, of which no word has a colon."""
+    return [name for name in index.items("documents").features_of(item) if ":" in name]
+
+
+def test_notes_have_fields_and_columns(tmp_path, run):
+    write_notes(tmp_path / "notes", NOTES)
+    code, _, err = run("index", "a.db", "notes", "--tags", "tags", "--tags", "author", "--numbers", "date")
+    assert code == 0 and "6 documents" in err
+    rows = [
+        {"id": "a.md", "text": "A lion.", "tags": ["cats", "big, wild"], "author": "Ann Roe", "date": "2024-01-05"},
+        {"id": "b.md", "text": "Cats", "tags": ["cats", "house", "pet"], "author": "Bob", "date": ""},
+        {"id": "c.md", "text": "Dogs bark.", "tags": ["dogs"], "author": None, "date": "2024-02-01T10:00:00Z"},
+        {"id": "d.md", "text": "Dogs", "tags": ["dogs", "old/grey"], "author": "", "date": ""},
+        {"id": "e.txt", "text": "Nothing", "tags": ["हिन्दी"], "author": "", "date": ""},
+        {"id": "f.html", "text": "No", "tags": [], "author": "", "date": ""},
+    ]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert run("index", "rows.db", "rows.jsonl", "--tags", "tags", "--tags", "author", "--numbers", "date")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index, setsearch.open(tmp_path / "rows.db") as by_rows:
+        fields = index.info()["readings"][0]["fields"]
+        assert sorted(fields) == ["author", "date", "tags", "text"]
+        for own in rows:
+            one, other = (in_fields(each, own["id"]) for each in (index, by_rows))
+            assert one == other, own["id"]
+    assert run("index", "kept.db", "notes", "--keep-columns", "date,tags")[0] == 0
+    with setsearch.open(tmp_path / "kept.db") as index:
+        hits = index.items("documents").expand(["b.md"], 9, keep_seeds=True)
+        assert {hit.item: hit.columns for hit in hits}["b.md"] == {"date": None, "tags": ["cats", "house", "pet"]}
+
+
+def test_a_note_that_comes_again_has_its_fields_of_now(tmp_path, run):
+    write_notes(tmp_path / "notes", NOTES)
+    assert run("index", "a.db", "notes", "--tags", "tags")[0] == 0
+    write_notes(tmp_path / "notes", {"a.md": "A lion.", "d.md": "#cats"})
+    assert run("index", "a.db", "notes", "--tags", "tags")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert in_fields(index, "a.md") == [] and in_fields(index, "d.md") == ["tags:cats"]
+
+
+def test_notes_without_a_field_are_told(tmp_path, run):
+    write_notes(tmp_path / "notes", NOTES | {"g.md": "---\ndate: soon\n---\nA wolf."})
+    code, _, err = run("index", "a.db", "notes", "--tags", "tgas")
+    assert code == 1
+    assert err == "Error: no document has a column 'tgas' beside its text; leave it out, or give rows or front matter\n"
+    code, _, err = run("index", "a.db", "notes", "--numbers", "date")
+    assert code == 0 and "skipped g.md: the column 'date' is 'soon', not a finite number, or a date" in err
+    assert "6 documents" in err
+    code, _, err = run("index", "b.db", "notes/g.md", "--numbers", "date")
+    assert code == 1 and err.startswith("Error: g.md: the column 'date' is 'soon'") and not (tmp_path / "b.db").exists()
 
 
 def test_other_endings_of_tables(tmp_path, run):

@@ -22,7 +22,7 @@ from setsearch.text.latex import latex_document, latex_text
 def read(path, name=None, **options):
     """The documents of a file: text and title by id; and what was not read."""
     reader = FileReader(RowReader(**options))
-    found = {id: (text, title) for id, text, title in reader.documents(path, name or path.name, is_named=True)}
+    found = {id: (text, title) for id, text, title, _ in reader.documents(path, name or path.name, is_named=True)}
     return found, reader
 
 
@@ -425,7 +425,7 @@ def test_marks_within_words_of_word_are_none_of_them(tmp_path):
         for name, content in DOCX.items():
             archive.writestr(name, content.replace(paragraph, f"<w:p>{runs}</w:p>"))
     with setsearch.open(tmp_path / "a.db", create=True) as index:
-        index.add((id, text) for id, text, _ in FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True))
+        index.add((id, text) for id, text, *_ in FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True))
         words = {"snake_case", "underline", "tiger", "italic", "lions", "hunt", "zebras"}
         assert set(index.items("documents").features_of("a")) == words
 
@@ -444,7 +444,7 @@ def test_a_footnote_of_word_is_no_part_of_a_word(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
         for name, content in (DOCX | others).items():
             archive.writestr(name, content)
-    ((_, text, _),) = FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True)
+    ((_, text, *_),) = FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True)
     assert text.startswith("Lions!\n") and "zebras" in text.splitlines()[-1]
 
 
@@ -455,7 +455,7 @@ def test_comments_of_word_are_read(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
         for name, content in (DOCX | {"word/comments.xml": f"{comments}</w:comment></w:comments>"}).items():
             archive.writestr(name, content)
-    ((_, text, title),) = FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True)
+    ((_, text, title, _),) = FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True)
     assert text.splitlines()[-1] == "ask the zookeeper" and "keeper" not in title
 
 
@@ -471,7 +471,7 @@ def test_headers_and_footers_of_word_are_read_once(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
         for name, content in (DOCX | parts).items():
             archive.writestr(name, content)
-    ((_, text, title),) = FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True)
+    ((_, text, title, _),) = FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True)
     assert [line for line in text.splitlines() if line][-3:] == ["Zoo of Ulm", "of lions", "draft"]
     assert text.count("Ulm") == 1 and "other" not in text and "Ulm" not in title
 
@@ -515,7 +515,7 @@ def test_notes_and_cells_of_open_document(tmp_path):
     ):
         document.body.append(odfdo.Element.from_tag(part))
     document.save(tmp_path / "a.odt")
-    ((_, text, _),) = FileReader(RowReader()).documents(tmp_path / "a.odt", "a", True)
+    ((_, text, *_),) = FileReader(RowReader()).documents(tmp_path / "a.odt", "a", True)
     assert text.split() == ["lioness", "tiger", "hunts", "really", "zebra"]
 
 
@@ -524,7 +524,7 @@ def test_a_book_is_not_told_by_its_language_and_number(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.epub", "w") as archive:
         for name, content in EPUB.items():
             archive.writestr(name, content)
-    ((_, text, title),) = FileReader(RowReader()).documents(tmp_path / "a.epub", "a", True)
+    ((_, text, title, _),) = FileReader(RowReader()).documents(tmp_path / "a.epub", "a", True)
     assert (title, text.split()) == ("Big cats", ["Big", "cats", "Ann", "Ray", "Lions", "hunt", "zebras."])
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from setsearch.indexing.formats.front_matter import Note
 from setsearch.indexing.references.reference import Reference
 
 _encoding = re.compile(rb"<\?xml[^>]{1,200}encoding\s*=\s*[\"']([\w-]+)")
@@ -17,12 +18,13 @@ Decode = Callable[[bytes], str]
 
 
 class Part(NamedTuple):
-    """A document of a file; one of several has a key. A reference has its record."""
+    """A document of a file; one of several has a key. A reference has its record, a text what it is as a note."""
 
     text: str
     title: str | None = None
     key: str | None = None
     reference: Reference | None = None
+    note: Note | None = None
 
 
 class Unread(NamedTuple):

@@ -1,29 +1,17 @@
 """Texts as people type them: notes with front matter, outlines of Org, programs, sentences with their grammar."""
 
 import re
-from itertools import pairwise, takewhile
+from itertools import pairwise
 
-from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.indexing.formats.broken_words import join_broken_words
+from setsearch.indexing.formats.front_matter import read_note
 from setsearch.indexing.formats.part import Decode, Part, Parts
 from setsearch.text.headline import headline, shorten
 
 # What a terminal does not show: colors, links, and letters that others are printed over.
 _for_terminals = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[^\n]\x08")
-_key = re.compile(r"^[ \t]*[\w-]+[ \t]*[:=][ \t]*", re.MULTILINE)  # of front matter
-# Of front matter, a line of a key and its value; and what is no word: a day, a number, a switch, a UUID.
-_line = re.compile(r"^[ \t]*(?!title|alias|tag|keyword)[\w-]+[ \t]*[:=]([^\n]*)$", re.MULTILINE | re.IGNORECASE)
-_DAY = r"[\d .,:/+-]*(?:\dT[\d.:]+)?(?:Z|[+-][\d:]+)?"
-_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_wordless = re.compile(rf"([\"']?)(?:{_DAY}|true|false|yes|no|null|~|{_UUID})\1", re.IGNORECASE)
-_title = re.compile(r"^title[ \t]*[:=](.*)", re.MULTILINE | re.IGNORECASE)
-_double_quoted = re.compile(r'"((?:\\.|[^"\\])*)"\s*(?:#.*)?$')
-_single_quoted = re.compile(r"'((?:''|[^'])*)'\s*(?:#.*)?$")
-_escaped = re.compile(r"\\(x[0-9a-fA-F]{2}|u(?!d[89a-f])[0-9a-fA-F]{4}|.)")
-_mark_of_lines = re.compile(r"(?:[|>][-+0-9]*)?\s*(?:#.*)?")
 COLUMNS = 10  # of CoNLL-U
 AT_END = 40  # characters in which a note of Joplin says its type
-_TRIPLE = ('"""', "'''")
 # What Joplin writes below a note; of it, an author and an address are words.
 _joplin = re.compile(r"\n\n(id: [0-9a-f]{32}\n(?:[a-z_]+:.*\n)*type_: \d+)\s*\Z")
 _joplin_words = re.compile(r"^(?:author|source_url): (.+)", re.MULTILINE)
@@ -54,60 +42,12 @@ def plain_text(data: bytes, decode: Decode) -> Parts:
     text = join_broken_words(decode(data))
     below = _joplin.search(text.replace("\r\n", "\n")) if "\ntype_: " in text[-AT_END:] else None
     if below is not None:
-        note, words = below.string[: below.start()], _joplin_words.findall(below[1])
-        yield Part("\n".join((note, *words)), shorten(note.partition("\n")[0]) or headline(note))
+        own, words = below.string[: below.start()], _joplin_words.findall(below[1])
+        yield Part("\n".join((own, *words)), shorten(own.partition("\n")[0]) or headline(own))
         return
     text = _for_terminals.sub("", text) if "\x1b" in text or "\b" in text else text
-    front, body = _front_matter(text)
-    title = _title_of(front)
-    yield Part(_key.sub("", _line.sub(_words_of_line, front)) + body, title or headline(body))
-
-
-def _words_of_line(line: re.Match[str]) -> str:
-    """A line of front matter; nothing if its value is no word. What follows no value, as `#tag`, is no comment."""
-    value = line[1].partition("#")[0].strip() or line[1].strip()
-    return "" if _wordless.fullmatch(value) else line[0]
-
-
-def _title_of(front: str) -> str | None:
-    """The title that front matter gives: a plain or quoted value, or the lines that are indented below a mark.
-
-    People write `title: Lions: a study` and `title: [draft] Lions`, which no parser of YAML takes.
-    """
-    told = _title.search(front)
-    if told is None:
-        return None
-    value = told[1].strip()
-    if value.startswith(_TRIPLE):
-        value = value[3:].partition(value[:3])[0]
-    elif quoted := _double_quoted.match(value):
-        value = _escaped.sub(_unescape, quoted[1])
-    elif quoted := _single_quoted.match(value):
-        value = quoted[1].replace("''", "'")
-    elif _mark_of_lines.fullmatch(value):
-        lines = takewhile(lambda line: not line.strip() or line[0] in " \t", front[told.end() :].splitlines()[1:])
-        value = " ".join(lines)
-    else:
-        value = re.split(r"(?:^|\s)#", value)[0]
-    return shorten(value)
-
-
-def _unescape(escape: re.Match[str]) -> str:
-    """The character that an escape of a double-quoted value stands for; ends of lines are spaces."""
-    own = escape[1]
-    return chr(int(own[1:], 16)) if len(own) > 1 else " " if own in "nrt" else own
-
-
-def _front_matter(text: str) -> tuple[str, str]:
-    """What is between a first line of --- or +++ and the next one, if it begins with a key; and what follows."""
-    if not text.startswith(("---", "+++")):
-        return "", text
-    first, *lines = text[:LOOKED_AT].splitlines(keepends=True)
-    end = next((number for number, line in enumerate(lines) if line.rstrip() == first.rstrip()), 0)
-    front = "".join(lines[:end])
-    if first.rstrip() not in ("---", "+++") or not _key.match(front.lstrip()):
-        return "", text
-    return front, text[len(first) + len(front) + len(lines[end]) :]
+    note = read_note(text)
+    yield Part(note.words + note.body, note.title or headline(note.body), note=note)
 
 
 def source_code(data: bytes, decode: Decode) -> Parts:

@@ -1,0 +1,144 @@
+"""Notes: a text with front matter (YAML or TOML), as Hugo, Jekyll, Obsidian and Zettlr have, and with #tags.
+
+People write what no parser of YAML takes, such as `title: Lions: a study` and `title: [draft] Lions`. So keys are lines
+that begin with one, those of tables of TOML, too; values are texts, and lists of texts. Others, such as mappings, are
+none.
+"""
+
+import re
+from collections.abc import Iterable
+from itertools import takewhile
+from typing import NamedTuple
+
+from setsearch.indexing.encodings import LOOKED_AT
+from setsearch.text.headline import shorten
+
+TAGS = "tags"  # the column of #tags within a text
+
+_key = re.compile(r"^[ \t]*[\w-]+[ \t]*[:=][ \t]*", re.MULTILINE)
+# A line of a key and its value; and what is no word: a day, a number, a switch, a UUID.
+_line = re.compile(r"^[ \t]*(?!title|alias|tag|keyword)[\w-]+[ \t]*[:=]([^\n]*)$", re.MULTILINE | re.IGNORECASE)
+_DAY = r"[\d .,:/+-]*(?:\dT[\d.:]+)?(?:Z|[+-][\d:]+)?"
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_wordless = re.compile(rf"([\"']?)(?:{_DAY}|true|false|yes|no|null|~|{_UUID})\1", re.IGNORECASE)
+_title = re.compile(r"^title[ \t]*[:=](.*)", re.MULTILINE | re.IGNORECASE)
+_double_quoted = re.compile(r'"((?:\\.|[^"\\])*)"\s*(?:#.*)?$')
+_single_quoted = re.compile(r"'((?:''|[^'])*)'\s*(?:#.*)?$")
+_escaped = re.compile(r"\\(x[0-9a-fA-F]{2}|u(?!d[89a-f])[0-9a-fA-F]{4}|.)")
+_mark_of_lines = re.compile(r"(?:[|>][-+0-9]*)?\s*(?:#.*)?")
+_TRIPLE = ('"""', "'''")
+# A key, its value, and the lines below that belong to it.
+_entry = re.compile(
+    r"^([^\W\d_](?:[^:=\n]*[^:=\s])?)[ \t]*(?::(?=\s)|=)[ \t]*(.*(?:\n(?:[ \t\-\]\"',#].*|$))*)", re.MULTILINE
+)
+_item_of_block = re.compile(r"^[ \t]*-[ \t]+(?:name[ \t]*:[ \t]*)?(.*)$", re.MULTILINE)
+_item_of_list = re.compile(
+    r"\"(?:\\.|[^\"\\])*\"|'(?:''|[^'])*'|\[\[[^\[\]]*\]\]|\]|#[^\S\n].*|[^\s,\[\]\"'][^,\[\]\n]*"
+)
+_mapping = re.compile(r"\s*[\w-]+[ \t]*:(?:\s|$)")
+_name_within = re.compile(r"^[ \t]*name[ \t]*:[ \t]*(.*)$", re.MULTILINE)
+_link = re.compile(r"\[\[([^\[\]|]*)(?:\|[^\[\]]*)?\]\]")  # of Obsidian: [[Lions|the lion]]
+_code = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+_OF_TAGS = r"(?![،؛؟।॥])[\w/\u0300-\u1fff-]"  # letters of any script with their marks
+_tag = re.compile(rf"(?<![^\s(,])#(?=[\d/_-]*[^\W\d_])((?:{_OF_TAGS})+)")  # no heading, number, or part of an address
+
+
+class Note(NamedTuple):
+    """A text; `front` is what stands before its `body` between two lines of dashes, empty in most texts."""
+
+    front: str
+    body: str
+
+    @property
+    def words(self) -> str:
+        """The values of the front matter without keys, days, numbers and switches, which all notes of a year share."""
+        return _key.sub("", _line.sub(_words_of_line, self.front))
+
+    @property
+    def title(self) -> str | None:
+        """The title that the front matter gives: a plain or quoted value, or the lines indented below a mark."""
+        told = _title.search(self.front)
+        if told is None:
+            return None
+        value = told[1].strip()
+        if value.startswith(_TRIPLE):
+            value = value[3:].partition(value[:3])[0]
+        elif _mark_of_lines.fullmatch(value):
+            lines = self.front[told.end() :].splitlines()[1:]
+            value = " ".join(takewhile(lambda line: not line.strip() or line[0] in " \t", lines))
+        else:
+            value = _unquoted(value)
+        return shorten(value)
+
+    def columns(self) -> dict[str, str | list[str]]:
+        """The values of the front matter by their keys, which count in any case."""
+        found: dict[str, str | list[str]] = {}
+        for entry in _entry.finditer(self.front.replace("\r\n", "\n")):
+            value = _value(entry[2].rstrip())
+            if value not in ("", "~", "null"):
+                found.setdefault(entry[1], value)
+                found.setdefault(entry[1].lower(), value)
+        return found
+
+    def tags(self) -> list[str]:
+        """The #tags of the text, each once; not those of code."""
+        return list(dict.fromkeys(_tag.findall(_code.sub(" ", self.body)))) if "#" in self.body else []
+
+
+def read_note(text: str) -> Note:
+    """A text as a note: front matter is between a first line of --- or +++ and the next one, and begins with a key."""
+    if not text.startswith(("---", "+++")):
+        return Note("", text)
+    first, *lines = text[:LOOKED_AT].splitlines(keepends=True)
+    end = next((number for number, line in enumerate(lines) if line.rstrip() == first.rstrip()), 0)
+    front = "".join(lines[:end])
+    if first.rstrip() not in ("---", "+++") or not _key.match(front.lstrip()):
+        return Note("", text)
+    return Note(front, text[len(first) + len(front) + len(lines[end]) :])
+
+
+def _words_of_line(line: re.Match[str]) -> str:
+    """A line of front matter; nothing if its value is no word. What follows no value, as `#tag`, is no comment."""
+    value = line[1].partition("#")[0].strip() or line[1].strip()
+    return "" if _wordless.fullmatch(value) else line[0]
+
+
+def _value(text: str) -> str | list[str]:
+    """What stands behind a key: a text, or a list in brackets or below dashes; of a mapping its name."""
+    first, _, below = text.partition("\n")
+    if first.startswith("[") and not _link.match(first):
+        items: Iterable[str] = takewhile(lambda item: item != "]", _item_of_list.findall(text))
+    elif _tag.match(first):  # a comment, but people write their tags so
+        items = first.split()
+    elif not _mark_of_lines.fullmatch(first):
+        return _name(first)
+    elif below.lstrip().startswith("- "):
+        items = _item_of_block.findall(below)
+    elif _mapping.match(below) and not first.startswith(("|", ">")):
+        return _name("".join(_name_within.findall(below)[:1]))
+    else:
+        return " ".join(below.split())
+    return [name for item in items if (name := _name(item))]
+
+
+def _name(value: str) -> str:
+    """A value as a text; nothing for a mapping, or what a template leaves to be filled in."""
+    value = value.strip()
+    if value.startswith("{"):
+        return ""
+    return _link.sub(r"\1", value if _tag.match(value) else _unquoted(value)).strip().removeprefix("#")
+
+
+def _unquoted(value: str) -> str:
+    """A plain or quoted value, without a comment."""
+    if quoted := _double_quoted.match(value):
+        return _escaped.sub(_unescape, quoted[1])
+    if quoted := _single_quoted.match(value):
+        return quoted[1].replace("''", "'")
+    return re.split(r"(?:^|\s)#", value)[0]
+
+
+def _unescape(escape: re.Match[str]) -> str:
+    """The character that an escape of a double-quoted value stands for; ends of lines are spaces."""
+    own = escape[1]
+    return chr(int(own[1:], 16)) if len(own) > 1 else " " if own in "nrt" else own
