@@ -4,7 +4,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from itertools import chain
@@ -14,7 +13,7 @@ from setsearch.errors import SetsearchError, SourceError, UsageError
 from setsearch.indexing.apart import Job, Reader, read_parts
 from setsearch.indexing.encodings import is_text
 from setsearch.indexing.formats import FORMATS, RISKY, are_rows, form_by_content, form_of, is_workbook, unread_kind
-from setsearch.indexing.formats.chats import PEOPLE, people_of, with_people
+from setsearch.indexing.formats.chats import BESIDE_CHANNELS, PEOPLE, is_day, people_of, with_people
 from setsearch.indexing.formats.front_matter import Note
 from setsearch.indexing.formats.part import Part, Skipped, Unread
 from setsearch.indexing.formats.text import plain_text, source_code
@@ -59,10 +58,17 @@ class FileReader:
 
     def know_people(self, files: Iterable[Path]) -> None:
         """Read the names that exports of Slack among these files have beside their channels."""
+        files = list(files)
+        exports = {path.parent.parent for path in files if is_day(path.name)}
         for path in files:
-            if path.name == PEOPLE:
-                with suppress(SourceError, ValueError), open_file(path) as file:
-                    self.people[path.parent] = people_of(read_whole(file, path, MOST_UNPACKED).decode("utf-8-sig"))
+            if path.name == PEOPLE and path.parent in exports:
+                self.people[path.parent] = {}
+                try:
+                    with open_file(path) as file:
+                        text = read_whole(file, path, MOST_UNPACKED).decode("utf-8-sig")
+                    self.people[path.parent] = people_of(text)
+                except (SourceError, ValueError) as error:
+                    self.rows.warn(f"{path} cannot be read, so messages have ids for people: {error}")
 
     def files(self, folder: Path) -> list[Path]:
         """The files of a folder, each once, without hidden ones, in the order of their paths.
@@ -171,8 +177,12 @@ class FileReader:
                 raise SourceError(f"{path} is not read: {unread}")
             self.leave_out(path, unread)
             return
+        if path.parent in self.people and path.name in BESIDE_CHANNELS:
+            self.leave_out(path, "what Slack has beside its channels")
+            self.tally.empty.append(id)
+            return
         if (people := self.people.get(path.parent.parent)) is not None:
-            data = with_people(data, people)
+            data = with_people(data, people) if data.strip() != b"[]" else b""  # a day without a message
         if not is_storable(id):
             self._skip(repr(id), "its name is no UTF-8 (rename it)")
             return

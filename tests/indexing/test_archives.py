@@ -196,3 +196,15 @@ main()
         command = [sys.executable, "-c", code, "index", "notes.db", name]
         done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
         assert (done.stdout + done.stderr).strip() == told
+
+
+def test_a_tar_without_an_end_or_with_a_broken_header_is_told(tmp_path):
+    write(tmp_path / "x.tar", {f"{name}.txt": b"lions" for name in "abc"})
+    data = (tmp_path / "x.tar").read_bytes()
+    second = 1024  # where the header of b.txt begins: each member has a block of header and one of text
+    for broken in (data[:second], data[: second + 100], data[:second] + b"x" + data[second + 1 :]):
+        (tmp_path / "x.tar").write_bytes(broken)
+        found, reader = read(tmp_path / "x.tar")
+        assert found == ["a.txt"]
+        assert reader.tally.left_out == {"archives that break off": [str(tmp_path / "x.tar")]}
+        assert reader.tally.keep("b.txt"), "of an earlier time"

@@ -140,20 +140,39 @@ def test_people_of_slack_have_names(tmp_path, run):
     ids = "Ann Lee: hello U0BOB4567 & Eve, see the pier here quay\nU0BOB4567: to Ann Lee: https://sea.org"
     assert read(json.dumps(SAID).encode(), ".json") == ({"2024-03-12": ids, "odd": "clock: tick"}, 1)
     people = [{"id": "U0BOB4567", "profile": {"real_name": "Bob Stone"}}, {"id": "U0GONE123"}, None]
-    for data in (b"\xff[", json.dumps(people).encode()):
+    for data in (b"\xff[", b"{}", json.dumps(people).encode()):
         (folder / "users.json").write_bytes(data)
-        assert run("index", "a.db", "export")[0] == 0
+        code, _, err = run("index", "a.db", "export")
+        is_told = "export/users.json cannot be read, so messages have ids for people" in err
+        assert code == 0 and is_told != data.startswith(b"[")
         with setsearch.open(tmp_path / "a.db") as index:
             found = index.items("documents").features_of("quay/2024-03-12.json#2024-03-12")
         assert "ann" in found and ("stone" in found) == data.startswith(b"[")
     assert "u0bob4567" not in found
     shutil.make_archive(str(tmp_path / "packed"), "zip", folder)
     (folder / "quay" / "2024-03-12.json").rename(tmp_path / "one.json")
-    for name, count in (("packed.zip", 3), ("one.json", 2)):
+    for name, count in (("packed.zip", 2), ("one.json", 2)):
         assert f"indexed {count};" in run("index", f"{name}.db", name)[2]
     with setsearch.open(tmp_path / "packed.zip.db") as index:
         assert index.items("documents").features_of("quay/2024-03-12.json#2024-03-12") == found
     assert "indexed 4;" in run("index", "rows.db", "one.json", "--text", "text")[2], "columns are of rows"
+
+
+def test_what_slack_has_beside_messages_is_no_document(tmp_path, run):
+    folder = tmp_path / "export"
+    (folder / "quay").mkdir(parents=True)
+    (folder / "other").mkdir()
+    days = {"2024-03-12": SAID, "2024-03-13": [], "2024-03-14": SAID[:1]}
+    files = {f"quay/{day}.json": said for day, said in days.items()}
+    files |= {"users.json": [], "channels.json": [{"id": "C1", "name": "quay"}], "other/users.json": [{"id": "a user"}]}
+    for name, data in files.items():
+        (folder / name).write_text(json.dumps(data))
+    code, _, err = run("index", "a.db", "export")
+    assert code == 0 and "left out 1 file (export/quay/2024-03-13.json): empty\n" in err
+    assert "left out 2 files (export/channels.json, export/users.json): what Slack has beside its channels\n" in err
+    with setsearch.open(tmp_path / "a.db") as index:
+        documents = index.items("documents")
+        assert documents.item_count() == 4 and documents.find("other/users.json")
 
 
 def test_the_command(tmp_path, run):

@@ -34,6 +34,10 @@ _untyped = re.compile(r"\u200e.*|<[^<>\n]*>|\S+ \([^()\n]*\)", re.DOTALL)  # <Me
 _TIMES, _WORDS = ("date", "timestamp", "timestamp_ms", "ts"), ("text", "content")
 _NAMES = ("from", "sender_name", "author", "user")
 PEOPLE = "users.json"  # of Slack, beside the folders of its channels
+# What else an export of Slack has there.
+BESIDE_CHANNELS = {PEOPLE, "channels.json", "groups.json", "dms.json", "mpims.json", "integration_logs.json"}
+BESIDE_CHANNELS |= {"canvases.json", "lists.json", "file_conversations.json", "huddle_transcripts.json"}
+is_day = re.compile(r"\d{4}-\d\d-\d\d\.json").fullmatch  # the name of a file of a channel
 _SEEN = LOOKED_AT - len('{"messages": ')  # bytes that show a format, also behind this
 _person = re.compile(rb"\b[UW][A-Z0-9]{6,}\b")  # the id of one in Slack
 _link = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")  # of Slack: <@U012AB3CD>, <https://pier.org|the pier>
@@ -98,8 +102,10 @@ def _list(own: Any) -> Sequence[Any]:
 
 def people_of(text: str) -> dict[str, str]:
     """The names of the people of Slack by their ids. Raises ValueError."""
-    people = map(_dict, _list(parse_json(text)))
-    return {str(own.get("id")): name for own in people if (name := _name_of(own))}
+    people = parse_json(text)
+    if not isinstance(people, list):
+        raise ValueError("it is no list")
+    return {str(own.get("id")): name for own in map(_dict, people) if (name := _name_of(own))}
 
 
 def _name_of(person: Mapping[str, Any]) -> str:

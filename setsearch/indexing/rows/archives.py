@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
+from tarfile import EOFHeaderError, HeaderError, ReadError  # type: ignore[attr-defined]
 from typing import IO
 
 from setsearch.errors import SourceError
@@ -43,6 +44,20 @@ class _Bounded(io.FileIO):
         if size is not None and size > LONGEST_LIST:
             raise TooMuch(f"{self.name} lists too many members; unpack it")
         return super().read(size) or b""
+
+
+class _Member(tarfile.TarInfo):
+    """A member of a .tar, which ends with zeros. For tarfile it ends without them, and at a broken header, too."""
+
+    @classmethod
+    def fromtarfile(cls, tarfile: tarfile.TarFile) -> "_Member":
+        """The next member; raises ReadError where there is none, and no end."""
+        try:
+            return super().fromtarfile(tarfile)
+        except HeaderError as error:
+            if isinstance(error, EOFHeaderError):
+                raise
+            raise ReadError(str(error)) from error
 
 
 def is_archive(path: Path) -> bool:
@@ -122,7 +137,7 @@ def _of_zip(path: Path, leave_out: LeaveOut) -> Iterator[tuple[str, Callable[[],
 
 
 def _of_tar(path: Path, leave_out: LeaveOut) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
-    with tarfile.open(path, "r|*", errors="surrogateescape") as archive:
+    with tarfile.open(path, "r|*", errors="surrogateescape", tarinfo=_Member) as archive:
         for own in archive:
             if own.isreg():
                 yield own.name, partial(archive.extractfile, own)  # type: ignore[misc]
