@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from setsearch.answers.reading import Reading
+from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats, Ints
-from setsearch.errors import NoSeeds, UnknownItem
+from setsearch.errors import InvalidParameter, NoSeeds, UnknownItem, UsageError
 from setsearch.learning.choices import (
     MEASURES,
     Groups,
@@ -37,6 +39,7 @@ STRENGTHS = (0.5, 2.0, 10.0, 50.0)  # that are tried
 POPULARITIES = (0.0, 0.2, 0.5)  # likewise
 FEEDBACKS = (0.0, 0.25, 1.0)  # likewise
 WEIGHTS_OF_VECTORS = (0.0, 0.25, 0.5, 1.0, 2.0)  # likewise
+SHOWN = 3  # unknown members
 ENOUGH_SETS = 5  # to say that one method is better than another
 
 Score = Callable[[Ints], Floats]  # from the ids of seeds to the scores of all items
@@ -94,6 +97,66 @@ class Evaluation(NamedTuple):
     copies: int
     unknown: tuple[str, ...] = ()  # members that are none of the items
     learned: str | None = None  # weights of fields, as the option `by`
+    n_seeds: int = 3  # of each question
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row for each method, for a frame of pandas or polars."""
+        return [
+            {"method": result.method}
+            | {key: round(getattr(result, key), 4) for key in ("map", "low", "high", *MEASURES[1:])}
+            for result in self.results
+        ]
+
+    def notes(self) -> list[str]:
+        """What all this tells a user: the recommendation, the line, groups; and what was left out."""
+        lines = [f"{self.sets} sets, {self.tasks} questions of {self.n_seeds} seeds; {self.recommendation}"]
+        lines.append(self.line.sentence())
+        lines += [] if self.groups is None else [self.groups.sentence()]
+        if self.copies:
+            copies = "members that are nearly the same as another one of their set count once"
+            lines.append(f"{copies}; left out: {self.copies}")
+        if self.left_out:
+            few = f"left out, fewer than {self.n_seeds + 1} members that the index knows"
+            lines.append(f"{few}: {', '.join(self.left_out)}")
+        if self.unknown:
+            more = ", ..." * (len(self.unknown) > SHOWN)
+            lines.append(f"left out, {len(self.unknown):,} unknown: {', '.join(self.unknown[:SHOWN])}{more}")
+        return lines
+
+    def __str__(self) -> str:
+        """The notes, a line each."""
+        return "\n".join(self.notes())
+
+    def _repr_html_(self) -> str:
+        """The methods as a table below the notes, as notebooks show them."""
+        rows = self.rows()
+        return html_table(tuple(rows[0]), (tuple(row.values()) for row in rows), "; ".join(self.notes()))
+
+
+def evaluate_sets(
+    reading: Reading,
+    sets: Mapping[str, Sequence[str]],
+    *,
+    seeds: int = 3,
+    draws: int = 10,
+    by: str | None = None,
+    fields: bool = False,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """How well our models find the rest of known sets of items, given `seeds` of each, drawn several times.
+
+    `by` chooses what describes terms; `fields` also learns weights of fields. Raises NoSeeds if no set has enough known
+    members, AmbiguousItem, InvalidParameter, UsageError.
+    """
+    if min(seeds, draws) < 1:
+        raise InvalidParameter(f"`seeds` and `draws` are 1 or more, not {seeds} and {draws}")
+    if fields and not reading.defaults.fields:
+        raise UsageError(f"`fields` learns weights of several fields; the {reading.name} have one")
+    if by is not None and reading.kind != "terms":
+        raise UsageError("`by` chooses what describes terms; `fields` learns the weights of fields")
+    with reading.fields(by=by) as own:
+        weighing, design = Weighing(own, reading.defaults, {}), Design(seeds, draws, learns_fields=fields)
+        return evaluate(weighing, sets, design, progress=progress)
 
 
 def evaluate(
@@ -138,8 +201,10 @@ def evaluate(
     results.sort(key=lambda result: -result.map)
     line, groups = measure_line(weighing, tasks), measure_groups(weighing, distinct, design.draws)
     n_sets, copies = len(sets) - len(left_out), sum(len(every[name]) - len(distinct[name]) for name in sets)
+    recommendation, n_seeds = _recommend(results), design.n_seeds
     return Evaluation(
-        results, n_sets, len(tasks), left_out, _recommend(results), line, groups, copies, tuple(sorted(unknown)), by
+        *(results, n_sets, len(tasks), left_out, recommendation, line, groups, copies),
+        *(tuple(sorted(unknown)), by, n_seeds),
     )
 
 
@@ -152,15 +217,6 @@ def _measured(method: Method, tasks: Iterable[Task], ids: Ints) -> dict[str, lis
         order = rest[np.argsort(-scores[rest], kind="stable")]
         measured.setdefault(name, []).append(measures(np.isin(order, others), scores[order]))
     return measured
-
-
-def as_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """One row for each method."""
-    return [
-        {"method": result.method}
-        | {key: round(getattr(result, key), 4) for key in ("map", "low", "high", *MEASURES[1:])}
-        for result in evaluation.results
-    ]
 
 
 def _known(fields: Fields, members: Sequence[str], unknown: set[str]) -> list[int]:

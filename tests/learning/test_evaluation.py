@@ -4,10 +4,12 @@ import json
 import math
 import random
 import sys
+from html import escape
 from itertools import chain, permutations, product
 from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from samples import planted, random_data
 
 import setsearch
 from setsearch import errors
+from setsearch.learning import evaluate_sets
 from setsearch.learning.choices import measure_groups, measures
 from setsearch.learning.evaluation import Design, evaluate
 from setsearch.search.passes import Weighing
@@ -296,6 +299,35 @@ def test_terms_are_measured_in_context(tmp_path):
     assert scores["lift"] > 0.7
     assert scores["lift"] > scores["lift, by documents"]
     assert {"lift, by contexts", "bernoulli, by documents"} <= scores.keys()
+
+
+def test_a_notebook_gets_rows_and_sentences(tmp_path):
+    data, sets = planted()
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(data.items(), ("film", "user"))
+        films = index.items("film")
+        found = evaluate_sets(films, sets | {"small": ["x-00"], "odd": ["none"]}, seeds=2, draws=1)
+        with films.fields() as own:
+            same = evaluate(Weighing(own, films.defaults, {}), sets, Design(2, 1))
+        assert found.results == same.results and found.n_seeds == 2
+        frame = pandas.DataFrame(found.rows())
+        assert [*frame.columns] == "method map low high p10 ndcg10 r_precision".split()
+        assert [*frame["method"]] == [result.method for result in found.results]
+        lines = str(found).splitlines()
+        assert lines[0] == f"3 sets, 3 questions of 2 seeds; {found.recommendation}"
+        assert lines[-2:] == [
+            "left out, fewer than 3 members that the index knows: odd, small",
+            "left out, 1 unknown: none",
+        ]
+        shown = found._repr_html_()
+        assert "<th>r_precision</th>" in shown and escape("; ".join(lines)) in shown
+        for options, error, told in (
+            ({"seeds": 0}, errors.InvalidParameter, "1 or more, not 0 and 10"),
+            ({"fields": True}, errors.UsageError, "`fields` learns weights of several fields; the film have one"),
+            ({"by": "contexts"}, errors.UsageError, "`by` chooses what describes terms"),
+        ):
+            with pytest.raises(error, match=told):
+                evaluate_sets(films, sets, **options)
 
 
 def test_the_command(run, failed, tmp_path):

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import Collection, Items, with_options
-from setsearch.cli.output import Show, first_of, format_options, print_json, print_lines, say
+from setsearch.cli.output import Show, format_options, print_json, print_lines, say
 from setsearch.cli.progress import tell
 from setsearch.errors import UsageError, number_of
 
@@ -34,41 +34,27 @@ def evaluate_command(
 
     Example: setsearch evaluate notes.db sets.json
     """
-    from setsearch.learning.evaluation import Design, as_rows, evaluate
-    from setsearch.search.passes import Weighing
+    from setsearch.learning import evaluate_sets
 
     if save and not fields:
         raise UsageError("--save keeps the weights that --fields learns; give both")
     with db.open() as index:
         known, items = _sets_of(index, sets, items)
         reading = index.items(items)
-        if fields and not reading.defaults.fields:
-            raise UsageError(f"--fields learns weights of several fields; the {reading.name} have one")
-        if by is not None and reading.kind != "terms":
-            raise UsageError("--by chooses what describes terms; --fields learns the weights of fields")
-        with reading.fields(by=by) as own, tell("evaluating") as follow:
-            weighing, design = Weighing(own, reading.defaults, {}), Design(seeds, draws, learns_fields=fields)
-            evaluation = evaluate(weighing, known, design, progress=follow)
+        with tell("evaluating") as follow:
+            evaluation = evaluate_sets(reading, known, seeds=seeds, draws=draws, by=by, fields=fields, progress=follow)
         if save:
             index.weigh_fields(evaluation.learned, reading.name)
-    if evaluation.left_out:
-        say(f"left out, fewer than {seeds + 1} members that the index knows: {', '.join(evaluation.left_out)}")
-    if evaluation.unknown:
-        say(f"left out, {len(evaluation.unknown):,} not among the {reading.name}: {first_of(evaluation.unknown)}")
-    rows = as_rows(evaluation)
+    rows = evaluation.rows()
     if show in (print_json, print_lines):
         options = {result.method: result.options for result in evaluation.results}
         show([row | {"options": options[row["method"]]} for row in rows])
     else:
         show(rows)
-    say(f"{evaluation.sets} sets, {evaluation.tasks} questions of {seeds} seeds; {evaluation.recommendation}")
-    say(evaluation.line.sentence())
+    for line in evaluation.notes():
+        say(line)
     if save:
         say(f"saved: questions without --by weigh fields by {evaluation.learned}")
-    if evaluation.groups is not None:
-        say(evaluation.groups.sentence())
-    if evaluation.copies:
-        say(f"members that are nearly the same as another one of their set count once; left out: {evaluation.copies}")
 
 
 def _sets_of(index: "Index", sets: str | None, items: str | None) -> tuple[dict[str, list[str]], str | None]:
