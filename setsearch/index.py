@@ -647,7 +647,7 @@ class Index:
             writer = Writer(relation, replace or empty, whole=empty)
             written = intake.write(writer, items)
             others = {} if keep is None else {id: name for id, name in writer.others().items() if not keep(name)}
-            self.moved = follow_moved(relation, others) if others else {}
+            self.moved = follow_moved(relation, others, writer.changed_items().tolist()) if others else {}
             if others:
                 writer.delete([*others.values()])
             if empty and 2 * len(writer.changed_items()) > relation.items.size:

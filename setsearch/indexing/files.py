@@ -176,6 +176,7 @@ class FileReader:
             if is_named:
                 raise SourceError(f"{path} is not read: {unread}")
             self.leave_out(path, unread)
+            self.tally.textless_now.add(id)
             return
         if path.parent in self.people and path.name in BESIDE_CHANNELS:
             self.leave_out(path, "what Slack has beside its channels")
@@ -193,6 +194,7 @@ class FileReader:
             if is_named:
                 raise SourceError(unreadable(path))
             self.leave_out(path, "no text")
+            self.tally.textless_now.add(id)
             return
         yield from self.documents_of(data, file_ending(path), str(path), id, is_named)
 

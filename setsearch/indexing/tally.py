@@ -31,12 +31,14 @@ class Tally:
     seen: set[str] = field(default_factory=set)  # ids of rows
     columns: set[str] = field(default_factory=set)  # that notes have
     failed: set[str] = field(default_factory=set)  # ids of files, archives and folders that could not be read this time
+    textless_now: set[str] = field(default_factory=set)  # ids of files that are no text, but may have been one before
     broken_off: set[str] = field(default_factory=set)  # of these, archives whose name no id has: any item may be theirs
     kept: set[str] = field(default_factory=set)  # those that failed and whose items stay
 
     def keep(self, id: str) -> bool:
-        """Whether an item stays because its file, archive or folder could not be read."""
-        found = self.failed.intersection(id[: end.start()] for end in _ends.finditer(id)) | self.broken_off
+        """Whether an item stays because its file, archive or folder could not be read, or is no text."""
+        files = {id[: end.start()] for end in _ends.finditer(id)}
+        found = files & self.failed | files & self.textless_now | self.broken_off
         self.kept |= found
         return bool(found)
 

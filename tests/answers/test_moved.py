@@ -19,11 +19,12 @@ texts = st.dictionaries(
 )
 
 
-def plainly(stored, gone):
+def plainly(stored, gone, fresh):
     """The same by comparing all with all."""
     moved = {}
     for words in {stored[name][0] for name in gone} - {()}:
         old, new = ([n for n in stored if stored[n][0] == words and (n in gone) is side] for side in (True, False))
+        new = [name for name in new if name in fresh] or new
         pairs = {}
         for title in {stored[name][1] for name in old}:
             alike = [[name for name in side if stored[name][1] == title] for side in (old, new)]
@@ -35,8 +36,8 @@ def plainly(stored, gone):
 
 
 @examples(100)
-@given(texts, st.sets(st.sampled_from("abcdefgh")))
-def test_an_item_has_moved_to_the_one_that_has_its_features(given_texts, gone):
+@given(texts, st.sets(st.sampled_from("abcdefgh")), st.sets(st.sampled_from("abcdefgh")))
+def test_an_item_has_moved_to_the_one_that_has_its_features(given_texts, gone, fresh):
     with setsearch.open(sqlite3.connect(":memory:"), contexts="off", analyzer="unicode+0-titles") as index:
         index.add([(name, text, title) for name, (text, title) in given_texts.items()] or [("z", "wheat")])
         with index._database.read() as cursor:
@@ -44,9 +45,10 @@ def test_an_item_has_moved_to_the_one_that_has_its_features(given_texts, gone):
             ids = relation.items.find([*given_texts])
             names = {id: name for name, id in ids.items()}
             going = [ids[name] for name in gone if name in ids]
-            found = {names[old]: names[new] for old, new in moved_items(relation, going).items()}
+            moved = moved_items(relation, going, [ids[name] for name in fresh if name in ids])
+            found = {names[old]: names[new] for old, new in moved.items()}
     stored = {name: (tuple(sorted(text.split())), title) for name, (text, title) in given_texts.items()}
-    assert found == plainly(stored, {name for name in gone if name in stored})
+    assert found == plainly(stored, {name for name in gone if name in stored}, fresh)
 
 
 @pytest.fixture
@@ -91,6 +93,14 @@ def test_files_that_are_gone_are_told_and_their_copies_are_followed(notes, run, 
         "saved sets follow 1 document to other names:\n  garden/rose.md is rose.md\n"
         in run("index", "a.db", "notes", "--replace")[2]
     )
+    assert members(tmp_path)[0] == ["garden/tulip.md", "rose.md"]
+
+
+def test_a_copy_that_stays_is_no_other_name(notes, run, tmp_path):
+    (notes / "copy.md").write_text((notes / "garden" / "rose.md").read_text())
+    assert run("index", "a.db", "notes")[0] == 0
+    (notes / "garden" / "rose.md").rename(notes / "rose.md")
+    assert "garden/rose.md is rose.md\n" in run("index", "a.db", "notes", "--replace")[2]
     assert members(tmp_path)[0] == ["garden/tulip.md", "rose.md"]
 
 

@@ -770,6 +770,23 @@ def test_replace_keeps_what_cannot_be_read_this_time(tmp_path, run):
         assert index.items("documents").item_count() == 2
 
 
+def test_replace_keeps_the_text_of_a_file_that_is_no_text_now(tmp_path, run):
+    (tmp_path / "in").mkdir()
+    for name in ("a.txt", "b.txt", "c.txt", "gone.txt"):
+        (tmp_path / "in" / name).write_text("lions")
+    assert run("index", "a.db", "in")[0] == 0
+    (tmp_path / "in" / "a.txt").write_bytes(b"\0\1\2\xff" * 50)
+    (tmp_path / "in" / "b.txt").write_bytes(b"SQLite format 3\0")
+    (tmp_path / "in" / "photo.jpg").write_bytes(b"\xff\xd8\0\1" * 50)
+    (tmp_path / "in" / "gone.txt").unlink()
+    code, _, err = run("index", "a.db", "in", "--replace")
+    assert code == 0 and "--replace kept what was there of 2 files (a.txt, b.txt), which could not be read\n" in err
+    assert "kept nothing" not in err, "a picture was never one"
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert [*index.items("documents").titles(["a.txt", "b.txt", "c.txt"])] == ["a.txt", "b.txt", "c.txt"]
+        assert index.items("documents").item_count() == 3
+
+
 def packed(path, broken=b""):
     """An archive of three texts, of which one may be broken, and of a link."""
     with zipfile.ZipFile(path, "w") as archive:

@@ -1,7 +1,7 @@
 """Items under other names: files that were moved or renamed have the same words as before."""
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -12,29 +12,29 @@ from setsearch.storage.relation import Relation
 Features = tuple[bytes, bytes]  # ids and counts of an item, as bytes
 
 
-def follow_moved(relation: Relation, gone: Mapping[int, str]) -> dict[str, str]:
+def follow_moved(relation: Relation, gone: Mapping[int, str], new: Collection[int]) -> dict[str, str]:
     """Let saved sets follow documents that go to those of the same words; returns their names, and the new ones.
 
-    A document of which a set says something stays what it is.
+    `new` are those that a write brought or changed. A document of which a set says something stays what it is.
     """
     sets = StoredSets(relation.cursor)
     said = sets.said_of(relation.items.name) if relation.analyzer is not None else set()
     if not said & {*gone.values()}:
         return {}
-    found = moved_items(relation, [*gone])
+    found = moved_items(relation, [*gone], new)
     names = {id: name for id, (name, _) in relation.items.stored([*found.values()]).items()}
     moved = {gone[old]: names[new] for old, new in found.items() if gone[old] in said and names[new] not in said}
     sets.follow(relation.items.name, moved)
     return moved
 
 
-def moved_items(relation: Relation, gone: Sequence[int]) -> dict[int, int]:
+def moved_items(relation: Relation, gone: Sequence[int], new: Collection[int] = ()) -> dict[int, int]:
     """Of items that go, each with the one item that stays and has the same features.
 
-    Where several have these, titles tell which is which; what they leave open is left out. An item without features is
-    nobody's. It reads all forward lists.
+    Of several that have these, `new` ones count: a copy that was there before is no other name. Then titles tell which
+    is which; what they leave open is left out. An item without features is nobody's. It reads all forward lists.
     """
-    going, lengths = frozenset(gone), set[int]()
+    going, fresh, lengths = frozenset(gone), frozenset(new), set[int]()
     before, after = defaultdict[Features, list[int]](list), defaultdict[Features, list[int]](list)
     for id, features in _features(relation.forward.read(np.array(sorted(going), np.int64))):
         before[features].append(id)
@@ -45,7 +45,7 @@ def moved_items(relation: Relation, gone: Sequence[int]) -> dict[int, int]:
                 after[features].append(id)
     moved: dict[int, int] = {}
     for features, found in after.items():
-        moved |= _pairs(relation, before[features], found)
+        moved |= _pairs(relation, before[features], [id for id in found if id in fresh] or found)
     return moved
 
 
