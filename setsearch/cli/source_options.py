@@ -36,7 +36,7 @@ class Rules(NamedTuple):
     """Which rows of a relation count, and how."""
 
     keep: Annotated[str | None, option("CONDITION", "Only rows such as 'rating >= 4'.", COLUMNS)] = None
-    split: Annotated[str | None, option("TEXT", "What stands between features, tags or links.", COLUMNS)] = None
+    split: Annotated[str | None, option("TEXT", "What stands between features, tags, links or groups.", COLUMNS)] = None
     titles: Annotated[str | None, option("FILE", "A relation: rows with the titles of the items.", COLUMNS)] = None
     min_features: Annotated[int, option("N", "A relation: only items with N features.", COLUMNS, min=0)] = 0
     min_items: Annotated[int, option("N", "A relation: then, only features of N items.", COLUMNS, min=0)] = 0

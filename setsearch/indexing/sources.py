@@ -453,15 +453,27 @@ class SourceReader:
 
     def _groups(self, paths: list[str]) -> Iterator[SourceItem]:
         ordered = "select name, text from row order by name, rowid"
-        for name, group in self._grouped(paths, lambda row: [self._part(row)], "name text, text text", ordered):
+        for name, group in self._grouped(paths, self._parts, "name text, text text", ordered):
             yield name, "\n".join(text for _, text in group), None
 
-    def _part(self, row: Row) -> tuple[str, str]:
+    def _parts(self, row: Row) -> list[tuple[str, str]]:
+        """The text of a row, for each of the groups that its cell names."""
         position, values = row
         group = self.columns.group_by or ""
         require_columns(position, values, group, *self.columns.texts)
+        if self._lacks(group, values[group]):
+            return []
         text = "\n".join(cell_text(position, name, values[name]) for name in self.columns.texts)
-        return cell_id(position, group, values[group]), text
+        if self.rows.table is not None and self.cells.split is None:  # it may be followed, by one id in each row
+            return [(cell_id(position, group, values[group]), text)]
+        return [(name, text) for name in self.cells.features(position, group, values[group])]
+
+    def _lacks(self, column: str, value: Any) -> bool:
+        """Whether a row of a file is about nothing, because its cell is empty; such rows are counted."""
+        if self.rows.table is not None or value not in ("", None):
+            return False
+        self.tally.unread["row{s} without " + column.replace("{", "{{").replace("}", "}}")] += 1
+        return True
 
     def _relation_items(self, paths: list[str]) -> Iterator[SourceItem]:
         if len(paths) == 1 and self.rows.table is None and not is_stream(paths[0]):
@@ -501,6 +513,8 @@ class SourceReader:
         own_title = None if self.cells.titles else columns.title
         optional = (columns.features, columns.count, own_title)
         require_columns(position, values, columns.items, *(() if is_open(values) else optional))
+        if self._lacks(columns.items or "", values[columns.items or ""]):
+            return []
         item = cell_id(position, columns.items or "", values[columns.items or ""])
         features = self.cells.features(position, columns.features or "", values[columns.features or ""])
         count = cell_count(position, columns.count, values[columns.count]) if columns.count and features else 1

@@ -299,7 +299,8 @@ def _make_reader(
     from setsearch.indexing.sources import SourceReader, titles_by_item
     from setsearch.indexing.tally import Tally
 
-    if columns.features is None and any(rules._replace(keep=None)):
+    split = rules.split if columns.group_by is None else None
+    if columns.features is None and any(rules._replace(keep=None, split=split)):
         raise UsageError(f"{RULES} are for a relation: name its --items and --features")
     form: Any = {"encoding": given.encoding, "delimiter": given.delimiter}
     tally = Tally()

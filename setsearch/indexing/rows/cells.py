@@ -87,7 +87,7 @@ def cell_id(position: str, column: str, value: Any) -> str:
 
 def cell_features(position: str, column: str, value: Any) -> list[str]:
     """A cell as features: those of a list, also of one that a text shows, or one, or none. Raises SourceError."""
-    if value is None:
+    if value is None or (isinstance(value, str) and not value):
         return []
     if isinstance(value, str) and value.startswith(LISTS):
         value = _listed(value.rstrip())
@@ -101,7 +101,7 @@ def cell_names(position: str, column: str, value: Any, split: str | None) -> lis
     """A cell as names: of a list, also one that a text shows, or what `split` separates, or one; raises SourceError."""
     if split and isinstance(value, str) and not value.startswith(LISTS[0]):
         return list(dict.fromkeys(part.strip() for part in value.split(split) if part.strip()))
-    names = [] if isinstance(value, str) and not value else cell_features(position, column, value)
+    names = cell_features(position, column, value)
     if isinstance(value, str) and names == [value.rstrip()] and value.startswith(LISTS):
         raise SourceError(f"{position}: the column {column!r} is {value!r:.60}, which is no JSON array of names")
     return names

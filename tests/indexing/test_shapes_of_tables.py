@@ -1,0 +1,47 @@
+"""Tables as museums, laboratories and programs export them: gaps, several names in a cell, headers of two rows."""
+
+import json
+
+import setsearch
+
+OBJECTS = "id;material;maker;about\n1;silver; Ann ;a jug\n2;;Bob;a bowl\n3;silver; ;a cup\n4;oak; Ann | Bob;a chest\n"
+BY_MATERIAL = ("--items", "material", "--features", "id")
+
+
+def features(path, items):
+    """The features of each item."""
+    with setsearch.open(path) as index:
+        reading = index.items(items)
+        with reading.stored() as fields:
+            names = [name for name, _ in fields.describe(fields.item_ids().tolist()).values()]
+        return {name: {*reading.features_of(name)} for name in names}
+
+
+def test_a_row_about_nothing_is_left_out_and_counted(run, failed, tmp_path):
+    (tmp_path / "a.csv").write_text(OBJECTS)
+    code, _, said = run("index", "a.db", "a.csv", *BY_MATERIAL)
+    assert code == 0 and "not read: 1 row without material" in said
+    assert features(tmp_path / "a.db", "material") == {"silver": {"1", "3"}, "oak": {"4"}}
+    rows = [{"material": "silver", "id": 1}, {"material": None, "id": 2}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert "not read: 1 row without material" in run("index", "j.db", "a.jsonl", *BY_MATERIAL)[2]
+    (tmp_path / "none.csv").write_text("material{s};id\n;1\n;2\n")
+    of_none = ("--items", "material{s}", "--features", "id")
+    failed(run("index", "n.db", "none.csv", *of_none), 1, "nothing to index", "2 rows without material{s}")
+
+
+def test_an_empty_cell_of_features_has_none(run, tmp_path):
+    (tmp_path / "a.csv").write_text(OBJECTS)
+    assert run("index", "a.db", "a.csv", "--items", "id", "--features", "material")[0] == 0
+    assert features(tmp_path / "a.db", "id") == {"1": {"silver"}, "2": set(), "3": {"silver"}, "4": {"oak"}}
+
+
+def test_a_row_is_of_all_groups_that_its_cell_names(run, tmp_path):
+    (tmp_path / "a.csv").write_text(OBJECTS)
+    texts = ("--group-by", "maker", "--text", "about", "--split", "|")
+    assert run("index", "a.db", "a.csv", *texts)[0] == 0
+    assert features(tmp_path / "a.db", "maker") == {"Ann": {"a", "jug", "chest"}, "Bob": {"a", "bowl", "chest"}}
+    rows = [{"maker": ["Ann", "Bob"], "about": "a chest"}, {"maker": [], "about": "a bowl"}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert run("index", "j.db", "a.jsonl", *texts[:4])[0] == 0
+    assert features(tmp_path / "j.db", "maker") == {"Ann": {"a", "chest"}, "Bob": {"a", "chest"}}
