@@ -45,3 +45,27 @@ def test_a_row_is_of_all_groups_that_its_cell_names(run, tmp_path):
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert run("index", "j.db", "a.jsonl", *texts[:4])[0] == 0
     assert features(tmp_path / "j.db", "maker") == {"Ann": {"a", "chest"}, "Bob": {"a", "chest"}}
+
+
+def test_a_matrix_is_vectors_of_what_one_column_names(run, failed, tmp_path):
+    (tmp_path / "m.tsv").write_text("gene\ts1\ts2\ns\t1\t0\nt\t0,9\t0,1\nu\t0\t1\n")
+    code, _, said = run("vectors", "a.db", "m.tsv", "--id", "gene", "--items", "gene")
+    assert code == 0 and "3 gene with 2 dimensions" in said
+    rows = [{"gene": "s", "vector": [1, 0]}, {"gene": "t", "vector": [0.9, 0.1]}, {"gene": "u", "vector": [0, 1]}]
+    (tmp_path / "m.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert run("vectors", "b.db", "m.jsonl", "--id", "gene", "--items", "gene")[0] == 0
+    answers = [run("expand", name, "s", "--items", "gene", "--json")[1] for name in ("a.db", "b.db")]
+    assert answers[0] == answers[1] and json.loads(answers[0])[0]["item"] == "t"
+
+
+def test_a_matrix_of_other_things_than_numbers_is_refused(run, failed, tmp_path):
+    wrong = {
+        "gene,s1,s2\ns,,1\n": "line 2: the column 's1' is '', not a finite number",
+        "gene,s1,s1,s2\ns,1,2,3\n": "several columns are named 's1'",
+        "gene,s1\ns,1\nt,x\n": "line 3: the column 's1' is 'x'",
+        "gene,about\ns,lions\n": "no column 'vector'",
+        "name,s1\ns,1\n": "no column 'gene'",
+    }
+    for text, told in wrong.items():
+        (tmp_path / "m.csv").write_text(text)
+        failed(run("vectors", "a.db", "m.csv", "--id", "gene", "--items", "gene"), 1, told)

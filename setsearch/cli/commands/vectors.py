@@ -1,8 +1,8 @@
 """The command that adds vectors of items."""
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Pair = tuple[Any, Any]  # an id and a vector
 REAL = "biuf"  # kinds of numbers, as numpy has them
+VECTOR = "vector"  # the column, if none is named
 
 
 class Place(NamedTuple):
@@ -31,7 +32,9 @@ class Place(NamedTuple):
     table: Annotated[str | None, option("NAME", "Read a table of DB itself.")] = None
     latent: Annotated[bool, flag("--latent", "Make them from the collection itself; `update` makes them anew.")] = False
     id: Annotated[str, option("COL", "Column with the ids of items.")] = "id"
-    vector: Annotated[str, option("COL", "Column with the vectors.")] = "vector"
+    vector: Annotated[
+        str | None, option("COL", "Column with the vectors. Default: vector, or all others, a number each.")
+    ] = None
 
 
 @with_options(place=Place, waiting=waiting_options)
@@ -47,10 +50,10 @@ def vectors(
     """Add vectors of items, by which questions also find what is like the seeds in meaning.
 
     SOURCE is a .npy file with a row for each id of --ids; or rows (JSONL, CSV, TSV, Parquet, Arrow) with an id and a
-    vector, an array of numbers. A --table of DB may hold vectors as float32 or JSON. Existing vectors of the same items
-    are replaced. `index --encoder` makes vectors from texts, --latent from the features of all items together.
-    Where there are no such --items, the vectors make them, and alone describe them: pictures, or sounds. The rows of a
-    matrix without ids are numbered then.
+    vector, an array of numbers, or with a number in each other column. A --table of DB may hold vectors as float32 or
+    JSON. Existing vectors of the same items are replaced. `index --encoder` makes vectors from texts, --latent from
+    the features of all items together. Where there are no such --items, the vectors make them, and alone describe
+    them: pictures, or sounds. The rows of a matrix without ids are numbered then.
 
     Example: setsearch vectors notes.db notes.npy --ids notes.txt
     """
@@ -133,12 +136,31 @@ def _makes_items(index: "Index", items: str | None) -> bool:
 
 def _read_rows(db: Collection, source: str | None, place: Place) -> Iterator[Pair]:
     """The id and vector of each row."""
-    from setsearch.indexing.rows.cells import require_columns
+    from setsearch.indexing.rows.cells import cell_number, require_columns
     from setsearch.indexing.rows.reader import RowReader
     from setsearch.indexing.rows.table_rows import TableRows
 
+    numbers: list[str] | None = None  # the columns of a matrix, as the first row has them
     with closing(sqlite3.connect(db.path)) if place.table is not None else nullcontext() as host:
         table = None if place.table is None else TableRows(place.table, host)
         for position, row in RowReader(table=table).read(str(db) if source is None else source):
-            require_columns(position, row, place.id, place.vector, choose="choose with `id`, `vector`")
-            yield row[place.id], row[place.vector]
+            if numbers is None:
+                numbers = _columns_of_matrix(row, place) if source is not None else []
+            named = numbers or [place.vector or VECTOR]
+            require_columns(position, row, place.id, *named, choose="choose with `id`, `vector`")
+            yield row[place.id], [cell_number(position, name, row[name]) for name in numbers] or row[named[0]]
+
+
+def _columns_of_matrix(row: Mapping[str, Any], place: Place) -> list[str]:
+    """All columns but that of the ids, if no vector is named or there, and one holds a number; else none."""
+    from setsearch.indexing.rows.cells import cell_number
+
+    if place.vector is not None or VECTOR in row or place.id not in row:
+        return []
+    twice = {*getattr(row, "repeated", ())} - {""}  # which are refused
+    names = [name for name in (*row, *sorted(twice)) if name != place.id]
+    for name in names:
+        with suppress(SourceError):
+            cell_number("", name, row.get(name))
+            return names
+    return []
