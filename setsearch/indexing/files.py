@@ -30,7 +30,7 @@ from setsearch.indexing.rows.reader import (
     is_array,
     unreadable,
 )
-from setsearch.indexing.rows.workbooks import Sheet
+from setsearch.indexing.rows.workbooks import Sheet, below_asked
 from setsearch.indexing.tally import Tally
 from setsearch.storage.ids import is_storable
 
@@ -248,7 +248,7 @@ class FileReader:
             raise SourceError(
                 f"{path} has no sheet with names of columns and rows below them; add a first line of names"
             )
-        return outcome.parts
+        return [below_asked(sheet, self.rows.asked) for sheet in outcome.parts]
 
     def is_wanted(self, path: Path) -> bool:
         """Whether a file of a folder is one of those that were chosen."""

@@ -50,7 +50,7 @@ from setsearch.indexing.rows.reader import (
     is_array,
 )
 from setsearch.indexing.rows.relation_columns import read_columns
-from setsearch.indexing.rows.workbooks import WORKBOOKS, sheet_rows
+from setsearch.indexing.rows.workbooks import WORKBOOKS, first_asked, sheet_rows
 from setsearch.indexing.tally import Tally
 from setsearch.storage.documents import encode_columns
 from setsearch.storage.synced_source import Columns, Joined, field_and_column
@@ -184,7 +184,7 @@ class SourceReader:
     def rows_of(self, path: str) -> Generator[Row]:
         """The rows of a source; of a workbook, which may be hostile, they are read apart. Raises SourceError."""
         if self.rows.table is None and file_ending(Path(path)) in WORKBOOKS and Path(path).is_file():
-            yield from sheet_rows(self.files.sheets(Path(path)), path, self.rows.warn)
+            yield from sheet_rows(self.files.sheets(Path(path)), path, self.rows.asked, self.rows.warn)
         else:
             yield from self.rows.read(path)
 
@@ -208,7 +208,7 @@ class SourceReader:
         first: Mapping[str, Any] | None = None
         if ending in WORKBOOKS:
             with suppress(SourceError):  # which is told where its text is read
-                first = dict.fromkeys(self.files.sheets(path)[0].columns)
+                first = dict.fromkeys(first_asked(self.files.sheets(path), self.rows.asked).columns)
         elif ending not in ROW_FILES:
             first, begin = first_row(path)
             is_asked = is_table and (wanted or not self._may_be_references)

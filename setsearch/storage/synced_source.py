@@ -93,6 +93,14 @@ class Columns:
         return tuple(column for _, column in (*self.named, *self.numbered))
 
     @property
+    def asked(self) -> frozenset[str]:
+        """The columns that were named, and that all rows have."""
+        own_id = None if self.id == Columns.id else self.id
+        roles = (own_id, *self.text, self.title, self.items, self.features, self.count, self.group_by)
+        numbers = self.numbers if self.items else ()
+        return frozenset(filter(None, (*roles, *numbers, *self.keep, *self.fields)))
+
+    @property
     def named(self) -> tuple[tuple[str, str], ...]:
         """The fields of tags and links, each with its column."""
         return tuple(field_and_column(name) for name in (*self.tags, *self.links) if joined(name) is None)

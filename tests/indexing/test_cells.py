@@ -80,7 +80,7 @@ HEADERS = {
 @pytest.mark.parametrize("text", HEADERS.values(), ids=HEADERS)
 def test_a_first_line_may_be_the_header(run, tmp_path, text):
     (tmp_path / "a.csv").write_text(text)
-    assert "above the header" not in run("index", "a.db", "a.csv", "--text", "text")[2]
+    assert "above the header" not in run("index", "a.db", "a.csv")[2]
 
 
 @pytest.mark.parametrize(("text", "place", "kept"), CSV.values(), ids=CSV)

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 import setsearch
 
 OBJECTS = "id;material;maker;about\n1;silver; Ann ;a jug\n2;;Bob;a bowl\n3;silver; ;a cup\n4;oak; Ann | Bob;a chest\n"
@@ -69,3 +71,39 @@ def test_a_matrix_of_other_things_than_numbers_is_refused(run, failed, tmp_path)
     for text, told in wrong.items():
         (tmp_path / "m.csv").write_text(text)
         failed(run("vectors", "a.db", "m.csv", "--id", "gene", "--items", "gene"), 1, told)
+
+
+HEADS = {
+    "a row of groups": "What;;Made;;Text\nno;name;by;of;about\n",
+    "a row of as many names": "A;B;C;D;E\nno;name;by;of;about\n",
+    "a title, a row of groups and units": "Our museum\n\nWhat;;Made;;\ntext;text;text;text;text\nno;name;by;of;about\n",
+}
+
+
+@pytest.mark.parametrize("head", HEADS.values(), ids=HEADS)
+def test_the_header_has_the_columns_that_are_asked_for(run, tmp_path, head):
+    (tmp_path / "a.csv").write_text(f"{head}1;jug;Ann;silver;with a lid\n2;bowl;;oak;round\n")
+    code, _, said = run("index", "a.db", "a.csv", "--id", "no", "--text", "name", "--text", "about")
+    assert code == 0 and "above the header" in said
+    assert features(tmp_path / "a.db", "documents") == {"1": {"jug", "with", "a", "lid"}, "2": {"bowl", "round"}}
+    assert run("index", "b.db", "a.csv", "--items", "no", "--features", "of")[0] == 0
+    assert features(tmp_path / "b.db", "no") == {"1": {"silver"}, "2": {"oak"}}
+
+
+def test_the_header_of_a_sheet_has_the_columns_that_are_asked_for(run, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="needs openpyxl: pip install setsearch[office]")
+    book = openpyxl.Workbook()
+    others, objects, more = book.active, book.create_sheet("Objects"), book.create_sheet("More")
+    for row in (["year", "visitors"], [2024, 7]):
+        others.append(row)
+    for sheet, name in ((objects, "jug"), (more, "bowl")):
+        for row in (["What", None, "Text"], ["no", "name", "about"], [f"{name} 1", name, "round"]):
+            sheet.append(row)
+    book.save(tmp_path / "a.xlsx")
+    texts = ("--id", "no", "--text", "name", "--text", "about")
+    assert "not those with other columns" in run("index", "a.db", "a.xlsx", *texts)[2]
+    assert features(tmp_path / "a.db", "documents") == {"jug 1": {"jug", "round"}, "bowl 1": {"bowl", "round"}}
+    assert run("index", "b.db", "a.xlsx", "--items", "no", "--features", "name")[0] == 0
+    assert features(tmp_path / "b.db", "no") == {"jug 1": {"jug"}, "bowl 1": {"bowl"}}
+    code, _, said = run("index", "c.db", "a.xlsx", "--items", "no", "--features", "colour")
+    assert code == 1 and "no column 'no'; it has year" in said

@@ -315,6 +315,7 @@ def _make_reader(
     titles = {} if rules.titles is None else titles_by_item(RowReader(errors, warn, **form), rules.titles, columns)
     cells = CellRules(rules.keep, rules.split, titles, rules.min_features, rules.min_items)
     table = None if given.table is None else TableRows(given.table, host, time_limit=time_limit)
-    rows = RowReader(errors, warn, table, **form)
+    asked = columns.asked if rules.titles is None else dataclasses.replace(columns, title=None).asked
+    rows = RowReader(errors, warn, table, asked=asked, **form)
     globs, folder_errors = tuple(given.glob or ()), given.errors or "skip"
     return SourceReader(columns, rows, globs, cells, given.follow, folder_errors=folder_errors, tally=tally)

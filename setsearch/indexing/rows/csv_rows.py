@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
+from typing import NamedTuple
 
 from setsearch.errors import SourceError, number_of
 from setsearch.indexing.rows.cells import Cells, Row
@@ -20,26 +21,30 @@ _names_delimiter = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE).fullmatch
 _old_ends = re.compile(rb"(?<=\r)(?!\n)")
 
 
+class Dialect(NamedTuple):
+    """How a table is written: the delimiter, else the usual one or what the header has; columns of the header."""
+
+    delimiter: str | None
+    usual: str
+    asked: frozenset[str] = frozenset()
+
+
 def csv_rows(
-    lines: Iterable[tuple[int, str]],
-    name: str,
-    delimiter: str | None,
-    usual: str,
-    skip: Skip,
-    tell: Callable[[str], None],
+    lines: Iterable[tuple[int, str]], name: str, dialect: Dialect, skip: Skip, tell: Callable[[str], None]
 ) -> Iterator[Row]:
     """The rows below a header, given the numbered lines; `skip` raises, or notes a bad row, of which one line goes.
 
     What stands above the header, as what services say of an export, is left out; `tell` gets a message.
     """
     csv.field_size_limit(min(sys.maxsize, LONGEST_FIELD))
+    delimiter, usual, asked = dialect
     source = _Lines(lines)
     first = source.peek()
     if first and (named := _names_delimiter(first)):
         delimiter = delimiter or named[1]
         next(source)
         first = source.peek()
-    if above := source.take_above(delimiter, usual):
+    if above := source.take_above(Dialect(delimiter, usual, asked)):
         told = f"{len(above)} lines" if len(above) > 1 else "a line"
         tell(f"{name}: left out {told} above the header ({above[0].strip():.60})")
         first = source.peek()
@@ -129,12 +134,17 @@ class _Lines:
                 return own[1]
         return ""
 
-    def take_above(self, delimiter: str | None, usual: str) -> list[str]:
-        """Take the lines above a header, if there are some: they have one filled cell, which is no name of a column.
+    def take_above(self, dialect: Dialect) -> list[str]:
+        """Take the lines above a header, if there are some: that of the first line with all columns that are asked for.
 
-        The header has three cells or more, all distinct names, and the row below it as many.
+        Else they have one filled cell, which is no name of a column. The header has three cells or more then, all
+        distinct names, and the row below it as many.
         """
+        delimiter, usual, asked = dialect
         ahead = self._again = deque([*self._again, *islice(self._lines, MOST_ABOVE)])
+        for number, (_, line) in enumerate(ahead if asked else ()):
+            if asked.issubset(cells_of(line, delimiter or delimiter_of(line, usual))):
+                return [line for line in (ahead.popleft()[1] for _ in range(number)) if line.strip()]
         for number, (_, line) in enumerate(ahead):
             own = delimiter or delimiter_of(line, usual)
             header = cells_of(line, own)

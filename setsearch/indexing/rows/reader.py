@@ -15,7 +15,7 @@ from typing import IO, Any, cast
 from setsearch.errors import SourceError, UsageError
 from setsearch.indexing.encodings import LOOKED_AT, encoding_by_mark, is_text, is_utf8, likely_encoding, lines_as_utf8
 from setsearch.indexing.rows.cells import OpenCells, Row
-from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, cells_of, csv_rows, delimiter_of, split_old_ends
+from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, Dialect, cells_of, csv_rows, delimiter_of, split_old_ends
 from setsearch.indexing.rows.json_shapes import Read, first_within, parse_json, values_within
 from setsearch.indexing.rows.opening import (
     MOST_UNPACKED,
@@ -46,6 +46,7 @@ class RowReader:
     table: TableRows | GivenRows | None = None  # in place of files
     encoding: str | None = None  # of all files; None: UTF-8, and for a document or a CSV file what it looks like
     delimiter: str | None = None  # of CSV files; None: a comma, or what the header has instead
+    asked: frozenset[str] = frozenset()  # columns that the header has: lines above it may look like one
     decided: dict[str, list[str]] = field(default_factory=dict)  # files that were not UTF-8, by the encoding chosen
     amount: Amount = field(default_factory=Amount)  # how much is read
     shown: Callable[[str], str] = str  # what people call a file: that of an archive is unpacked elsewhere
@@ -182,7 +183,7 @@ class RowReader:
             (number, self.decode(line, f"{name}, line {number}")) for number, line in enumerate(split_old_ends(own), 1)
         )
         lines = ((number, line) for number, line in decoded if line is not None)
-        yield from csv_rows(lines, name, self.delimiter, delimiter, self._skip, self.warn)
+        yield from csv_rows(lines, name, Dialect(self.delimiter, delimiter, self.asked), self._skip, self.warn)
 
     def _skip(self, position: str, problem: str, correct: str = "it") -> None:
         """Skip a row with a warning, or raise SourceError."""

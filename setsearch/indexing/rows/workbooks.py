@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from setsearch.indexing.libraries import load_library
 from setsearch.indexing.rows.cells import Cells, Row
+from setsearch.indexing.rows.csv_rows import MOST_ABOVE
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
@@ -26,9 +27,26 @@ def read_workbook(data: bytes, ending: str) -> list[Sheet]:
     return [sheet for name, rows in read(data) if (sheet := _sheet(name, rows)) is not None]
 
 
-def sheet_rows(sheets: Sequence[Sheet], path: object, warn: Callable[[str], None]) -> Iterator[Row]:
-    """The rows of the first of some sheets, and of those with the same columns; `warn` gets the names of others."""
-    first = sheets[0]
+def below_asked(sheet: Sheet, asked: frozenset[str]) -> Sheet:
+    """A sheet with the header that has the columns that are asked for, which may be below another one."""
+    if asked.issubset(sheet.columns):
+        return sheet
+    for place, (_, row) in enumerate(sheet.rows[:MOST_ABOVE], 1):
+        if asked.issubset(columns := _columns(row)):
+            return Sheet(sheet.name, columns, sheet.rows[place:])
+    return sheet
+
+
+def first_asked(sheets: Sequence[Sheet], asked: frozenset[str]) -> Sheet:
+    """The first sheet with the columns that are asked for, or the first one."""
+    return next((sheet for sheet in sheets if asked.issubset(sheet.columns)), sheets[0])
+
+
+def sheet_rows(
+    sheets: Sequence[Sheet], path: object, asked: frozenset[str], warn: Callable[[str], None]
+) -> Iterator[Row]:
+    """The rows of the first sheet that is as asked, and of those with the same columns; `warn` gets names of others."""
+    first = first_asked(sheets, asked)
     same = [(number, own) for number, own in enumerate(sheets, 1) if own.columns == first.columns]
     if len(same) < len(sheets):
         names = ", ".join(own.name for own in sheets if own.columns != first.columns)
@@ -52,8 +70,11 @@ def _sheet(name: str, rows: Iterable[Sequence[Any]]) -> Sheet | None:
     found = [*below]
     if header is None or not found:
         return None
-    columns = tuple("" if cell is None else str(cell).strip() for cell in header[1])
-    return Sheet(name, columns, found)
+    return Sheet(name, _columns(header[1]), found)
+
+
+def _columns(row: Iterable[Any]) -> tuple[str, ...]:
+    return tuple("" if cell is None else str(cell).strip() for cell in row)
 
 
 def _is_header(row: Sequence[Any]) -> bool:
