@@ -43,7 +43,7 @@ HOLDERS = {  # the first one that has a file counts it
     ),
     "fields, tags, numbers, kept columns": (
         "indexing/item_fields.py storage/feature_fields.py storage/records.py storage/numbers.py storage/conditions.py "
-        "answers/numeric.py models/gaussian.py memory/where.py storage/documents.py",
+        "text/numbers_and_dates.py answers/numeric.py models/gaussian.py memory/where.py storage/documents.py",
         "evidence beside the text",
     ),
     "reasons, snippets, pictures, finding": (

@@ -17,7 +17,7 @@ from setsearch.indexing.references.reference import OURS, Reference, bibtex_plai
 from setsearch.indexing.references.tagged import write_tagged
 from setsearch.indexing.references.tags import BIBTEX, PUBMED, REFER, RIS, TABLE, WOS, plain_column
 from setsearch.learning.review import Record, Review
-from setsearch.text.spreadsheets import csv_text
+from setsearch.learning.spreadsheets import csv_text
 
 SAID = {"yes": "ASReview_relevant", "no": "ASReview_irrelevant", "later": "ASReview_not_seen"}
 WORDS = {"yes": "included", "no": "excluded", "later": "later"}

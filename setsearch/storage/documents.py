@@ -20,9 +20,10 @@ from setsearch.core.threads import side_by_side
 from setsearch.errors import CorruptIndex, InvalidItem, InvalidParameter
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 from setsearch.storage.codec import pack_columns, unpack_columns
-from setsearch.storage.conditions import Condition, Written, parse_condition, plain_date
+from setsearch.storage.conditions import Condition, parse_condition
 from setsearch.storage.forward_lists import Blocks
 from setsearch.storage.relation import Relation
+from setsearch.text.numbers_and_dates import Written, plain_date
 
 LONGEST_TEXT = 1 << 27  # bytes; a small compressed blob in a hostile file must not take all memory
 # Bytes of texts; a text behind so many starts the next block. A hit inflates half of one on average; of English texts

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from setsearch.errors import CorruptIndex, InvalidItem
-from setsearch.storage.conditions import date_text, iso_date
+from setsearch.text.numbers_and_dates import date_text, iso_date
 
 TEXT_FIELD = "text"  # the first field of a text collection
 MARK = ":"  # behind the name of a field

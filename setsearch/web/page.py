@@ -15,9 +15,9 @@ from starlette.responses import Response
 
 from setsearch.errors import InvalidParameter, UnknownReading
 from setsearch.index import Index
+from setsearch.learning.spreadsheets import csv_text
 from setsearch.options import require_known
 from setsearch.pool import QuestionPool
-from setsearch.text.spreadsheets import csv_text
 from setsearch.web.access import COOKIE, Pages, Rules
 from setsearch.web.groups import add_groups
 from setsearch.web.inbox import LONGEST_PAST, add_inbox

@@ -5,8 +5,9 @@ import pytest
 import setsearch
 from setsearch.indexing.rows.cells import cell_number
 from setsearch.indexing.rows.reader import RowReader
-from setsearch.storage.conditions import date_text, parse_condition
+from setsearch.storage.conditions import parse_condition
 from setsearch.storage.feature_fields import as_days
+from setsearch.text.numbers_and_dates import date_text
 
 TABLES = {  # a table, and what its column x says
     "commas in the column": ("id;x\na;3,5\nb;1.250\nc;1,250\nd;12\n", [3.5, 1250, 1.25, 12]),

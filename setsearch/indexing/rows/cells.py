@@ -11,9 +11,9 @@ from decimal import Decimal
 from typing import Any
 
 from setsearch.errors import SourceError
-from setsearch.storage.conditions import decimal_point, may_be_thousand, plain_cell, plain_date
 from setsearch.storage.feature_fields import as_days
 from setsearch.storage.ids import is_storable, number_text
+from setsearch.text.numbers_and_dates import decimal_point, may_be_thousand, plain_cell, plain_date
 
 LISTS = ("[", "(", "{", "set()")  # how texts begin that may be lists
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
