@@ -78,7 +78,7 @@ def as_number(value: Any) -> float | None:
         value = decimal_point(value.strip())
     try:
         number = None if isinstance(value, bool) or (isinstance(value, str) and "_" in value) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return number if number is not None and isfinite(number) else None
 

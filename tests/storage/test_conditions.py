@@ -1,5 +1,7 @@
 """Conditions on columns of any name."""
 
+import sqlite3
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,3 +54,11 @@ def test_columns_whose_names_hold_operators_can_be_asked(tmp_path):
         hits = index.items("documents").expand(["d0"], filter=['"n>1" >= 3'])
     assert {hit.item for hit in hits} == {"d3", "d4"}
     assert CellRules(keep='"n>1" >= 3').keeps(("row 1", {"n>1": "4"}))
+
+
+def test_a_number_beyond_all_floats_meets_no_condition():
+    large = Item("large", "lion cat", columns={"year": 10**400})
+    with setsearch.open(sqlite3.connect(":memory:")) as index:
+        index.add([large, Item("old", "lion cat", columns={"year": 1990}), Item("new", "lion cat")])
+        found = index.items("documents").expand(["new"], filter=["year > 3"])
+    assert [hit.item for hit in found] == ["old"]
