@@ -21,11 +21,14 @@ A message is one line: first the value at fault, then the way out.
 """
 
 import os
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from traceback import walk_tb
 
 REPAIR_HINT = "`setsearch check` may repair it"  # the way out of a CorruptIndex
 LONGEST_SHOWN = 80  # characters of a text in a message
+HINTS = 3  # names that a message offers
 
 
 def number_of(count: int, noun: str) -> str:
@@ -36,6 +39,12 @@ def number_of(count: int, noun: str) -> str:
 def shown(text: str) -> str:
     """A text of a caller as messages show it."""
     return repr(text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…")
+
+
+def did_you_mean(names: Iterable[str]) -> str:
+    """A question that offers the first few names; empty without any."""
+    offered = [*map(shown, islice(names, HINTS))]
+    return f"did you mean {' or '.join(offered)}?" if offered else ""
 
 
 class SetsearchError(Exception):

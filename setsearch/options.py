@@ -11,7 +11,7 @@ from inspect import Parameter, signature
 from math import inf
 from typing import Annotated, Any, Generic, NamedTuple, TypedDict, TypeVar
 
-from setsearch.errors import InvalidParameter, UnknownOption
+from setsearch.errors import InvalidParameter, UnknownOption, did_you_mean
 
 T = TypeVar("T")
 Progress = Callable[[Iterable[Any]], Iterable[Any]]  # such as tqdm
@@ -341,9 +341,8 @@ def require_known(given: Iterable[str], known: Iterable[str], door: str | None =
         if name not in known:
             if door is not None:
                 refuse(door, {name: True})
-            near = [repr(other) for other in get_close_matches(name, known, 1)]
             choice = f"choose from {', '.join(known)}" if known else "leave it out"
-            meant = MEANT.get(name, f"did you mean {near[0]}?" if near else choice)
+            meant = MEANT.get(name) or did_you_mean(get_close_matches(name, known, 1)) or choice
             raise UnknownOption(f"unknown option {name!r}; {meant}")
 
 

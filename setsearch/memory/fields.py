@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.arrays import Ints, to_lattice
-from setsearch.errors import InvalidParameter, UnknownItem, shown
+from setsearch.errors import HINTS, InvalidParameter, UnknownItem, did_you_mean, shown
 from setsearch.memory.field import Field
 from setsearch.memory.vectors import Vectors
 from setsearch.memory.where import Where
@@ -20,7 +20,7 @@ from setsearch.scoring.best import Base
 from setsearch.scoring.smoothing import Neighbors
 from setsearch.storage.documents import Values, find_by_columns, has_columns, read_columns
 from setsearch.storage.ids import id_text
-from setsearch.storage.names import HINTS, Vocabulary
+from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.words import without_marks
@@ -134,8 +134,8 @@ class Fields(NamedTuple):
         if self.phrases is None:
             return ""
         near = self.phrases.describe(self.phrases.one_edit_away(name))
-        names = [own for own, _ in near.values() if " " in own]
-        return f"; did you mean {' or '.join(map(shown, names[:HINTS]))}?" if names else ""
+        meant = did_you_mean(own for own, _ in near.values() if " " in own)
+        return f"; {meant}" if meant else ""
 
     def _way_out(self, name: str) -> str:
         """What to do about the name of no item, if it is known otherwise; else empty."""

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from setsearch.arrays import Ints
-from setsearch.errors import REPAIR_HINT, AmbiguousItem, CorruptIndex, InvalidParameter, UnknownItem, shown
+from setsearch.errors import (
+    HINTS,
+    REPAIR_HINT,
+    AmbiguousItem,
+    CorruptIndex,
+    InvalidParameter,
+    UnknownItem,
+    did_you_mean,
+    shown,
+)
 from setsearch.options import Id
 from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.ids import collection_of, id_text, is_storable, plain_name
@@ -17,7 +26,6 @@ from setsearch.storage.name_search import AMONG, LAST_CHARACTER, NameSearch
 from setsearch.storage.records import Records
 from setsearch.text.matching import WHOLE, Total, best_matches, is_one_edit, no_total, with_article_moved
 
-HINTS = 3  # names that a message offers
 PLURALS = ("s", "es")  # endings of words whose singular is offered
 MOST_VERIFIED = 500  # names that are compared with the indexes when they are described
 NAMES_OF_INSERT = 20_000  # in one statement
@@ -187,7 +195,7 @@ class Vocabulary(NameSearch):
         found = best_matches(self.search(name, HINTS), total)
         found.sort(key=lambda one: one.quality != WHOLE and not is_one_edit(name.casefold(), one.shown.casefold()))
         names |= dict.fromkeys(one.name if self.titles_shown else one.shown for one in found)
-        return f"did you mean {' or '.join(map(shown, [*names][:HINTS]))}?" if names else ""
+        return did_you_mean(names)
 
     def between(self, first: str, after: str) -> Ints:
         """The ids of the names from `first` on that stand before `after`; raises CorruptIndex for one beyond all."""

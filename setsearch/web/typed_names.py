@@ -6,9 +6,8 @@ from typing import Any
 
 from setsearch.answers.saved.groups import unknown_set
 from setsearch.answers.sets import AnyReading, ItemSet
-from setsearch.errors import AmbiguousItem, UnknownItem, UnknownSet, UsageError
+from setsearch.errors import HINTS, AmbiguousItem, UnknownItem, UnknownSet, UsageError
 from setsearch.index import Index
-from setsearch.storage.names import HINTS
 from setsearch.web.page_state import MOST_NAMES, Address
 
 WORDS_OF_TEXT = 4  # from which on what is typed may be a text

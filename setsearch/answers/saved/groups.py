@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from setsearch.errors import InvalidParameter, UnknownSet, shown
+from setsearch.errors import HINTS, InvalidParameter, UnknownSet, did_you_mean, shown
 from setsearch.options import require_several
 
-HINTS, MOST_NAMED = 3, 10  # sets that a message offers (as storage/names.py, which loads numpy), or names
+MOST_NAMED = 10  # sets that a message names
 Marks = tuple[tuple[str, ...], tuple[str, ...]]  # accepted and rejected items
 
 
@@ -81,10 +81,9 @@ class Groups(NamedTuple):
 def unknown_set(name: str, known: Iterable[str]) -> UnknownSet:
     """The error for a set that is none of the known ones, with the nearest of them, or some."""
     name, names = str(name or ""), [*known]
-    near = [shown(other) for other in get_close_matches(name, names, HINTS)]
     some = f"there is {', '.join(names[:MOST_NAMED]) or 'none yet'}"
     more = f", and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    way_out = f"did you mean {' or '.join(near)}?" if near else some + more
+    way_out = did_you_mean(get_close_matches(name, names, HINTS)) or some + more
     return UnknownSet(f"no set {shown(name) if name else 'is named'}; {way_out}")
 
 
