@@ -43,41 +43,57 @@
 #endif
 
 enum {
-    VERSION = 19,   /* of the entries; binding.py asks for it */
-    DAMAGED = -1,   /* a list is not what the layout says */
-    UNKNOWN = -2,   /* a count without a logarithm */
-    UNSURE = -3,    /* what is pruned could change the answer */
-    COPIES = -4,    /* seeds that are nearly the same, which count once */
-    MISSING = -5,   /* items need values, which are told */
-    HEAD = 4,       /* numbers before those of a question's answer */
-    BLOCK = 1 << 15, /* items that are scored together: their sums stay in the processor's cache */
-    COUNTED = 1 << 12, /* items that are counted together */
-    SMOOTHED = 1 << 10, /* likewise */
-    MANY = 8,       /* lists that have more than one posting for so many items touch many */
-    AHEAD = 4,      /* items or lists that are fetched before they are looked at */
-    NEAR_EACH_OTHER = 1 << 11, /* features */
-    SHORT = UINT16_MAX, /* lengths of lists are below */
-    STRETCH = 64,   /* scores that are compared with the least of the best together */
-    BINS = 512,     /* of weights */
-    RESCORED = 32,  /* postings are added in the time that an item takes to get its exact score */
-    DEEPER = 4,     /* times as many items are looked at if some are nearly the same as others */
-    FEW_QUARTERS = 24, RARE = 128, /* of weights of examples; items */
-    FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, LEADERS = 5, LEAST_PART = 3, SOME = 256, FEW = 50, /* search/groups.py */
-    PATCHED = 10, PATCHED_HEAD = 14 /* storage/codec.py: the form of a slice, and bytes of its head */
+    VERSION = 19, /* of the entries; binding.py asks for it */
+
+    /* Why there is no answer, or no count: what an entry returns then. */
+    DAMAGED = -1, /* a list is not what the layout says */
+    UNKNOWN = -2, /* a count without a logarithm, or another form of numbers */
+    UNSURE = -3,  /* the core cannot tell, so that numpy must be asked, or all lists added */
+    COPIES = -4,  /* seeds that are nearly the same, which count once */
+    MISSING = -5, /* items need values, which are told */
+
+    /* What is done together: what it needs stays in the processor's cache. */
+    BLOCK = 1 << 15,           /* items that are scored */
+    COUNTED = 1 << 12,         /* items that are counted */
+    SMOOTHED = 1 << 10,        /* items that are smoothed, and numbers of other loops */
+    NEAR_EACH_OTHER = 1 << 11, /* features that are gathered */
+    STRETCH = 64,              /* scores that are compared with the least of the best */
+    AHEAD = 4,                 /* items or lists that are fetched before they are looked at */
+
+    /* Which way is faster. */
+    MANY = 8,           /* lists that have more than one posting for so many items touch many */
+    RESCORED = 32,      /* postings are added in the time that an item takes to get its exact score */
+    SHORT = UINT16_MAX, /* lengths of most lists are below */
+    BINS = 512,         /* of weights */
+    FEW_QUARTERS = 24,  /* of weights of examples, for which factors are kept */
+    RARE = 128,         /* items of a feature, likewise */
+
+    /* As Python has them. */
+    DEEPER = 4,                            /* search/passes.py */
+    FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, /* search/groups.py, as the next */
+    LEADERS = 5, SOME = 256, FEW = 50,
+    LEAST_PART = 3,     /* one over it */
+    HEAD = 4,           /* core/question.py: numbers before those of an answer */
+    PATCHED = 10,       /* storage/codec.py: the form of a slice */
+    PATCHED_HEAD = 14   /* and bytes of its head */
 };
 
-static const double LATTICE = 68719476736.0, VALUE_LATTICE = 4194304.0; /* 2^36, 2^22 */
+/* As Python has them. */
+static const double LATTICE = 68719476736.0, VALUE_LATTICE = 4194304.0;             /* arrays.py: 2^36, 2^22 */
+static const double EXACT_BELOW = 512, EXACT_ONES_BELOW = 32768, LEAST_SUM = 0.125; /* sums of weights: arrays.py */
+static const double NEAR = 0.0009765625;                                            /* models/lift.py: 2^-10 */
+static const double ONE_SIDED = 0.2, UNHEARD = 0.55;                                /* search/groups.py */
+static const double NEARLY = 1e-9;                                                  /* search/cutoff.py */
+
+/* What last bits may be: relative. */
+static const double MARGIN = 5.684341886080802e-14;   /* 2^-44; logarithms differ by some 2^-53 */
+static const double CLOSE = 1e-9;                     /* of sums of logarithms */
+static const double ROUNDING = 1 + 1e-9;              /* of bounds */
+static const double PRECISION = 4.76837158203125e-07; /* 2^-21: of sums in single precision */
+
 /* Shares of bounds. The more items are wanted, the more others have nearly their sums, so that more lists pay: of many
    it is LATER_OF_MANY over the square root of their number. */
 static const double FIRST = 0.2, FIRST_BY_TABLE = 0.07, LATER = 0.5, LATER_OF_MANY = 2.5, JUST_BELOW = 0.99;
-static const double MARGIN = 5.684341886080802e-14; /* 2^-44, relative; logarithms differ by some 2^-53 */
-static const double NEAR = 0.0009765625;           /* 2^-10, as in models/lift.py */
-static const double ONE_SIDED = 0.2, UNHEARD = 0.55, CLOSE = 1e-9; /* search/groups.py, and what last bits may be */
-/* Sums of weights: as arrays.py and search/weights.py have them. */
-static const double EXACT_BELOW = 512, EXACT_ONES_BELOW = 32768, LEAST_SUM = 0.125;
-static const double NEARLY = 1e-9;                  /* as in search/cutoff.py */
-static const double ROUNDING = 1 + 1e-9;             /* of bounds */
-static const double PRECISION = 4.76837158203125e-07; /* 2^-21: of sums in single precision */
 
 typedef struct {
     int64_t n_lists, size; /* size: of ids and values */
@@ -99,9 +115,6 @@ typedef struct {
     double crowd; /* -INFINITY at first */
 } best_t;
 
-/* The whole number nearest to one from 0 up to 2^52, an even one in the middle: rint, which often is a call. */
-static double whole(double number) { return number + 4503599627370496.0 - 4503599627370496.0; }
-
 /* Distinct items, ascending unless said otherwise. */
 typedef struct {
     const int64_t *ids;
@@ -109,6 +122,9 @@ typedef struct {
 } ids_t;
 
 static const ids_t NONE = {NULL, 0};
+
+/* The whole number nearest to one from 0 up to 2^52, an even one in the middle: rint, which often is a call. */
+static double whole(double number) { return number + 4503599627370496.0 - 4503599627370496.0; }
 
 ENTRY int64_t setsearch_version(void) { return VERSION; }
 
