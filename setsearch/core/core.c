@@ -361,7 +361,7 @@ ENTRY int64_t setsearch_best(const double *base, int64_t n, const part_t *parts,
     return found;
 }
 
-/* The first of some scores, which ascend up to INFINITY, that is not below one: without branches, hard to guess. */
+/* The first of some scores, which ascend up to INFINITY, that is not below one. A branch would be guessed wrongly. */
 static int64_t place_of(const double *some, int64_t n_some, double score) {
     const double *from = some;
     for (int64_t size = n_some; size > 1; size -= size / 2) {
@@ -702,7 +702,7 @@ static int64_t near_best(float *sums, const double *base, const part_t *lists, c
 /* A number that is surely below in single precision. */
 static float just_below(double number) { return (float)(number - (1 - JUST_BELOW) * fabs(number)); }
 
-/* The same of all items, which takes less time if lists touch many; sums stay. */
+/* As near_best, of all items, which takes less time if lists touch many; sums stay. */
 static int64_t near_best_of_all(const float *sums, const double *base, int64_t n, double bound, double *heap, int64_t k,
                                 int64_t *near_ids, double *near_sums, int64_t room) {
     int64_t count = 0;
@@ -868,7 +868,7 @@ ENTRY int64_t setsearch_items(const rule_t *rule, const int64_t *items, int64_t 
 }
 
 /* The entries of some lists of features whose shares tf_ij / L_i are near the threshold of the feature: how many, at
-   most `room`, and all their items, places among the lists, and shares. */
+   most `room`, and of each its item, its feature and its share. */
 ENTRY int64_t setsearch_close(const int64_t *lists, int64_t n_lists, const int64_t *starts, const int64_t *ends,
                               const uint32_t *ids, const void *counts, int64_t count_bytes, int64_t size,
                               int64_t n_items, const int64_t *totals, const double *thresholds, double near,
