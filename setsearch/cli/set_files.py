@@ -4,17 +4,21 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 from setsearch.answers.saved.exchange import OF_MEMBER, OF_SET, SIDES
 from setsearch.errors import InvalidParameter, SourceError
 from setsearch.indexing.rows.cells import Row
+from setsearch.indexing.rows.csv_rows import Header
 from setsearch.indexing.rows.opening import SKIPPING, STDIN, open_file
-from setsearch.indexing.rows.reader import RowReader
+from setsearch.indexing.rows.reader import RowReader, file_ending
 from setsearch.indexing.sources import SourceReader
 from setsearch.storage.synced_source import Columns
 
 COLUMNS = {*OF_SET, *OF_MEMBER}
+GENE_SETS = ".gmt"  # a line a set: its name, what it is, which is left out, and its genes
+GENE_SET = Header(("name", ""), "accepted", frozenset({""}))
 
 
 def read_seed_sets(source: str) -> Iterator[tuple[str, list[str] | SourceError]]:
@@ -62,6 +66,8 @@ def read_set_rows(source: str, reader: RowReader) -> Iterator[Row]:
 
     Columns may be in any case, with blanks around them.
     """
+    if file_ending(Path(source)) == GENE_SETS:
+        reader = replace(reader, delimiter="\t", header=GENE_SET)
     for place, row in SourceReader(Columns(), reader).rows_of(source):
         columns = {key: str(key).strip().lower() for key in row}
         if row and not {*SIDES}.issuperset(row) and all(isinstance(own, list) for own in row.values()):

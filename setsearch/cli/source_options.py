@@ -17,6 +17,10 @@ def input_options(
     glob: Annotated[Texts, option("PATTERN", "Only files of a folder that are like this; may be repeated.")] = None,
     encoding: Annotated[str | None, option("NAME", "Of files. Default: UTF-8, or as it looks.", ADVANCED)] = None,
     delimiter: Annotated[str | None, option("C", "Of CSV files. Default: as the header has it.", ADVANCED)] = None,
+    header: Annotated[
+        str | None,
+        option("COL,...", "Names of columns for a table without; a last `COL...` has all other cells.", COLUMNS),
+    ] = None,
     errors: Annotated[
         str | None, option("HOW", "Unreadable input: strict (default; of folders: skip), replace, skip.", ADVANCED)
     ] = None,

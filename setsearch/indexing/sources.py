@@ -66,6 +66,7 @@ FREQUENT = f"""
 """
 
 FIRST_ROWS = 1000  # of a file of JSON objects, one of which has each column that is asked for
+NAMED = (JSON, *JSON_LINES, *ARROW_FILES, *WORKBOOKS)  # files whose columns have names
 NUMBERED = "id"  # the column of ids by default; rows of files without it are numbered
 
 # id, text or counted features, title; columns to keep, and fields
@@ -149,6 +150,9 @@ class SourceReader:
 
     def _expect(self, paths: list[str]) -> None:
         """Let `rows.amount` know how large the sources are, if all are files."""
+        for path in paths if self.rows.header is not None else ():
+            if Path(path).is_dir() or is_archive(Path(path)) or file_ending(Path(path)) in NAMED:
+                raise UsageError(f"`header` is for tables without names of columns, such as CSV; {path} is none")
         files = [Path(path) for path in paths if not is_stream(path) and Path(path).is_file()]
         if self.rows.table is None and len(files) == len(paths):
             self.rows.amount.expect(file.stat().st_size for file in files)
@@ -190,7 +194,7 @@ class SourceReader:
 
     def texts(self, path: str, id: str, wanted: Sequence[str] = ()) -> Iterator[FileItem] | None:
         """The documents of a file or of standard input; None if it holds rows, which have the columns `wanted`."""
-        if self.rows.table is not None:
+        if self.rows.table is not None or self.rows.header is not None:
             return None
         if not is_stream(path):
             if not is_document(Path(path)) or self._holds_rows(Path(path), is_named=True, wanted=wanted):

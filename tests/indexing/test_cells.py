@@ -481,5 +481,6 @@ def test_every_list_of_texts_is_read_as_it_was_written(values):
 
 def test_a_file_without_a_header_is_told(run, failed, tmp_path):
     (tmp_path / "u.data").write_text("196\t242\t3\t881250949\n186\t302\t3\t891717742\n")
-    told = "u.data, line 2 has no column 'item'; it has 196, 242, 3, 881250949 (the first line names columns)"
+    has = "u.data, line 2 has no column 'item'; it has 196, 242, 3, 881250949"
+    told = f"{has} (the first line names columns, or --header does)"
     failed(run("index", "a.db", "u.data", "--items", "item", "--features", "user"), 1, told)

@@ -1,5 +1,6 @@
 """Tables as museums, laboratories and programs export them: gaps, several names in a cell, headers of two rows."""
 
+import gzip
 import json
 
 import pytest
@@ -107,3 +108,59 @@ def test_the_header_of_a_sheet_has_the_columns_that_are_asked_for(run, tmp_path)
     assert features(tmp_path / "b.db", "no") == {"jug 1": {"jug"}, "bowl 1": {"bowl"}}
     code, _, said = run("index", "c.db", "a.xlsx", "--items", "no", "--features", "colour")
     assert code == 1 and "no column 'no'; it has year" in said
+
+
+TERMS = {"TP53": {"GO:1"}, "ATM": {"GO:1", "GO:2"}}
+NAMED = {
+    "two columns": ("TP53\tGO:1\nATM\tGO:1\nATM\tGO:2\n", "gene,term", TERMS),
+    "a comma": ("TP53,GO:1\nATM,GO:1\nATM,GO:2\n", "gene,term", TERMS),
+    "comments": ("!gaf\n" * 30 + "#\n\nTP53\tGO:1\n!ATM\tGO:2\n", "gene,term", {"TP53": {"GO:1"}, "!ATM": {"GO:2"}}),
+    "other cells": ("x\tTP53\tGO:1\ty\nx\tATM\tGO:1\nx\tATM\tGO:2\t\t\n", "db,gene,term,...", TERMS),
+    "a list": ("TP53\tGO:1\nATM\tGO:1\tGO:2\nKRAS\t\n", " gene , term ...", {**TERMS, "KRAS": set()}),
+}
+
+
+@pytest.mark.parametrize(("text", "header", "expected"), NAMED.values(), ids=NAMED)
+def test_columns_without_names_get_some(run, tmp_path, text, header, expected):
+    relation = ("--header", header, "--items", "gene", "--features", "term")
+    for name in ("a.csv", "a.gaf", "a"):
+        (tmp_path / name).write_text(text)
+        code, _, said = run("index", "a.db", name, *relation, "--replace")
+        assert code == 0 and ("left out 31 lines above the rows (!gaf)" in said) == text.startswith("!")
+        assert features(tmp_path / "a.db", "gene") == expected
+    (tmp_path / "a.gz").write_bytes(gzip.compress(text.encode()))
+    assert run("index", "b.db", "a.gz", *relation)[0] == 0
+    assert run("index", "c.db", "-", *relation, stdin=text.encode())[0] == 0
+    assert features(tmp_path / "b.db", "gene") == features(tmp_path / "c.db", "gene") == expected
+
+
+def test_names_of_columns_that_do_not_fit(run, failed, tmp_path):
+    (tmp_path / "a.tsv").write_text("TP53\tGO:1\nATM\tGO:1\tGO:2\n")
+    (tmp_path / "a.json").write_text("[]")
+    relation = ("--items", "gene", "--features", "term")
+
+    def index(source, header, *more):
+        return run("index", "a.db", source, "--header", header, *more, *relation)
+
+    failed(index("a.tsv", "gene,term"), 1, "line 2: 3 fields, but the header has 2")
+    failed(index("a.tsv", "gene,a,term"), 1, "line 1: 2 fields, but the header has 3")
+    failed(index("a.tsv", "gene,what..."), 1, "no column 'term'; it has gene, what")
+    (tmp_path / "b.tsv").write_text("TP53\tGO:1\nATM\tGO:1\n")
+    failed(run("index", "a.db", "b.tsv", *relation), 1, "--header, if the first line names none")
+    failed(index("no.tsv", "gene,term"), 1, "no.tsv does not exist")
+    failed(index("a.json", "gene,term"), 2, "a.json is none")
+    failed(index(".", "gene,term"), 2, ". is none")
+    failed(index("a.tsv", "gene,term", "--table", "t"), 2, "--header is for files")
+    for header in ("gene,gene", "gene,,term", "", "gene,gene...", "..."):
+        failed(index("a.tsv", header), 2, "--header names columns once each")
+
+
+def test_sets_of_genes(run, tmp_path):
+    (tmp_path / "a.gmt").write_text("repair\thttps://example.org\tTP53\tATM\ncycle\t\tATM\t\n")
+    relation = ("--header", "set,about,gene...", "--items", "set", "--features", "gene")
+    assert run("index", "a.db", "a.gmt", *relation)[0] == 0
+    assert features(tmp_path / "a.db", "gene") == {"TP53": {"repair"}, "ATM": {"repair", "cycle"}}
+    assert run("set", "import", "a.db", "a.gmt", "--items", "gene") == (0, "", "saved 2 sets: 3 accepted, 0 rejected\n")
+    with setsearch.open(tmp_path / "a.db") as index:
+        sets = {own["name"]: {*own["accepted"]} for own in index.export_sets()}
+    assert sets == {"repair": {"ATM", "TP53"}, "cycle": {"ATM"}}

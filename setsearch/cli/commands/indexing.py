@@ -123,6 +123,8 @@ def _require_agreeing(
         raise UsageError("--track is for --table of the database itself, with texts or a relation")
     if is_own_table and not columns.of_numbers and any(rules):
         raise UsageError(f"--keep, {RULES} are not for a table of the database itself; index a view of the rows")
+    if given.table is not None and given.header is not None:
+        raise UsageError("--header is for files; a table of a database has names of columns")
     if is_own_table and not db.path.is_file():
         raise SetsearchError(f"{db} does not exist, so it has no table {given.table!r} to index")
 
@@ -294,6 +296,7 @@ def _make_reader(
     given: SimpleNamespace, rules: Rules, columns: "Columns", host: sqlite3.Connection | None, time_limit: float
 ) -> "SourceReader":
     from setsearch.indexing.rows.cell_rules import CellRules
+    from setsearch.indexing.rows.csv_rows import header_of
     from setsearch.indexing.rows.reader import RowReader
     from setsearch.indexing.rows.table_rows import TableRows
     from setsearch.indexing.sources import SourceReader, titles_by_item
@@ -316,6 +319,7 @@ def _make_reader(
     cells = CellRules(rules.keep, rules.split, titles, rules.min_features, rules.min_items)
     table = None if given.table is None else TableRows(given.table, host, time_limit=time_limit)
     asked = columns.asked if rules.titles is None else dataclasses.replace(columns, title=None).asked
-    rows = RowReader(errors, warn, table, asked=asked, **form)
+    header = None if given.header is None else header_of(given.header)
+    rows = RowReader(errors, warn, table, header=header, asked=asked, **form)
     globs, folder_errors = tuple(given.glob or ()), given.errors or "skip"
     return SourceReader(columns, rows, globs, cells, given.follow, folder_errors=folder_errors, tally=tally)

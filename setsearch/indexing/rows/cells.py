@@ -23,6 +23,7 @@ TRUE = "true", "wahr", "vrai", "verdadero", "verdadeiro", "vero", "waar"  # as s
 FALSE = "false", "falsch", "faux", "falso", "onwaar"
 PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 SHOWN_NAMES = 10  # of columns, in messages
+CHOOSE = "choose when indexing: `id`, `text`, `items`, ..."  # which column is which
 LARGEST_COUNT_OF_CELL = 2**31 - 1  # of a feature in an item (arrays.py)
 
 Row = tuple[str, Mapping[str, Any]]  # position (file and line), and cells by column
@@ -51,7 +52,7 @@ def require_columns(
     position: str,
     values: Mapping[str, Any],
     *names: str | None,
-    choose: str = "choose when indexing: `id`, `text`, `items`, ...",
+    choose: str = CHOOSE,
 ) -> None:
     """Raise SourceError, which tells how to `choose` columns, if a row lacks one of some."""
     missing = missing_column(values, *names)
@@ -63,9 +64,11 @@ def require_columns(
     known = [str(name) for name in values if name != getattr(values, "numbered", None)]
     more = f" and {len(known) - SHOWN_NAMES:,} more" if len(known) > SHOWN_NAMES else ""
     columns = ", ".join(known[:SHOWN_NAMES]) + more if known else "none"
-    is_bare = type(values) is Cells and any(str(name).isdecimal() for name in values)
-    way_out = "the first line names columns" if is_bare else choose
-    raise SourceError(f"{position} has no column {missing!r}; it has {columns} ({way_out})")
+    if type(values) is Cells and any(str(name).isdecimal() for name in values):
+        choose = "the first line names columns" + ", or `header` does" * (choose == CHOOSE)
+    elif type(values) is Cells and choose == CHOOSE:
+        choose += "; `header`, if the first line names none"
+    raise SourceError(f"{position} has no column {missing!r}; it has {columns} ({choose})")
 
 
 def is_open(values: Mapping[str, Any]) -> bool:

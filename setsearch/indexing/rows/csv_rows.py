@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
 
-from setsearch.errors import SourceError, number_of
+from setsearch.errors import SourceError, UsageError, number_of
 from setsearch.indexing.rows.cells import Cells, Row
 from setsearch.indexing.rows.decimal_marks import BadRow, Skip, with_marks
 
@@ -17,16 +17,55 @@ OTHER_DELIMITERS = (";", "\t", "|")
 LONGEST_FIELD = 2**31 - 1  # the most that csv takes everywhere
 END_OF_DOS = "\x1a"  # what old programs write at the end of a file
 MOST_ABOVE = 10  # lines above a header
+OTHERS = "..."  # behind the name of a column that has all other cells
+COMMENTS = ("#", "!")  # how lines of comments begin
 _names_delimiter = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE).fullmatch
 _old_ends = re.compile(rb"(?<=\r)(?!\n)")
 
 
+class Header(NamedTuple):
+    """The names of columns; the cells behind these are a list named `rest`, are left out if that is empty, or wrong."""
+
+    names: tuple[str, ...]
+    rest: str | None = None
+    repeated: frozenset[str] = frozenset()  # names of several columns, or none, which are left out
+
+    def cells(self, row: list[str]) -> Cells | None:
+        """The cells of a row by column; None if it has too few or too many. Columns without a name may be missing."""
+        number = len(self.names)
+        if len(row) != number:
+            if any(self.names[len(row) :]) or (self.rest is None and any(row[number:])):
+                return None
+            row = row + [""] * (number - len(row))
+        pairs = zip(self.names, row, strict=False)
+        cells = Cells(pairs if not self.repeated else (pair for pair in pairs if pair[0] not in self.repeated))
+        cells.repeated = self.repeated
+        if self.rest:
+            cells[self.rest] = [cell for cell in row[number:] if cell]
+        return cells
+
+
 class Dialect(NamedTuple):
-    """How a table is written: the delimiter, else the usual one or what the header has; columns of the header."""
+    """How a table is written: the delimiter, else the usual one or what the header has; columns of the header.
+
+    `header` is that of a table without one, where lines of comments may be at the beginning.
+    """
 
     delimiter: str | None
     usual: str
     asked: frozenset[str] = frozenset()
+    header: Header | None = None
+
+
+def header_of(text: str) -> Header:
+    """The header that a text names, such as "set,about,gene..."; raises UsageError."""
+    *names, last = [name.strip() for name in text.split(",")]
+    rest = last.removesuffix(OTHERS).rstrip() if last.endswith(OTHERS) else None
+    names += [last] if rest is None else []
+    named = [*names, *filter(None, [rest])]
+    if not all(names) or not named or len({*named}) < len(named):
+        raise UsageError(f"`header` names columns once each, such as set,about,gene{OTHERS}, not {text!r:.60}")
+    return Header(tuple(names), rest)
 
 
 def csv_rows(
@@ -37,26 +76,29 @@ def csv_rows(
     What stands above the header, as what services say of an export, is left out; `tell` gets a message.
     """
     csv.field_size_limit(min(sys.maxsize, LONGEST_FIELD))
-    delimiter, usual, asked = dialect
+    delimiter, usual, asked, header = dialect
     source = _Lines(lines)
     first = source.peek()
     if first and (named := _names_delimiter(first)):
         delimiter = delimiter or named[1]
         next(source)
         first = source.peek()
-    if above := source.take_above(Dialect(delimiter, usual, asked)):
+    above = source.take_comments() if header else source.take_above(Dialect(delimiter, usual, asked))
+    if above:
         told = f"{len(above)} lines" if len(above) > 1 else "a line"
-        tell(f"{name}: left out {told} above the header ({above[0].strip():.60})")
+        tell(f"{name}: left out {told} above the {'rows' if header else 'header'} ({above[0].strip():.60})")
         first = source.peek()
     delimiter = delimiter or delimiter_of(first, usual)
     others = first.split(delimiter)[1:]
     is_spaced = others != [] and all(name.startswith(" ") for name in others)  # id, "a text"
     rows = csv.reader(source, delimiter=delimiter, strict=True, skipinitialspace=is_spaced)
-    yield from with_marks(_below_header(rows, source, name), delimiter, skip)
+    yield from with_marks(_below_header(rows, source, name, header), delimiter, skip)
 
 
-def _below_header(rows: Iterator[list[str]], source: "_Lines", name: str) -> Iterator[Row | BadRow]:
-    header: list[str] | None = None
+def _below_header(
+    rows: Iterator[list[str]], source: "_Lines", name: str, given: Header | None
+) -> Iterator[Row | BadRow]:
+    header = given
     while True:
         source.begin_row()
         try:
@@ -71,17 +113,16 @@ def _below_header(rows: Iterator[list[str]], source: "_Lines", name: str) -> Ite
             source.go_back()
             continue
         if header is None:
-            header = [column.strip() for column in row]
-            repeated = frozenset(column for column, times in Counter(header).items() if times > 1 or not column)
+            names = tuple(column.strip() for column in row)
+            repeated = frozenset(column for column, times in Counter(names).items() if times > 1 or not column)
+            header = Header(names, None, repeated)
         elif any(row) and row != [END_OF_DOS]:
             position = f"{name}, line {source.first}"
-            row += [""] * len(header[len(row) :]) if not any(header[len(row) :]) else []
-            if len(row) < len(header) or any(row[len(header) :]):
-                yield BadRow(position, f"{number_of(len(row), 'field')}, but the header has {len(header)}")
-                continue
-            cells = Cells((column, cell) for column, cell in zip(header, row, strict=False) if column not in repeated)
-            cells.repeated = repeated
-            yield position, cells
+            cells = header.cells(row)
+            if cells is not None:
+                yield position, cells
+            else:
+                yield BadRow(position, f"{number_of(len(row), 'field')}, but the header has {len(header.names)}")
 
 
 def delimiter_of(header: str, usual: str) -> str:
@@ -134,13 +175,20 @@ class _Lines:
                 return own[1]
         return ""
 
+    def take_comments(self) -> list[str]:
+        """Take the lines at the beginning that are comments."""
+        taken = []
+        while self.peek().startswith(COMMENTS):
+            taken.append(self._again.popleft()[1])
+        return taken
+
     def take_above(self, dialect: Dialect) -> list[str]:
         """Take the lines above a header, if there are some: that of the first line with all columns that are asked for.
 
         Else they have one filled cell, which is no name of a column. The header has three cells or more then, all
         distinct names, and the row below it as many.
         """
-        delimiter, usual, asked = dialect
+        delimiter, usual, asked, _ = dialect
         ahead = self._again = deque([*self._again, *islice(self._lines, MOST_ABOVE)])
         for number, (_, line) in enumerate(ahead if asked else ()):
             if asked.issubset(cells_of(line, delimiter or delimiter_of(line, usual))):

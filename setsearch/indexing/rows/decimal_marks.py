@@ -40,7 +40,7 @@ def with_marks(rows: Iterable[Row | BadRow], delimiter: str, skip: Skip) -> Iter
     columns: dict[str, list[str]] = {}
     for _, cells in (row for row in head if not isinstance(row, BadRow)):
         for column, cell in cells.items():
-            if cell:
+            if cell and isinstance(cell, str):
                 columns.setdefault(column, []).append(cell)
     tellers = _tellers(columns, delimiter)
     for row in chain(head, rows):

@@ -15,7 +15,15 @@ from typing import IO, Any, cast
 from setsearch.errors import SourceError, UsageError
 from setsearch.indexing.encodings import LOOKED_AT, encoding_by_mark, is_text, is_utf8, likely_encoding, lines_as_utf8
 from setsearch.indexing.rows.cells import OpenCells, Row
-from setsearch.indexing.rows.csv_rows import OTHER_DELIMITERS, Dialect, cells_of, csv_rows, delimiter_of, split_old_ends
+from setsearch.indexing.rows.csv_rows import (
+    OTHER_DELIMITERS,
+    Dialect,
+    Header,
+    cells_of,
+    csv_rows,
+    delimiter_of,
+    split_old_ends,
+)
 from setsearch.indexing.rows.json_shapes import Read, first_within, parse_json, values_within
 from setsearch.indexing.rows.opening import (
     MOST_UNPACKED,
@@ -46,6 +54,7 @@ class RowReader:
     table: TableRows | GivenRows | None = None  # in place of files
     encoding: str | None = None  # of all files; None: UTF-8, and for a document or a CSV file what it looks like
     delimiter: str | None = None  # of CSV files; None: a comma, or what the header has instead
+    header: Header | None = None  # of CSV files without one
     asked: frozenset[str] = frozenset()  # columns that the header has: lines above it may look like one
     decided: dict[str, list[str]] = field(default_factory=dict)  # files that were not UTF-8, by the encoding chosen
     amount: Amount = field(default_factory=Amount)  # how much is read
@@ -70,7 +79,7 @@ class RowReader:
         else:
             require_named([source])
             path, ending = Path(source), file_ending(Path(source))
-            is_other = ending not in (*ROW_FILES, JSON)
+            is_other = ending not in (*ROW_FILES, JSON) and self.header is None
             if is_other and first_row(path)[0] is None:
                 has_none = f"{path} has no rows; give {', '.join((JSON, *ROW_FILES))}, or a table of an SQLite database"
                 raise SourceError(has_none if path.exists() else unreadable(path))
@@ -106,7 +115,9 @@ class RowReader:
         reader, lines = self._by_bytes(file, name)
         begin = cast(io.BufferedReader, lines).peek(LOOKED_AT)[:LOOKED_AT]
         first = begin.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
-        if _is_array(begin):
+        if self.header is not None:
+            yield from reader._csv_rows(lines, name, ",")
+        elif _is_array(begin):
             yield from reader._array_rows(lines, name)
         elif not first.startswith(b"{") and any(mark.encode() in first for mark in (",", *OTHER_DELIMITERS)):
             yield from reader._csv_rows(lines, name, ",")
@@ -183,7 +194,8 @@ class RowReader:
             (number, self.decode(line, f"{name}, line {number}")) for number, line in enumerate(split_old_ends(own), 1)
         )
         lines = ((number, line) for number, line in decoded if line is not None)
-        yield from csv_rows(lines, name, Dialect(self.delimiter, delimiter, self.asked), self._skip, self.warn)
+        dialect = Dialect(self.delimiter, delimiter, self.asked, self.header)
+        yield from csv_rows(lines, name, dialect, self._skip, self.warn)
 
     def _skip(self, position: str, problem: str, correct: str = "it") -> None:
         """Skip a row with a warning, or raise SourceError."""
