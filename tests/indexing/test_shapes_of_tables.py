@@ -1,8 +1,10 @@
 """Tables as museums, laboratories and programs export them: gaps, several names in a cell, headers of two rows."""
 
 import gzip
+import importlib.util
 import json
 
+import pandas
 import pytest
 
 import setsearch
@@ -164,3 +166,26 @@ def test_sets_of_genes(run, tmp_path):
     with setsearch.open(tmp_path / "a.db") as index:
         sets = {own["name"]: {*own["accepted"]} for own in index.export_sets()}
     assert sets == {"repair": {"ATM", "TP53"}, "cycle": {"ATM"}}
+
+
+def test_names_of_rows_have_no_name_in_r_and_pandas(run, failed, tmp_path):
+    table = pandas.DataFrame({"about": ["a jug", "a cup"], "s1": [1.5, 2.0]}, index=["x", "y"])
+    table.to_csv(tmp_path / "a.csv")
+    (tmp_path / "r.csv").write_text('"","about","s1"\n"x","a jug",1.5\n"y","a cup",2\n')
+    sources = ["a.csv", "r.csv"]
+    if importlib.util.find_spec("openpyxl"):
+        table.to_excel(tmp_path / "a.xlsx")
+        sources.append("a.xlsx")
+    for source in sources:
+        assert run("index", "a.db", source, "--id", "rownames", "--text", "about", "--replace")[0] == 0
+        assert features(tmp_path / "a.db", "documents") == {"x": {"a", "jug"}, "y": {"a", "cup"}}
+        assert run("index", "b.db", source, "--items", "rownames", "--features", "about", "--replace")[0] == 0
+        assert features(tmp_path / "b.db", "rownames") == {"x": {"a jug"}, "y": {"a cup"}}
+    failed(run("index", "c.db", "r.csv"), 1, "no column 'text'; it has rownames, about, s1")
+
+
+def test_numbers_of_rows_are_no_part_of_a_matrix(run, tmp_path):
+    pandas.DataFrame({"gene": ["s", "t"], "s1": [1.0, 2.0], "s2": [1.0, 2.0]}).to_csv(tmp_path / "m.csv")
+    assert "2 gene with 2 dimensions" in run("vectors", "a.db", "m.csv", "--id", "gene", "--items", "gene")[2]
+    pandas.DataFrame({"s1": [1.0, 2.0]}, index=["s", "t"]).to_csv(tmp_path / "n.csv")
+    assert "2 gene with 1 dimension" in run("vectors", "b.db", "n.csv", "--id", "rownames", "--items", "gene")[2]

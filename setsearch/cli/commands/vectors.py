@@ -154,11 +154,12 @@ def _read_rows(db: Collection, source: str | None, place: Place) -> Iterator[Pai
 def _columns_of_matrix(row: Mapping[str, Any], place: Place) -> list[str]:
     """All columns but that of the ids, if no vector is named or there, and one holds a number; else none."""
     from setsearch.indexing.rows.cells import cell_number
+    from setsearch.indexing.rows.csv_rows import ROW_NAMES
 
     if place.vector is not None or VECTOR in row or place.id not in row:
         return []
     twice = {*getattr(row, "repeated", ())} - {""}  # which are refused
-    names = [name for name in (*row, *sorted(twice)) if name != place.id]
+    names = [name for name in (*row, *sorted(twice)) if name not in (place.id, ROW_NAMES)]
     for name in names:
         with suppress(SourceError):
             cell_number("", name, row.get(name))

@@ -17,6 +17,7 @@ OTHER_DELIMITERS = (";", "\t", "|")
 LONGEST_FIELD = 2**31 - 1  # the most that csv takes everywhere
 END_OF_DOS = "\x1a"  # what old programs write at the end of a file
 MOST_ABOVE = 10  # lines above a header
+ROW_NAMES = "rownames"  # the column that R and pandas leave without a name
 OTHERS = "..."  # behind the name of a column that has all other cells
 COMMENTS = ("#", "!")  # how lines of comments begin
 _names_delimiter = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE).fullmatch
@@ -113,7 +114,7 @@ def _below_header(
             source.go_back()
             continue
         if header is None:
-            names = tuple(column.strip() for column in row)
+            names = with_row_names(column.strip() for column in row)
             repeated = frozenset(column for column, times in Counter(names).items() if times > 1 or not column)
             header = Header(names, None, repeated)
         elif any(row) and row != [END_OF_DOS]:
@@ -123,6 +124,13 @@ def _below_header(
                 yield position, cells
             else:
                 yield BadRow(position, f"{number_of(len(row), 'field')}, but the header has {len(header.names)}")
+
+
+def with_row_names(names: Iterable[str]) -> tuple[str, ...]:
+    """The names of columns; a first one without a name, where all others have one, is that of names of rows."""
+    own = tuple(names)
+    is_nameless = len(own) > 1 and not own[0] and all(own[1:]) and ROW_NAMES not in own
+    return (ROW_NAMES, *own[1:]) if is_nameless else own
 
 
 def delimiter_of(header: str, usual: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from setsearch.indexing.libraries import load_library
 from setsearch.indexing.rows.cells import Cells, Row
-from setsearch.indexing.rows.csv_rows import MOST_ABOVE
+from setsearch.indexing.rows.csv_rows import MOST_ABOVE, with_row_names
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
@@ -74,7 +74,7 @@ def _sheet(name: str, rows: Iterable[Sequence[Any]]) -> Sheet | None:
 
 
 def _columns(row: Iterable[Any]) -> tuple[str, ...]:
-    return tuple("" if cell is None else str(cell).strip() for cell in row)
+    return with_row_names("" if cell is None else str(cell).strip() for cell in row)
 
 
 def _is_header(row: Sequence[Any]) -> bool:
