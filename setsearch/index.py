@@ -1,6 +1,6 @@
 """`Index`, the front door: indexing and search of one database."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -370,6 +370,23 @@ class Index:
         mark_items(kept, accepted, rejected)
         kept.save(replace=True, version=version)
         return kept
+
+    def export(self) -> Iterator[dict[str, Any]]:
+        """The documents as rows with id, title, text, kept columns and fields; read them all before you write.
+
+        `exported_columns` has the roles of these columns. Raises UsageError if texts are not stored, CorruptIndex.
+        """
+        from setsearch.indexing.rows.stored_rows import stored_rows
+
+        with self._readings.relation(name_in(self._collection, TEXT[0])) as relation:
+            yield from stored_rows(relation)
+
+    def exported_columns(self) -> "Columns":
+        """The roles of the columns of `export`."""
+        from setsearch.indexing.rows.stored_rows import stored_columns
+
+        with self._readings.relation(name_in(self._collection, TEXT[0])) as relation:
+            return stored_columns(relation)
 
     def export_sets(self, names: Names | None = None) -> list[dict[str, Any]]:
         """Saved sets, by default all, one row each: name, items, accepted, rejected. Raises UnknownSet.

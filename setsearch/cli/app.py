@@ -41,6 +41,7 @@ PANELS = {
         "update": "indexing.update",
         "vectors": "vectors.vectors",
         "delete": "indexing.delete",
+        "export": "indexing.export",
         "info": "indexing.info",
         "check": "indexing.check",
         "drop": "indexing.drop",

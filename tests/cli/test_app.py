@@ -210,7 +210,7 @@ def test_a_shell_completes_commands_and_options(tmp_path):
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     environment = os.environ | {"PATH": path}
     done = subprocess.run(["bash", "-c", bash], capture_output=True, text=True, check=True, env=environment)
-    assert done.stdout.split() == ["expand", "explain", "--snippets"]
+    assert done.stdout.split() == ["expand", "explain", "export", "--snippets"]
 
 
 def test_an_unknown_shell_is_refused(run):

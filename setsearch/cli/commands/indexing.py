@@ -1,6 +1,8 @@
 """Commands that fill a database and look after it."""
 
 import dataclasses
+import json as json_module
+import shlex
 import sqlite3
 import sys
 from contextlib import closing, nullcontext, suppress
@@ -225,6 +227,27 @@ def delete(
         if items is not None and not named:
             raise UsageError(f"--items is one of {', '.join(names[0] for names in relations)}, not {items!r}")
         say(f"deleted {index.delete(ids, named[0] if named else None):,} from {db}")
+
+
+def export(db: Collection, *, time_limit: TimeLimit = 10.0) -> None:
+    """The documents of an index as JSON Lines, which `index` reads back.
+
+    Each has its id, title and text, the columns that were kept of it, and its fields. Records of references are not
+    among them, but what is shown of them.
+
+    Example: setsearch export notes.db
+    """
+    with db.open(time_limit=time_limit) as index:
+        columns, count = index.exported_columns(), 0
+        for row in index.export():
+            print(json_module.dumps(row, ensure_ascii=False))
+            count += 1
+        total = index.items("documents").item_count()
+    kept = ["--keep-columns", ",".join(columns.keep)] if columns.keep else []
+    fields = [part for kind in ("tags", "numbers") for own in getattr(columns, kind) for part in (f"--{kind}", own)]
+    without = f"; {total - count:,} have no text, and are left out" if total > count else ""
+    options = shlex.join([*kept, *fields])
+    say(f"exported {count:,}{without}; `setsearch index NEW.db FILE{options and ' '}{options}` reads them")
 
 
 def info(

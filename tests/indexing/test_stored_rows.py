@@ -1,0 +1,111 @@
+"""An index goes out as rows, and these make the same index again."""
+
+import json
+import shlex
+import sqlite3
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from laws import examples
+
+import setsearch
+from setsearch import Item, errors
+from setsearch.indexing.rows.reader import RowReader
+from setsearch.indexing.sources import SourceReader
+
+words = st.text("ab ü\n'", max_size=8)
+names = st.lists(st.sampled_from(["x", "y z", "a:b", "[1]", "ü,"]), max_size=3)
+days = st.sampled_from(["2024-01-05", "2024-02-01T10:30:00", "1969-12-31T23:59:59.5"])
+documents = st.dictionaries(
+    st.text("dé1/", min_size=1, max_size=3),
+    st.tuples(
+        words,
+        st.none() | st.text("tT ", min_size=1, max_size=3),
+        st.fixed_dictionaries({}, optional={"year": st.integers(1, 9) | st.lists(words, max_size=2), "note": words}),
+        st.fixed_dictionaries({}, optional={"tags": names, "size": st.floats(-9, 9), "day": days, "title": names}),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def everything(index):
+    """What an index says of each document."""
+    reading = index.items("documents")
+    rows = {row["id"]: row for row in index.export()}
+    stored = {id: (reading.features_of(id), reading.titles([id])) for id in rows}
+    ranked = [
+        (hit.item, hit.score, {name: own for name, own in (hit.columns or {}).items() if own is not None})
+        for hit in reading.expand([min(rows)], len(rows), keep_seeds=True)
+    ]
+    return rows, stored, ranked, sorted(reading.defaults.fields)
+
+
+@examples(60)
+@given(documents)
+def test_rows_make_the_same_index(given_documents):
+    with setsearch.open(sqlite3.connect(":memory:")) as index, setsearch.open(sqlite3.connect(":memory:")) as other:
+        index.add([Item(id, *own) for id, own in given_documents.items()])
+        with TemporaryDirectory() as place:
+            file = Path(place) / "rows.jsonl"
+            file.write_text("\n".join(map(json.dumps, index.export())))
+            other.add(SourceReader(index.exported_columns(), RowReader()).read([str(file)]))
+        assert everything(other) == everything(index)
+
+
+def test_the_command_says_how_to_read_them(tmp_path, run):
+    rows = [
+        {
+            "id": "a",
+            "text": "lions roar",
+            "title": "Lions",
+            "kind": "cats;big",
+            "year": 2001,
+            "text of": "x",
+            "cites": ["b"],
+        },
+        {"id": "b", "text": "tigers roar", "title": None, "kind": "", "year": 2004, "text of": "y", "cites": []},
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    asked = (
+        "--tags",
+        "kind",
+        "--split",
+        ";",
+        "--links",
+        "cites",
+        "--numbers",
+        "year",
+        "--keep-columns",
+        "kind,text of",
+    )
+    assert run("index", "a.db", "a.jsonl", *asked)[0] == 0
+    code, out, err = run("export", "a.db")
+    assert code == 0 and json.loads(out.splitlines()[0]) == {
+        **{"id": "a", "title": "Lions", "text": "lions roar", "kind": "cats;big", "text of": "x"},
+        **{"kind (field)": ["big", "cats"], "cites": ["a", "b"], "year": 2001.0},
+    }
+    (tmp_path / "b.jsonl").write_text(out)
+    told = err.split("`")[1].replace("NEW.db", "b.db").replace("FILE", "b.jsonl")
+    assert err.startswith("exported 2; `setsearch index NEW.db FILE --keep-columns 'kind,text of' --tags ")
+    assert run(*shlex.split(told)[1:])[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index, setsearch.open(tmp_path / "b.db") as other:
+        assert everything(other) == everything(index)
+        other.add([("c", {"words": 1}, "C")])
+        assert len([*other.export()]) == 2
+    assert run("export", "b.db")[2].startswith("exported 2; 1 have no text, and are left out; ")
+
+
+def test_what_stores_no_text_is_refused(tmp_path, run):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add([("a", "lions")])
+        with pytest.raises(errors.UsageError, match="the texts of documents are not stored"):
+            next(index.export())
+    assert run("export", "a.db")[0] == 2
+    with setsearch.open(tmp_path / "b.db", create=True) as index:
+        index.add([("film", ["user"])], ("film", "user"))
+        with pytest.raises(errors.UnknownReading):
+            next(index.export())
