@@ -26,7 +26,9 @@ def input_options(
     ] = None,
     follow: Annotated[bool, flag("--follow", "Follow links that lead out of a folder.", ADVANCED)] = False,
     track: Annotated[bool, flag("--track", "Note changes of the table by triggers, for `update`.")] = False,
-    suggest: Annotated[bool, flag("--suggest", "Write nothing: say how its tables could be indexed.")] = False,
+    suggest: Annotated[
+        bool, flag("--suggest", "Write nothing: print commands for its tables, or a file of rows.")
+    ] = False,
 ) -> SimpleNamespace:
     """How sources are read."""
     if errors not in (None, "strict", "replace", "skip"):

@@ -25,6 +25,7 @@ from setsearch.indexing.references.tables import are_reference_columns, referenc
 from setsearch.indexing.rows.archives import LINKS, OUTSIDE, is_archive, unpacked
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.cells import (
+    CHOOSE,
     SHOWN_NAMES,
     Cells,
     OpenCells,
@@ -91,6 +92,7 @@ class SourceReader:
     folder_errors: str | None = None  # `errors` of files in folders; None: those of all
     is_within: bool = False  # an archive
     database: Path | None = None  # that is written: its files in a folder are none of a user
+    choose: str = CHOOSE  # how columns of documents are chosen, where one is not there
     kept: tuple[str, ...] = ()  # columns that the collection has kept so far, where a document has them
     apart: Reader = field(default_factory=Reader)
     tally: Tally = field(default_factory=Tally)
@@ -367,7 +369,7 @@ class SourceReader:
         position, values = row
         columns = self.columns
         optional = (*columns.texts, columns.title, *columns.keep, *columns.fields)
-        require_columns(position, values, columns.id, *(() if is_open(values) else optional))
+        require_columns(position, values, columns.id, *(() if is_open(values) else optional), choose=self.choose)
         # A column named title is shown even if no title was requested.
         name = columns.title or "title"
         title = None if values.get(name) is None else cell_text(position, name, values[name])
@@ -444,7 +446,7 @@ class SourceReader:
                 first = first or row
                 lacking = {name: None for name in lacking if name not in row[1]}
                 if lacking and number == FIRST_ROWS:
-                    require_columns(*first, *lacking)
+                    require_columns(*first, *lacking, choose=self.choose)
             try:
                 if self.cells.drops_rare or self.cells.keeps(row):  # the others are counted, but not kept
                     yield convert(row)
@@ -453,7 +455,7 @@ class SourceReader:
                     raise
                 self.rows.warn(f"skipped {error}")
         if lacking and first is not None and is_open(first[1]):
-            require_columns(*first, *lacking)
+            require_columns(*first, *lacking, choose=self.choose)
 
     def _groups(self, paths: list[str]) -> Iterator[SourceItem]:
         ordered = "select name, text from row order by name, rowid"

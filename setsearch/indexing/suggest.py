@@ -1,4 +1,4 @@
-"""How the tables of a database could be indexed: which columns are text, fields, or nothing, by some of their rows.
+"""How tables could be indexed, or rows: which columns are text, fields, or nothing, by some of their rows.
 
 A column of JSON arrays has tags, and so has one of short texts that come again, perhaps several in a cell, and a
 foreign key, which may also be told by its name, author_id for a table authors. Numbers of many values that are no ids,
@@ -6,33 +6,50 @@ and dates, are a field. Short texts are the text of a table that has no longer o
 none, and the key that of one with nothing but numbers and ids. Two columns of another table, all that it has, its key,
 or its foreign keys, of which one refers to a table, are tags of that one, unless they are longer; or links, both ways,
 if both refer to it. So is a column of ids of its own table, or of lists of such. Ids of a table whose rows have
-different names count by these. A table whose rows are two ids, and perhaps numbers, is a relation.
+different names count by these. A table whose rows are two ids, and perhaps numbers, is a relation. A comma separates
+tags where these are fewer than the cells with several, as it is in names such as "Austen, Jane" too.
+
+The rows of a file become a table without a key: the column `id` is one, or one whose name ends so, or of other codes.
 """
 
 import json
+import re
 import shlex
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from setsearch.errors import SourceError
+from setsearch.indexing.rows.cells import PLAIN_NUMBER, Row
 from setsearch.sqlite.connections import OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited_rows
 from setsearch.sqlite.sql import Table, main_table, quote
-from setsearch.storage.feature_fields import TEXT_FIELD, as_days
+from setsearch.storage.conditions import plain_cell
+from setsearch.storage.feature_fields import RESERVED, TEXT_FIELD, as_days
 from setsearch.storage.synced_source import Columns, id_name, joined
 
 LOOKED_AT = 500  # rows at the beginning, and as many all over the table, whose rows may be in the order of a column
-SEPARATORS = ("|", ";")  # of several tags in a cell
+COMMA = ","
+SEPARATORS = ("|", ";", COMMA)  # of several tags in a cell
 WORDS = 4  # of a text, on average; fewer are a name
 OFTEN = 2  # times that a name comes, on average, to be a tag
+SHARED = 0.5  # or which part of the rows have one that another row has too: authors with one book each, and others
 VALUES = 10  # of a number that is more than a kind
 SHORT = "short"  # texts that do not come again
 PEOPLE = ("user", "person", "reader", "customer", "member", "account")  # how columns begin that have who likes
 TITLES = ("title", "name", "label", "subject", "headline")
+CODE_DIGITS = 8  # of whole numbers that all have as many: ISBNs and times are no numbers to compare
+MOST_COLUMNS = 500  # of a file that are looked at; a table of SQLite has 2,000 at most
+FIELDS = ("--tags", "--links", "--numbers")
+ROWS = "rows"  # the table that holds those of a file
+_names_id = re.compile(r"(?:.*[\W_])?[iI][dD]|.*[a-z]I[dD]", re.DOTALL).fullmatch
+_padded = re.compile(r"0\d+").fullmatch
+_reserved = re.compile(f"[{RESERVED}]")
 
 
 class _Link(NamedTuple):
@@ -72,6 +89,99 @@ def columns_of(own: Table) -> Columns | None:
     text, tags, links_to, numbers = (tuple(found.get(name, ())) for name in ("text", "tags", "links", "numbers"))
     title, split = (found.get(name, [None])[0] for name in ("title", "split"))
     return Columns(found["id"][0], text, title, tags=tags, links=links_to, numbers=numbers, split=split)
+
+
+def suggest_rows(db: str, source: str, rows: Iterable[Row]) -> str | None:
+    """The command for a file of rows, by the first of them; None if they have no texts and are no relation."""
+    columns = _columns_of([values for _, values in islice(rows, 2 * LOOKED_AT)])
+    if not columns:
+        return None
+    if 2 * sum(name in cells for name, cells in columns.items()) > len(columns):
+        first = ", ".join(columns)
+        raise SourceError(f"{source} has its first line, {first:.60}, among its rows; put one line of names above them")
+    key = _key(columns)
+    columns = {name: cells for name, cells in columns.items() if name == key or not _counts(cells)}
+    with closing(sqlite3.connect(":memory:", factory=OwnConnection)) as connection:
+        cursor = connection.cursor(LimitedCursor)
+        described = ", ".join(quote(name) + " primary key" * (name == key) for name in columns)
+        cursor.execute(f"create table {ROWS} ({described})")
+        marks = ", ".join("?" * len(columns))
+        cursor.executemany(f"insert into {ROWS} values ({marks})", zip(*columns.values(), strict=True))
+        found = _Host(cursor).commands().get(ROWS)
+    if found is None:
+        return None
+    pairs = [*zip(found[::2], found[1::2], strict=True)]
+    told = {name for option, name in pairs if option in FIELDS}
+    columns.pop(key or "", None)
+    kept = [name for name, cells in columns.items() if COMMA not in name and (name in told or _are_numbers(cells))]
+    options = [
+        part
+        for option, name in pairs
+        if (option, name) != ("--id", "rowid")
+        for part in (option, _named(name) if option in FIELDS else name)
+    ]
+    is_relation = "--items" in options
+    options += ["--keep-columns", COMMA.join(kept)] if kept and not is_relation else []
+    return shlex.join(["setsearch", "index", db, source, *options])
+
+
+def _named(column: str) -> str:
+    """A column as the option of a field has it: with a name of its own if its name can be none."""
+    name = _reserved.sub(" ", column)
+    return column if name == column and joined(column) is None else f"{name.replace('.', ' ').strip()}={column}"
+
+
+def _columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The values of columns, as a table may have them: of those whose names differ in their case alone the first."""
+    names = dict[str, str]()
+    for name in (name for row in rows for name in row):
+        if name and "\0" not in name:
+            names.setdefault(name.lower(), name)
+    return {name: _stored([plain_cell(row.get(name)) for row in rows]) for name in [*names.values()][:MOST_COLUMNS]}
+
+
+def _counts(cells: Sequence[Any]) -> bool:
+    """Whether a column numbers the rows, or has codes of as many digits as each other."""
+    codes = [cell for cell in cells if cell is not None]
+    are_codes = all(isinstance(cell, str) and cell.isdecimal() for cell in codes)
+    return are_codes or cells == [*range(1, len(cells) + 1)]
+
+
+def _are_numbers(cells: Sequence[Any]) -> bool:
+    return any(cells) and all(cell is None or isinstance(cell, float) for cell in cells)
+
+
+def _stored(cells: Sequence[Any]) -> list[Any]:
+    """The cells of a column: numbers if all are, but no codes; else texts, with lists as JSON; null for none."""
+    texts = [
+        json.dumps(cell, default=str) if isinstance(cell, (list, dict)) else "" if cell is None else str(cell)
+        for cell in cells
+    ]
+    there = [text for text in texts if text.strip()]
+    lengths = {len(text) if text.isdecimal() else 0 for text in there}
+    are_codes = (len(lengths) == 1 and min(lengths) >= CODE_DIGITS) or any(map(_padded, there))
+    are_numbers = not are_codes and all(map(PLAIN_NUMBER.fullmatch, there))
+    return [None if not text.strip() else float(text) if are_numbers else text for text in texts]
+
+
+def _key(columns: Mapping[str, list[Any]]) -> str | None:
+    """The first column of ids, which are all there and differ: by its name, or texts without blanks, such as URLs.
+
+    Two columns of ids among nothing but numbers are a relation, whose features may differ in the first rows.
+    """
+    are_two = sum(_names_id(name) is not None for name in columns) == 2
+    if are_two and all(_are_numbers(cells) or _counts(cells) for cells in columns.values()):
+        return None
+    keys = {name: cells for name, cells in columns.items() if None not in cells and len({*cells}) == len(cells)}
+    named = [name for own in (re.compile("id", re.IGNORECASE).fullmatch, _names_id) for name in keys if own(name)]
+    codes = [name for name, cells in keys.items() if name.lower() not in TITLES and all(map(_is_code, cells))]
+    return next(iter([*named, *codes]), None)
+
+
+def _is_code(cell: Any) -> bool:
+    return (
+        isinstance(cell, str) and len(cell.split()) == 1 and as_days(cell) is None and not cell.startswith(("[", "{"))
+    )
 
 
 class _Host:
@@ -145,9 +255,9 @@ class _Host:
     def _lists_ids(self, table: str, key: str, cells: Sequence[Any], separator: str | None) -> bool:
         """Whether cells are lists of ids of the same table, most of them, and not the same few."""
         texts = [cell for cell in cells if isinstance(cell, str)]
-        if len(texts) < len(cells):
+        if len(texts) < len(cells) or not self._primary(table):
             return False
-        are_json = _are_json(texts, list)
+        are_json = _are_json(texts)
         parts = {
             str(part).strip() for cell in texts for part in (json.loads(cell) if are_json else cell.split(separator))
         }
@@ -205,6 +315,7 @@ class _Host:
         primary, values = self._primary(table), {name: self._values(table, name) for name in self._columns(table)}
         others = [name for name in values if name not in primary and name.lower().endswith("id")]
         ids = [name for name in others if len(values[name]) >= OFTEN * len({*values[name]})]
+        ids = others if ids and not primary else ids  # rows in the order of the users have each film once at first
         for names in (primary, [own.column for own in self._links(table)], ids):
             if len({*names}) == 2 and all(values[name] for name in names):
                 features, items = sorted(names, key=lambda name: not name.lower().startswith(PEOPLE))
@@ -262,8 +373,9 @@ def _separator(values: Sequence[Any]) -> str | None:
     """What stands between the tags of a cell, where most cells have several, which come again."""
     texts = [value for value in values if isinstance(value, str)]
     for own in SEPARATORS:
-        parts = [part for text in texts for part in text.split(own)]
-        if 2 * sum(own in text for text in texts) > len(values) and _come_again(parts):
+        parts = [part.strip() for text in texts for part in text.split(own)]
+        are_fewer = own != COMMA or len({*parts}) < len({*texts})
+        if 2 * sum(own in text for text in texts) > len(values) and _come_again(parts) and are_fewer:
             return own
     return None
 
@@ -280,21 +392,26 @@ def _kind(name: str, values: Sequence[Any], separator: str | None) -> str | None
     """The option for a column, by its values; None if it says nothing."""
     distinct, are_numbers = len({*values}), all(isinstance(value, (int, float)) for value in values)
     are_texts = all(isinstance(value, str) for value in values)
-    if not values or not (are_numbers or are_texts) or (are_texts and _are_json(values, dict)):
+    if not values or not (are_numbers or are_texts) or (are_texts and _are_json(values, nested=True)):
         return None
     if are_numbers and id_name(name):
         return "--tags" if _come_again(values) else None
     if are_numbers or all(as_days(value) is not None for value in values):
         return "--numbers" if distinct > VALUES else None
-    if _are_json(values, list) or (separator is not None and _separator(values) == separator):
+    if _are_json(values) or (separator is not None and _separator(values) == separator):
         return "--tags"
     if sum(len(value.split()) for value in values) >= WORDS * len(values):
         return "--text"
-    return SHORT if len(values) < OFTEN * distinct else "--tags" if distinct > 1 else None
+    shared = sum(number for number in Counter(values).values() if number > 1)
+    is_torn = separator == COMMA and 2 * sum(COMMA in value for value in values) > len(values)
+    is_tag = not is_torn and (len(values) >= OFTEN * distinct or shared > SHARED * len(values))
+    return SHORT if not is_tag else "--tags" if distinct > 1 else None
 
 
-def _are_json(values: Sequence[str], kind: type) -> bool:
-    """Whether texts are lists, or objects, of JSON."""
+def _are_json(values: Sequence[str], nested: bool = False) -> bool:
+    """Whether texts are lists of JSON; with `nested`, objects or lists that hold some."""
     with suppress(ValueError, RecursionError):
-        return all(value.startswith(("[", "{")) and isinstance(json.loads(value), kind) for value in values)
+        found = [json.loads(value) for value in values if value.startswith(("[", "{"))]
+        parts = [isinstance(part, (dict, list)) for own in found for part in ([own] if isinstance(own, dict) else own)]
+        return len(found) == len(values) and any(parts) == nested
     return False

@@ -1,5 +1,6 @@
 """How the tables of a database could be indexed: the commands that are suggested, and that they run."""
 
+import csv
 import json
 import shlex
 import sqlite3
@@ -273,3 +274,82 @@ def test_two_tables_that_name_the_same_field_are_suggested_once(tmp_path, run):
     )
     assert code == 0 and films in out.splitlines(), out
     assert run(*shlex.split(films)[1:])[0] == 0
+
+
+def library(path, titles=("Emma", "Persuasion", "Dune", "Dune Messiah", "The Dispossessed", "Always Coming Home")):
+    """Books as services export them: authors with several books, shelves between commas, numbers that are codes."""
+    authors = ["Jane Austen", "Jane Austen", "Frank Herbert", "Frank Herbert", "Ursula K. Le Guin", "Ursula K. Le Guin"]
+    turned = ["Austen, Jane"] * 2 + ["Herbert, Frank"] * 2 + ["Le Guin, Ursula K."] * 2
+    shelves = ["classic, love", "classic, love, best", "desert, best", "desert", "utopia, best", "utopia, love"]
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(
+            ["No", "Book Id", "Title", "Author", "Author l-f", "ISBN13", "My Rating", "Shelves", "Read, or not"]
+        )
+        for n in range(24):
+            own = [n + 1, 100 + 7 * n, f"{titles[n % 6]} {n}", authors[n % 6], turned[n % 6], 9780441000000 + 3 * n]
+            rows.writerow([*own, n % 5 or "", shelves[n % 6], "x"])
+
+
+def test_a_file_of_rows_is_suggested_as_a_table_is(tmp_path, run):
+    library(tmp_path / "books.csv")
+    code, out, said = run("index", "books.db", "books.csv", "--suggest")
+    command = (
+        "setsearch index books.db books.csv --id 'Book Id' --title Title --text Title --tags Author --tags Shelves "
+        "--split , --keep-columns 'Author,My Rating,Shelves'\n"
+    )
+    assert (code, out, said) == (0, command, ""), "no codes, numbers of rows, torn names, or names with a comma"
+    assert not (tmp_path / "books.db").exists()
+    code, _, said = run(*shlex.split(out)[1:])
+    assert code == 0, said
+    with setsearch.open(tmp_path / "books.db") as index:
+        (hit,) = index.items("documents").expand(["Emma 0", "Persuasion 1"], 1, filter=["My Rating > 1"])
+        assert hit.columns["Author"] == "Jane Austen"
+        assert "Shelves:love" in index.items("documents").features_of("Emma 0")
+
+
+def test_a_missing_column_names_the_way_to_a_command(tmp_path, run, failed):
+    library(tmp_path / "books.csv")
+    failed(run("index", "books.db", "books.csv"), 1, "has no column 'text'", "--suggest prints a command with --id")
+
+
+def test_likes_in_the_order_of_the_users_are_a_relation(tmp_path, run):
+    rows = [f"{n // 400},{n},4.5,{1_500_000_000 + n}" for n in range(2_000)]
+    (tmp_path / "ratings.csv").write_text("userId,movieId,rating,timestamp\n" + "\n".join(rows))
+    code, out, _ = run("index", "a.db", "ratings.csv", "--suggest")
+    assert (code, out) == (0, "setsearch index a.db ratings.csv --items movieId --features userId\n")
+
+
+def test_rows_with_lists_objects_and_long_texts(tmp_path, run):
+    rows = [
+        {
+            "id": f"p{n}",
+            "body": f"a long text, of {n}, with commas",
+            "words": ["x", f"y{n % 3}"],
+            "by": [{"name": "Ann"}],
+        }
+        for n in range(20)
+    ]
+    rows += [{"id": "last", "body": None, "a=b": 3.5}]
+    (tmp_path / "notes.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    code, out, _ = run("index", "a.db", "notes.jsonl", "--suggest")
+    options = "--id id --text body --tags words --keep-columns words,a=b"
+    assert (code, out) == (0, f"setsearch index a.db notes.jsonl {options}\n")
+    assert run(*shlex.split(out)[1:])[0] == 0
+
+
+def test_columns_whose_names_cannot_be_those_of_fields_get_others(tmp_path, run):
+    rows = [f"film {n} of many words,kind {n % 3}" for n in range(20)]
+    (tmp_path / "films.csv").write_text("title,Kind: a=b\n" + "\n".join(rows))
+    code, out, _ = run("index", "a.db", "films.csv", "--suggest")
+    assert code == 0 and "--tags 'Kind  a b=Kind: a=b'" in out, out
+    assert run(*shlex.split(out)[1:])[0] == 0
+
+
+def test_files_without_names_or_texts_are_one_line(tmp_path, run, failed):
+    (tmp_path / "songs.csv").write_text("Björk,Jóga\n" * 20)
+    failed(run("index", "a.db", "songs.csv", "--suggest"), 1, "has its first line, Björk, Jóga, among its rows")
+    (tmp_path / "empty.jsonl").write_text("")
+    failed(run("index", "a.db", "empty.jsonl", "--suggest"), 1, "empty.jsonl has no column of texts")
+    failed(run("index", "a.db", "none.csv", "--suggest"), 1, "none.csv does not exist")
+    failed(run("index", "a.db", str(tmp_path), "--suggest"), 1, "is a folder, which needs no columns")

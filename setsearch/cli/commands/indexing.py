@@ -70,7 +70,7 @@ def index_command(
     """
     sources, table = sources or [], given.table
     if given.suggest:
-        _suggest(Path(sources[0]) if sources else db.path)
+        _suggest(db, sources, given)
         return
     if not sources and table is None:
         raise UsageError("no source: give a folder, files, - for standard input, or --table NAME")
@@ -131,17 +131,31 @@ def _require_agreeing(
         raise SetsearchError(f"{db} does not exist, so it has no table {given.table!r} to index")
 
 
-def _suggest(database: Path) -> None:
-    """Print a command for each table of a file that has texts, or is a relation."""
-    from setsearch.indexing.suggest import suggest
+def _suggest(db: Collection, sources: list[str], given: SimpleNamespace) -> None:
+    """Print a command for each table of a file that has texts, or is a relation, or for each file of rows."""
+    from setsearch.indexing.formats import DATABASE
+    from setsearch.indexing.suggest import suggest, suggest_rows
+    from setsearch.storage.synced_source import Columns
 
-    if not database.is_file():
-        raise SetsearchError(f"{database} does not exist, so it has no tables")
-    lines = suggest(database)
-    if not lines:
-        raise SetsearchError(
-            f"{database} has no table with a key and texts, or of two ids; name one with --table, or index a view"
-        )
+    lines = []
+    for source in sources or [str(db.path)]:
+        if Path(source).is_dir():
+            raise SetsearchError(f"{source} is a folder, which needs no columns; index it, or name one of its tables")
+        if not Path(source).is_file():
+            raise SetsearchError(f"{source} does not exist, so it has no tables")
+        with Path(source).open("rb") as file:
+            is_database = not sources or file.read(len(DATABASE)) == DATABASE
+        if is_database:
+            own = suggest(Path(source))
+            none = "no table with a key and texts, or of two ids; name one with --table, or index a view"
+        else:
+            reader = _make_reader(given, Rules(), Columns(), None, 0)
+            with closing(reader.rows_of(source)) as rows:
+                own = [*filter(None, [suggest_rows(str(db), source, rows)])]
+            none = "no column of texts; name the columns with --text, or --items and --features"
+        if not own:
+            raise SetsearchError(f"{source} has {none}")
+        lines += own
     print(*lines, sep="\n")
 
 
@@ -345,4 +359,7 @@ def _make_reader(
     header = None if given.header is None else header_of(given.header)
     rows = RowReader(errors, warn, table, header=header, asked=asked, **form)
     globs, folder_errors = tuple(given.glob or ()), given.errors or "skip"
-    return SourceReader(columns, rows, globs, cells, given.follow, folder_errors=folder_errors, tally=tally)
+    choose = "`suggest` prints a command with `id`, `text`, `items`, ..."
+    return SourceReader(
+        columns, rows, globs, cells, given.follow, folder_errors=folder_errors, choose=choose, tally=tally
+    )

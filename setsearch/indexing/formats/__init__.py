@@ -83,12 +83,13 @@ _ris_below = re.compile(rb"^TY  - ?[A-Z]{2,}\s*$", re.MULTILINE)
 # How such files begin.
 _BINARY = {pdf.pdf: b"%PDF", **dict.fromkeys(office.FORMATS.values(), office.ZIP), office.rtf: office.RTF}
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+DATABASE = b"SQLite format 3\0"
 _UNREAD = {
     b"%!PS": "PostScript: save it as PDF",
     rb"\d{5}[acdnpx][\w ]{4}22\d{5}": "MARC: save it as MARCXML",
     b"BEGIN:VCALENDAR": "calendars: save it as CSV",
     b"BEGIN:VCARD": "address cards: save it as CSV",
-    b"SQLite format 3\0": "databases: name one, and its `table` (`setsearch index DB --suggest`)",
+    DATABASE: "databases: name one, and its `table` (`setsearch index DB --suggest`)",
     **dict.fromkeys((b"7z\xbc\xaf", b"Rar!", b"BZh", b"\xfd7zXZ", rb"\(\xb5/\xfd"), "packed: unpack it"),
     _OLD_OFFICE: "Word, PowerPoint and Outlook of before 2007: save it as .docx, .pptx or .eml",
 }
