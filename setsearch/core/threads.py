@@ -6,12 +6,16 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from itertools import chain, islice
-from typing import Any, TypeVar
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from setsearch.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -68,27 +72,69 @@ def _trim() -> Any:
 
 @contextmanager
 def workers(most: int = MOST) -> Iterator[Callable[[Callable[[], U]], Callable[[], U]]]:
-    """A function that gives work to `threads()` threads, or `most`; it returns one that waits for what comes of it."""
-    if not threads():
-        yield cache  # done when it is waited for, and once
-        return
-    from concurrent.futures import ThreadPoolExecutor  # few processes need it
+    """A function that gives work to `threads()` threads, or `most`; it returns one that waits for what comes of it.
 
-    with ThreadPoolExecutor(min(threads(), most)) as pool:
-        yield lambda work: pool.submit(work).result
+    Where no thread starts, whoever waits does the work: at the end of the interpreter, or where a process may have no
+    more of them. What nobody has begun when the block ends is left out. An executor of Python would refuse work once
+    the main thread has ended, while other threads write.
+    """
+    waiting, begun = SimpleQueue[Callable[[], None] | None](), list[threading.Thread]()
+
+    def give(work: Callable[[], U]) -> Callable[[], U]:
+        if len(begun) < min(threads(), most):
+            begun.extend(_begun(partial(_work_off, waiting)))
+        if not begun:
+            return cache(work)  # done when it is waited for, and once
+        from concurrent.futures import Future  # few processes need it
+
+        future = Future[U]()
+        waiting.put(partial(_do, future, work))
+        return future.result
+
+    try:
+        yield give
+    finally:
+        with suppress(Empty):
+            while True:
+                waiting.get_nowait()
+        for _ in begun:
+            waiting.put(None)
+        for thread in begun:
+            thread.join()
+
+
+def _work_off(waiting: "SimpleQueue[Callable[[], None] | None]") -> None:
+    """Do what waits, until it is None."""
+    for work in iter(waiting.get, None):
+        work()
+        del work  # what it was given may be large
+
+
+def _do(future: "Future[U]", work: Callable[[], U]) -> None:
+    try:
+        future.set_result(work())
+    except BaseException as error:
+        future.set_exception(error)
+
+
+def _begun(work: Callable[[], None]) -> list[threading.Thread]:
+    """A thread that works; none where it cannot start. At the end of the interpreter nobody waits for it."""
+    try:
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+    except RuntimeError:
+        return []
+    return [thread]
 
 
 @contextmanager
 def beside(work: Callable[[threading.Event], None]) -> Iterator[None]:
     """Let `work` run in a thread while a block runs, then set its event and wait. Nothing, where no thread starts."""
-    if not DEFAULT:
-        yield
-        return
     is_over = threading.Event()
-    thread = threading.Thread(target=work, args=(is_over,), daemon=True)
-    thread.start()
+    begun = _begun(partial(work, is_over))
     try:
         yield
     finally:
         is_over.set()
-        thread.join()
+        for thread in begun:
+            thread.join()

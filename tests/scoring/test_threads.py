@@ -1,0 +1,135 @@
+"""Threads: whose work is done, also where none starts, and at the end of the interpreter."""
+
+import subprocess
+import sys
+import threading
+from functools import partial
+from queue import SimpleQueue
+
+import pytest
+from processes import in_fresh_process
+
+import setsearch
+from setsearch.core.threads import beside, side_by_side, workers
+from setsearch.indexing import batch
+
+AT_THE_END = """
+import atexit, sys, threading
+import setsearch
+from setsearch.indexing import batch
+
+batch.FULL_BATCH = batch.TOKENIZED_TOGETHER = 40
+
+def write(name):
+    with setsearch.open(sys.argv[1], create=True) as index:
+        index.add((f"{name} {number}", "the lion") for number in range(100))
+
+def after_main():
+    threading.main_thread().join()
+    write("thread")
+
+threading.Thread(target=after_main).start()
+atexit.register(write, "exit")
+"""
+
+
+@pytest.mark.parametrize("told", ["0", "2"])
+def test_a_write_ends_when_the_main_thread_has_ended(tmp_path, told):
+    path, given = tmp_path / "a.db", [sys.executable, "-c", AT_THE_END]
+    variables = {"SETSEARCH_THREADS": told, "PYTHONPATH": ":".join(sys.path)}
+    done = subprocess.run([*given, path], env=variables, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    with setsearch.open(path) as index:
+        assert index.readings()[0]["item_count"] == 200
+        assert index.check() == []
+
+
+def refused(monkeypatch, after=0):
+    """Let no thread start after some."""
+    start, left = threading.Thread.start, [after]
+
+    def no_more(self):
+        left[0] -= 1
+        if left[0] < 0:
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", no_more)
+
+
+@pytest.mark.parametrize("may_start", [0, 1])
+def test_work_is_done_where_no_thread_starts(monkeypatch, may_start):
+    monkeypatch.setenv("SETSEARCH_THREADS", "3")
+    own, by = threading.get_ident(), set()
+    refused(monkeypatch, may_start)
+
+    def work(item):
+        by.add(threading.get_ident() == own)
+        return item + 1
+
+    assert [*side_by_side(work, range(20))] == [*range(1, 21)]
+    assert by == {may_start == 0}
+    refused(monkeypatch)
+    with beside(lambda _: pytest.fail("it ran")):
+        pass
+
+
+def test_a_write_without_threads_is_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(batch, "FULL_BATCH", 40)
+    monkeypatch.setattr(batch, "TOKENIZED_TOGETHER", 20)
+    found = []
+    for is_refused in (False, True):
+        if is_refused:
+            refused(monkeypatch)
+        with setsearch.open(tmp_path / f"{is_refused}.db", create=True, contexts="on") as index:
+            index.add((f"d{number}", f"the lion {number % 7} of {number}") for number in range(100))
+            found.append(index.items("terms").expand(["lion"], fresh="now"))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("told", ["1", "3"])
+def test_an_error_ends_all_threads_and_what_nobody_began_is_left_out(monkeypatch, told):
+    monkeypatch.setenv("SETSEARCH_THREADS", told)
+    before, begun, is_over = {*threading.enumerate()}, [], threading.Event()
+
+    class Waiting(SimpleQueue):
+        def put(self, item):
+            if item is None:
+                is_over.set()
+            super().put(item)
+
+    def work(number):
+        begun.append(number)
+        if number == 0:
+            raise ZeroDivisionError
+        is_over.wait()
+
+    monkeypatch.setattr("setsearch.core.threads.SimpleQueue", Waiting)
+    with pytest.raises(ZeroDivisionError), workers() as give:
+        results = [give(partial(work, number)) for number in range(50)]
+        results[0]()
+    assert len(begun) <= 1 + int(told)
+    assert {*threading.enumerate()} <= before
+
+
+def interrupted():
+    """Whether a wait for work ends by Ctrl-C, and how many threads are left."""
+    import signal
+
+    own = threading.get_ident()
+
+    def work():
+        signal.pthread_kill(own, signal.SIGINT)
+        return threading.Event().wait(0.2)
+
+    try:
+        with workers() as give:
+            give(work)()
+            threading.Event().wait(5)
+    except KeyboardInterrupt:
+        return len([one for one in threading.enumerate() if one.daemon])
+    return None
+
+
+def test_ctrl_c_ends_a_wait_and_leaves_no_thread():
+    assert in_fresh_process(interrupted) == 0
