@@ -199,13 +199,14 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _pieces_with(text: str, words: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Those that may give one of some words in lower case: they hold it, or letters beyond ASCII."""
+    """Those that may give one of some words in lower case: it is no part of another, or letters are beyond ASCII."""
     even = text.translate(_lower_and_even())
     found = [match.start() for match in _beyond_ascii.finditer(even)]
     for word in filter(None, words):
-        place = even.find(word)
+        place, size = even.find(word), len(word)
         while place >= 0:
-            found.append(place)
+            if not (even[place - 1 : place].isalnum() or even[place + size : place + size + 1].isalnum()):
+                found.append(place)
             place = even.find(word, place + 1)
     after = 0
     for place in sorted(found):

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from setsearch.errors import UsageError
 from setsearch.text.letters import fold, normalize
@@ -45,19 +45,13 @@ _ASCII_WORD = rf"\w+(?:(?:{_PARTS['apostrophe']}|{_PARTS['dot']}|{_PARTS['number
 _ASCII_WORD += "|" + _PARTS["dotted start"]
 _is_dotted = re.compile(r"[^\W\d]\.[^\W\d]").search
 
+Span = tuple[int, int, str]  # where a part of a text begins and ends, and the word that it gives
+
 
 @cache
 def _ascii(with_marks: bool = False) -> re.Pattern[str]:
     """Words in ASCII; compiled where needed, which takes longer than most questions."""
     return re.compile(f"{_ASCII_WORD}|[{ASCII_MARKS}]" if with_marks else _ASCII_WORD, re.ASCII)
-
-
-class Span(NamedTuple):
-    """A part of a text from `start` to `end` that gives a word."""
-
-    start: int
-    end: int
-    word: str
 
 
 def words_of_kind(kind: str) -> "Words":
@@ -91,7 +85,7 @@ class Words:
         """The words of a text by all rules, however long it takes."""
         if not text.isascii():
             text = self._normalize(text)
-        found = _ascii().findall(text.lower()) if text.isascii() else [span.word for span in self.spans(text)]
+        found = _ascii().findall(text.lower()) if text.isascii() else [word for _, _, word in self.spans(text)]
         if "." not in text:
             return found
         parts = ((word, *word.strip(".").split(".")) if _is_dotted(word) else (word,) for word in found)
@@ -101,14 +95,14 @@ class Words:
         text = self._normalize(text)
         if text.isascii():
             return _ascii(True).findall(text)
-        return [span.word for span in self._spans(text, self._patterns[1])]
+        return [word for _, _, word in self._spans(text, self._patterns[1])]
 
     def spans(self, text: str) -> Iterator[Span]:
         """Where the words of a text are."""
         if text.isascii():
             for match in _ascii().finditer(text.lower()):
                 start, end = match.span()
-                yield Span(start, end, text[start:end])
+                yield start, end, text[start:end]
             return
         yield from self._spans(text, self._patterns[0])
 
@@ -116,14 +110,14 @@ class Words:
         for match in pattern.finditer(text):
             start = match.start()
             if match.lastgroup is None:
-                yield Span(start, match.end(), match.group())
+                yield start, match.end(), match.group()
                 continue
             units = self._units(match.group(), match.lastgroup)
             places = [*accumulate(map(len, units), initial=0)]
             width = self._width if len(units) >= self._width else 1
             for number in range(len(units) - width + 1):
                 end = number + width
-                yield Span(start + places[number], start + places[end], "".join(units[number:end]))
+                yield start + places[number], start + places[end], "".join(units[number:end])
 
     def phrase(self, name: str) -> str:
         """A phrase, whose words stand apart, as people write it: pairs of characters that overlap are one text."""
@@ -211,7 +205,7 @@ class OldWords(Words):
 
     def spans(self, text: str) -> Iterator[Span]:
         """Where the words of a text are."""
-        return (Span(match.start(), match.end(), match.group()) for match in self._word.finditer(text))
+        return ((match.start(), match.end(), match.group()) for match in self._word.finditer(text))
 
     def read(self, text: str) -> int:
         """How many characters of a text are in words."""
@@ -263,7 +257,7 @@ class Places(dict[str, tuple[Place, ...]]):
         bare = piece.lstrip("([").rstrip("]).,;:!?")
         if bare.isascii() and bare.isalnum():  # one word by all rules
             start = piece.index(bare)
-            spans = iter([Span(start, start + len(bare), bare)])
+            spans = iter([(start, start + len(bare), bare)])
         else:
             spans = self._words.spans(piece)
         found = tuple([(start, end, tuple(dict.fromkeys(self._terms(word)))) for start, end, word in spans])
