@@ -29,9 +29,9 @@ from setsearch.indexing.rows.cells import PLAIN_NUMBER, Row
 from setsearch.sqlite.connections import OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited_rows
 from setsearch.sqlite.sql import Table, main_table, quote
-from setsearch.storage.conditions import plain_cell
 from setsearch.storage.feature_fields import RESERVED, TEXT_FIELD, as_days
 from setsearch.storage.synced_source import Columns, id_name, joined
+from setsearch.text.numbers_and_dates import plain_cell
 
 LOOKED_AT = 500  # rows at the beginning, and as many all over the table, whose rows may be in the order of a column
 COMMA = ","
