@@ -35,7 +35,7 @@ from setsearch.search.limits import Limit, limited
 RIVAL = "fits another set too"  # the part that the best other set of a group takes (answers/saved/rivals.py)
 OWN, NEAR = "near to few words", "used like "  # parts because of neighbors: this, and each of the nearest words
 OF_SEEDS = "left_out", "above", "together", "share_much", "unheard"  # what the core says of the examples alone
-LEAST_BOUND = 2.0**-4  # of what weights may add together, for the same
+LEAST_BOUND = 2.0**-4  # weights that add less together are scaled up
 
 
 class Known(NamedTuple):
@@ -67,24 +67,28 @@ class SeedWeights:
     own_base: Base  # without what `smoothing` adds
     constant: float
     negative: tuple[FieldWeights, ...] = ()  # of negative examples
+    corrections: tuple[FieldWeights, ...] = ()
+    join: Callable[[], Examples] | None = None
+    beside: bool = False  # whether these are a group that is shown beside the list of all examples
+
+    # Parts of the base.
     named: tuple[tuple[str, Floats], ...] = ()
     of_named: Callable[[], Floats] | None = None  # what these give each example, by id, that is left out, if known
     smoothing: Smoothing | None = None  # that is worked out when its parts are needed
     worked_out: Neighborhood | None = None  # whose parts are in the base
     waiting: Prior | None = None  # that is worked out, after `smoothing`, when its part is needed
-    join: Callable[[], Examples] | None = None
-    corrections: tuple[FieldWeights, ...] = ()
-    summed: Floats | None = None  # base and lists, if they were added already, without what `smoothing` adds
-    known: Known | None = None  # of these weights
+
+    # What was found with these weights, if it was.
+    rounded: tuple[Rounded, ...] | None = None  # the weights of the examples, as the core told them
+    summed: Floats | None = None  # base and lists, added, without what `smoothing` adds
+    known: Known | None = None
     left_out: Floats | None = None  # of search/cutoff.py, by features, but for the last bits of logarithms
     left_out_of_all: Floats | None = None  # the same by all parts
     above: int | None = None  # how many others may be above the middle one of these (core/question.py)
-    decided: tuple[npt.NDArray[np.bool_], bool] | None = None  # which items belong, and whether that is told, if known
+    decided: tuple[npt.NDArray[np.bool_], bool] | None = None  # which items belong, and whether that is told
     together: bool | None = None  # whether the core has found that the examples fall into no groups
     share_much: bool | None = None  # or that they do not share little
     unheard: list[int] | None = None  # the places of those that are not heard (search/groups.py), none if all are
-    beside: bool = False  # whether these are a group that is shown beside the list of all examples
-    rounded: tuple[Rounded, ...] | None = None  # the weights of the examples, if the core told them
 
     @cached_property
     def positive(self) -> tuple[FieldWeights, ...]:
