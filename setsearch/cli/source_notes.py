@@ -3,15 +3,17 @@
 import shlex
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from setsearch.cli.output import first_of, say, say_lines
 from setsearch.errors import UnknownReading
+from setsearch.storage.feature_fields import TEXT_FIELD
 from setsearch.storage.ids import in_number
 
 if TYPE_CHECKING:
     from setsearch.index import Index
     from setsearch.indexing.sources import SourceReader
+    from setsearch.storage.synced_source import Columns
 
 SHOWN_SKIPS, SHOWN_MERGED = 20, 10  # lines
 UNUSUAL = 0.35  # of the characters are in no word; of prose 2 to 10 %, of programs up to 31 %
@@ -75,6 +77,19 @@ def tell_others(index: "Index", reader: "SourceReader", sources: list[str], db: 
     if number > 0 and sources and not reader.tally.failed and all(Path(source).is_dir() for source in sources):
         stay = f"{number:,} document{'s stay that are' if number > 1 else ' stays that is'}"
         say(f"{stay} not in {', '.join(sources)}; --replace deletes what is not given")
+
+
+def tell_without_fields(index: "Index", before: list[dict[str, Any]], columns: "Columns") -> None:
+    """Which fields new documents lack because no column was named for them; those that were there keep theirs."""
+    given = {TEXT_FIELD, *(name for name, _ in (*columns.named, *columns.numbered))}
+    counts = {own["items"]: own["item_count"] for own in index.readings()}
+    for own in before:
+        lacking = [name for name in own["fields"] if name not in given]
+        number = counts.get(own["items"], 0) - own["item_count"]
+        if lacking and number > 0:
+            way_out = "--tags, --links and --numbers name their columns"
+            verb = "are" if number > 1 else "is"
+            say(f"{in_number(number, own['items'])} {verb} new, without the fields {first_of(lacking)}: {way_out}")
 
 
 def _tell_references(reader: "SourceReader") -> None:

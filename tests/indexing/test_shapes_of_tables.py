@@ -189,3 +189,15 @@ def test_numbers_of_rows_are_no_part_of_a_matrix(run, tmp_path):
     assert "2 gene with 2 dimensions" in run("vectors", "a.db", "m.csv", "--id", "gene", "--items", "gene")[2]
     pandas.DataFrame({"s1": [1.0, 2.0]}, index=["s", "t"]).to_csv(tmp_path / "n.csv")
     assert "2 gene with 1 dimension" in run("vectors", "b.db", "n.csv", "--id", "rownames", "--items", "gene")[2]
+
+
+def test_new_documents_without_the_fields_of_others_are_told(run, tmp_path):
+    (tmp_path / "a.csv").write_text("id,text,of,year\n1,a jug,silver,1890\n2,a cup,oak,1900\n")
+    (tmp_path / "b.csv").write_text("id,text,of\n2,a cup,oak\n3,a bowl,silver\n4,a plate,oak\n")
+    assert "without" not in run("index", "a.db", "a.csv", "--tags", "of", "--numbers", "year")[2]
+    assert "without" not in run("index", "a.db", "a.csv")[2], "nothing is new"
+    said = run("index", "a.db", "b.csv", "--tags", "of")[2]
+    assert "2 documents are new, without the fields year: --tags, --links and --numbers name their columns" in said
+    (tmp_path / "c.csv").write_text("id,text\n5,a spoon\n")
+    assert "1 document is new, without the fields of, year:" in run("index", "a.db", "c.csv")[2]
+    assert "without" not in run("index", "a.db", "b.csv", "--replace")[2]

@@ -19,7 +19,14 @@ from setsearch.cli.help import argument, flag, option
 from setsearch.cli.options import DB, Collection, Fresh, TimeLimit, Timeout, text_options, waiting_options, with_options
 from setsearch.cli.output import CONTROL, print_lines, print_table, say
 from setsearch.cli.progress import tell
-from setsearch.cli.source_notes import SHOWN_SKIPS, tell_indexed, tell_left_out, tell_moved, tell_others
+from setsearch.cli.source_notes import (
+    SHOWN_SKIPS,
+    tell_indexed,
+    tell_left_out,
+    tell_moved,
+    tell_others,
+    tell_without_fields,
+)
 from setsearch.cli.source_options import (
     Rules,
     column_options,
@@ -93,7 +100,9 @@ def index_command(
         setsearch.open(host or db.path, create=not is_own_table, collection=db.name, **waiting, **settings) as index,
     ):
         reader = _make_reader(given, rules, columns, host, waiting["time_limit"])
-        reader = dataclasses.replace(reader, database=db.path, kept=() if replace else _kept_columns(index))
+        before = [] if replace else _readings(index)
+        kept = tuple(name for reading in before for name in reading["columns"])
+        reader = dataclasses.replace(reader, database=db.path, kept=kept)
         if columns.of_numbers:
             with tell(READING, lambda: reader.rows.amount.share) as follow:
                 numbers = follow(reader.read_numbers(sources))
@@ -115,6 +124,8 @@ def index_command(
         tell_moved(index)
         if not replace:
             tell_others(index, reader, [] if given.glob else sources, str(db))
+            if not is_own_table:
+                tell_without_fields(index, before, columns)
 
 
 def _require_agreeing(
@@ -159,11 +170,11 @@ def _suggest(db: Collection, sources: list[str], given: SimpleNamespace) -> None
     print(*lines, sep="\n")
 
 
-def _kept_columns(index: "setsearch.Index") -> tuple[str, ...]:
-    """The columns that are kept of documents so far."""
+def _readings(index: "setsearch.Index") -> list[dict[str, Any]]:
+    """What can be asked so far."""
     with suppress(MissingDatabase, NoIndex):
-        return tuple(name for reading in index.readings() for name in reading["columns"])
-    return ()
+        return index.readings()
+    return []
 
 
 def _derive(index: "setsearch.Index") -> None:
