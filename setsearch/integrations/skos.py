@@ -2,20 +2,27 @@
 
     as_skos(index, base="https://example.org/terms/").serialize("sets.ttl")
 
+    index.import_sets(rows_of_skos(index, "theirs.ttl"))
+
 SKOS has no word for rejected items: `Index.export_sets` has them.
 """
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-from urllib.parse import quote
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
-from setsearch.errors import InvalidParameter, UsageError
+from setsearch.errors import InvalidParameter, QueryError, SourceError, UsageError
 from setsearch.index import Index
+from setsearch.indexing.rows.opening import open_file, read_whole
 
 if TYPE_CHECKING:
     from rdflib import Graph
 
 BASE = "urn:setsearch:"
+NO_RDFLIB = "SKOS needs rdflib: pip install 'setsearch[skos]'"
+_own_item = re.compile(r"items/([^/]+)/[^/]+\Z").search  # the end of the address of an item
 NOT_IN_IRI = {*'<>"{}|\\^` '}
 
 
@@ -27,7 +34,7 @@ def as_skos(index: Index, names: Iterable[str] | None = None, base: str = BASE) 
     try:
         from rdflib import RDF, SKOS, Graph, Literal, URIRef
     except ImportError:
-        raise UsageError("SKOS needs rdflib: pip install 'setsearch[skos]'") from None
+        raise UsageError(NO_RDFLIB) from None
     if ":" not in base or NOT_IN_IRI.intersection(base) or not base.isprintable():
         raise InvalidParameter(f"base is how addresses begin, such as https://example.org/terms/, not {base!r:.60}")
     graph = Graph()
@@ -46,3 +53,55 @@ def as_skos(index: Index, names: Iterable[str] | None = None, base: str = BASE) 
             graph.add((concept, SKOS.prefLabel, Literal(titles.get(item) or item)))
             graph.add((concept, SKOS.notation, Literal(item)))
     return graph
+
+
+def rows_of_skos(index: Index, path: str | Path, items: str | None = None) -> list[dict[str, Any]]:
+    """The collections of a file of SKOS (Turtle) as rows of `Index.import_sets`, which are of `items`.
+
+    A member is an item that its notation, one of its labels in any language, or its address names. Collections within
+    collections are sets of their own. Raises SourceError, UnknownReading, and UsageError without rdflib.
+    """
+    try:
+        from rdflib import RDF, SKOS, Graph
+    except ImportError:
+        raise UsageError(NO_RDFLIB) from None
+    graph = Graph()
+    try:
+        with open_file(Path(path)) as file:
+            graph.parse(data=read_whole(file, path), format="turtle")
+    except SourceError:
+        raise
+    except Exception as error:  # whatever rdflib raises
+        first = next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
+        raise SourceError(f"{path} is not Turtle: {first:.120}; save it as Turtle, in UTF-8") from error
+    kinds = SKOS.Collection, SKOS.OrderedCollection
+    collections = sorted({own for kind in kinds for own in graph.subjects(RDF.type, kind)}, key=str)
+    if not collections:
+        raise SourceError(f"{path} has no skos:Collection; give one for each set")
+    return [_row(graph, own, {*collections}, index, items) for own in collections]
+
+
+def _row(graph: "Graph", own: Any, collections: set[Any], index: Index, items: str | None) -> dict[str, Any]:
+    """A collection as a row of a set; of several names of a member, one that the index has."""
+    from rdflib import SKOS
+
+    ordered = [one for first in graph.objects(own, SKOS.memberList) for one in graph.items(first)]
+    members = sorted({*graph.objects(own, SKOS.member), *ordered} - collections, key=str)
+    if items is None:
+        items = next((unquote(found[1]) for found in map(_own_item, map(str, members)) if found), None)
+    names = [[*_names(graph, one)] for one in members]
+    known = index.reading(items).find_each([name for several in names for name in several])
+    accepted = [
+        next((name for name in several if not isinstance(known[name], QueryError)), several[0]) for several in names
+    ]
+    labels = sorted(map(str, graph.objects(own, SKOS.prefLabel)))
+    return {"name": [*labels, *_names(graph, own)][0], "items": items, "accepted": accepted}
+
+
+def _names(graph: "Graph", node: Any) -> Iterator[str]:
+    """What something is called: by its notations, its labels, and the end of its address."""
+    from rdflib import SKOS
+
+    for label in (SKOS.notation, SKOS.prefLabel, SKOS.altLabel):
+        yield from sorted(filter(None, map(str, graph.objects(node, label))))
+    yield unquote(re.split(r"[/#]", str(node).rstrip("/#"))[-1])

@@ -60,3 +60,43 @@ def test_the_command(tmp_path, run, failed):
     failed(run("set", "export", "a.db", "--skos", "--base", "nowhere"), 2, "'nowhere'")
     failed(run("set", "export", "a.db", "--skos", "--csv"), 2, "--skos writes Turtle; leave --csv and --tsv out")
     failed(run("set", "export", "a.db", "--base", "https://example.org/"), 2, "--base is how addresses of --skos begin")
+
+
+def test_what_was_written_is_read_back(index, tmp_path):
+    from setsearch.integrations.skos import as_skos, rows_of_skos
+
+    as_skos(index, base="https://example.org/").serialize(tmp_path / "a.ttl", format="turtle")
+    rows = rows_of_skos(index, tmp_path / "a.ttl")
+    assert {own["name"]: {*own["accepted"]} for own in rows} == {"cats": {*NAMES[:3]}, "odd & <ends>": {*NAMES[2:4]}}
+    assert {own["items"] for own in rows} == {"documents"}
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as other:
+        other.add([(name, "a text") for name in NAMES])
+        assert {own.name: {*own.accepted} for own in other.import_sets(rows)} == {
+            name: {*index.set(name).accepted} for name in index.sets()
+        }
+
+
+THEIRS = """
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix v: <https://example.org/v/> .
+v:cats a skos:Collection ; skos:prefLabel "Katzen"@de ; skos:notation "C1" ; skos:member v:1, v:2, v:more .
+v:more a skos:OrderedCollection ; skos:memberList ( v:tiger v:1 ) .
+v:1 a skos:Concept ; skos:prefLabel "Löwe"@de, "lion"@en ; skos:notation "100" .
+v:2 a skos:Concept ; skos:prefLabel "Luchs"@de ; skos:altLabel "LYNX"@en .
+"""
+
+
+def test_collections_of_others_are_sets(tmp_path, run, failed):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as made:
+        made.add([("lion", "a large cat"), ("tiger", "a striped cat"), ("lynx", "a cat")])
+    (tmp_path / "a.ttl").write_text(THEIRS)
+    assert run("set", "import", "a.db", "a.ttl", "--items", "documents")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        sets = {own["name"]: {*own["accepted"]} for own in index.export_sets()}
+    assert sets == {"Katzen": {"lion", "lynx"}, "more": {"tiger", "lion"}}
+    (tmp_path / "b.ttl").write_text(THEIRS.replace('"lion"@en', '"lioness"@en'))
+    failed(run("set", "import", "a.db", "b.ttl", "--items", "documents", "--add"), 1, "no '100' among the 3 documents")
+    for text, told in (("@prefix broken", "is not Turtle"), ("", "has no skos:Collection"), ("a,b\n1,2\n", "is not")):
+        (tmp_path / "c.ttl").write_text(text)
+        failed(run("set", "import", "a.db", "c.ttl"), 1, "c.ttl", told)
+    failed(run("set", "import", "a.db", "none.ttl"), 1, "none.ttl does not exist")

@@ -1,6 +1,6 @@
 """Commands for saved sets: `setsearch set ...`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +16,7 @@ app = typer.Typer(help="Save sets in the database, change and show them.", rich_
 
 Name = Annotated[str, argument("NAME", "The name of the set.")]
 PLACED = ("group", "under")
+TURTLE = (".ttl", ".nt")  # how files of SKOS end
 JOINING = ("round", "score", "chance", "reason", "over")
 Members = Annotated[list[str], argument("ITEM...", "Its items.")]
 
@@ -208,7 +209,7 @@ def export(
 @_command("import")
 def import_command(
     db: Collection,
-    source: Annotated[str, argument("FILE", "CSV, workbook (set,item), or JSON (`set export`); - for standard input.")],
+    source: Annotated[str, argument("FILE", "CSV, workbook (set,item), JSON, .ttl (SKOS), .gmt; - for stdin.")],
     *,
     items: Items = None,
     replace: Annotated[bool, flag("--replace", "Replace other sets of the same names.")] = False,
@@ -219,6 +220,7 @@ def import_command(
 
     CSV has the columns set and item, and may have mark (accepted, rejected, yes, no), items, group and under; JSON is
     an array of objects with name, items, group, under, accepted, rejected, or an object of arrays: {"cats": ["lion"]}.
+    The collections of SKOS are sets, and the lines of .gmt.
 
     Example: setsearch set import notes.db classes.csv --items terms
     """
@@ -226,7 +228,12 @@ def import_command(
     from setsearch.indexing.rows.reader import RowReader
 
     with db.open() as index:
-        rows = read_set_rows(source, RowReader(errors, say))
+        if source.endswith(TURTLE):
+            from setsearch.integrations.skos import rows_of_skos
+
+            rows: Iterable[Any] = rows_of_skos(index, source, items)
+        else:
+            rows = read_set_rows(source, RowReader(errors, say))
         saved = index.import_sets(rows, items, replace=replace, add=add, errors=errors, warn=say)
     accepted, rejected = (sum(len(getattr(own, side)) for own in saved) for side in ("accepted", "rejected"))
     sets = "1 set" if len(saved) == 1 else f"{len(saved):,} sets"
