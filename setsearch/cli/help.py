@@ -18,9 +18,9 @@ LONGEST_SUMMARY = 200  # characters
 _ORDER = ("Arguments", "Options", COLUMNS, MODEL_PANEL, OUTPUT, ADVANCED)
 
 
-def argument(metavar: str, help: str, show_default: bool = False) -> Any:
+def argument(metavar: str, help: str, show_default: bool = False, **more: Any) -> Any:
     """A positional argument."""
-    return typer.Argument(metavar=metavar, help=help, show_default=show_default)
+    return typer.Argument(metavar=metavar, help=help, show_default=show_default, **more)
 
 
 def option(metavar: str, help: str, panel: str | None = None, *names: str, **more: Any) -> Any:

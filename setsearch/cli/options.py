@@ -21,7 +21,19 @@ Texts = list[str] | None
 USUAL_BOUND = 1000  # larger ones only keep numbers from overflowing
 
 DB = Annotated[Path, argument("DB", "The database file.")]
-_SEEDS = argument("SEED...", "Examples of the set.")
+
+
+def _from_lines(seeds: list[str] | None) -> list[str] | None:
+    """Examples; those of standard input, one a line, in the place of -."""
+    if not seeds or seeds.count("-") != 1:
+        return seeds
+    from setsearch.cli.set_files import read_ids
+
+    place = seeds.index("-")
+    return [*seeds[:place], *read_ids("-"), *seeds[place + 1 :]]
+
+
+_SEEDS = argument("SEED...", "Examples of the set; - for those of standard input, one a line.", callback=_from_lines)
 Seeds = Annotated[list[str], _SEEDS]
 OptionalSeeds = Annotated[Texts, _SEEDS]
 Items = Annotated[str | None, option("NAME", "What to rank: terms, documents, or a column.")]

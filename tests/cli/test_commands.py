@@ -737,3 +737,19 @@ def test_a_name_in_use_is_told_with_the_other(failed, run, tmp_path):
     assert run("index", "a.db", "a.csv", "--items", "film", "--features", "user")[0] == 0
     told = "'user' already names a side of film x user; give both names so, or use other names"
     failed(run("index", "a.db", "a.csv", "--items", "films", "--features", "user"), 1, told)
+
+
+def test_examples_come_by_lines(run, failed, tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as made:
+        made.add([("lion king", "a large cat"), ("tiger", "a striped cat"), ("lynx", "a cat"), ("wheat", "a cereal")])
+    for before in (
+        ("expand", "a.db"),
+        ("explain", "a.db", "lynx"),
+        ("features", "a.db"),
+    ):
+        own = ("--items", "documents", "--json")
+        named = run(*before, "lion king", "tiger", *own)
+        assert named[0] == 0 and run(*before, "-", *own, stdin=b"lion king\r\ntiger\n\n") == named
+        assert run(*before, "-", "tiger", *own, stdin=b"lion king") == named
+    failed(run("expand", "a.db", "-", "--items", "documents", stdin=b"\n"), 2, "no examples")
+    failed(run("expand", "a.db", "-", "--items", "documents", stdin=b"nobody\n"), 1, "no 'nobody'")
