@@ -643,7 +643,8 @@ NOTES = {
     "b.md": "---\r\ntags:\r\n- cats\r\n- name: house\r\n  id: 3\r\nauthor:\r\n  name: Bob\r\n---\r\n"
     "# Cats\r\n#pet, #cats\r\n",
     "c.md": "+++\ndate = 2024-02-01T10:00:00Z\n[taxonomies]\ntags = [\n  'dogs', # these\n]\n+++\nDogs bark.\n",
-    "d.md": "---\ntags: #dogs #old/grey\nauthor: {{author}}\ndate:\n---\nDogs: `#no` x#no #1 http://x.org/#no\n```\n#no\n```\n",
+    "d.md": "---\ntags: #dogs #old/grey\nauthor: {{author}}\ndate:\n---\nDogs: `#no` x#no #1 http://x.org/#no\n"
+    "[x](#no)\n[x]: #no\n```\n#no\n```\n",
     "e.txt": "Nothing but a text (#हिन्दी).",
     "f.html": "<p>No #note</p>",
 }

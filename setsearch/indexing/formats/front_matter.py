@@ -39,8 +39,9 @@ _mapping = re.compile(r"\s*[\w-]+[ \t]*:(?:\s|$)")
 _name_within = re.compile(r"^[ \t]*name[ \t]*:[ \t]*(.*)$", re.MULTILINE)
 _link = re.compile(r"\[\[([^\[\]|]*)(?:\|[^\[\]]*)?\]\]")  # of Obsidian: [[Lions|the lion]]
 _code = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
-_OF_TAGS = r"(?![،؛؟।॥])[\w/\u0300-\u1fff-]"  # letters of any script with their marks
-_tag = re.compile(rf"(?<![^\s(,])#(?=[\d/_-]*[^\W\d_])((?:{_OF_TAGS})+)")  # no heading, number, or part of an address
+_OF_TAG = r"(?![،؛؟।॥])[\w/\u0300-\u1fff-]"  # letters of any script with their marks
+# No heading, number, part of an address, or place that Markdown links to: [x](#x) and [x]: #x.
+_tag = re.compile(rf"(?<![^\s(,])(?<!\]\()(?<!\]: )#(?=[\d/_-]*[^\W\d_])((?:{_OF_TAG})+)")
 
 
 class Note(NamedTuple):
