@@ -374,18 +374,19 @@ class Index:
     def export(self) -> Iterator[dict[str, Any]]:
         """The documents as rows with id, title, text, kept columns and fields; read them all before you write.
 
-        `exported_columns` has the roles of these columns. Raises UsageError if texts are not stored, CorruptIndex.
+        `exported_columns` has the roles of these columns. Raises UnknownReading, UsageError if texts are not stored,
+        CorruptIndex.
         """
         from setsearch.indexing.rows.stored_rows import stored_rows
 
-        with self._readings.relation(name_in(self._collection, TEXT[0])) as relation:
+        with self._relation(self.items(TEXT[0]).name) as relation:
             yield from stored_rows(relation)
 
     def exported_columns(self) -> "Columns":
         """The roles of the columns of `export`."""
         from setsearch.indexing.rows.stored_rows import stored_columns
 
-        with self._readings.relation(name_in(self._collection, TEXT[0])) as relation:
+        with self._relation(self.items(TEXT[0]).name) as relation:
             return stored_columns(relation)
 
     def export_sets(self, names: Names | None = None) -> list[dict[str, Any]]:

@@ -107,5 +107,5 @@ def test_what_stores_no_text_is_refused(tmp_path, run):
     assert run("export", "a.db")[0] == 2
     with setsearch.open(tmp_path / "b.db", create=True) as index:
         index.add([("film", ["user"])], ("film", "user"))
-        with pytest.raises(errors.UnknownReading):
+        with pytest.raises(errors.UnknownReading, match="film"):
             next(index.export())
