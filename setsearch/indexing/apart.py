@@ -11,7 +11,7 @@ from weakref import finalize
 
 from setsearch.errors import SetsearchError
 from setsearch.indexing.formats import REFERENCES, form_of
-from setsearch.indexing.formats.part import Part, Skipped, Unread
+from setsearch.indexing.formats.part import Attached, Part, Skipped, Unread
 from setsearch.indexing.rows.opening import TooMuch
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.rows.workbooks import Sheet, read_workbook
@@ -104,7 +104,7 @@ def read_parts(job: Job) -> Outcome:
             raise Skipped
         return text
 
-    parts: list[Part | Unread | Sheet] = []
+    parts: list[Part | Unread | Attached | Sheet] = []
     problem: Exception | None = None
     try:
         for part in read_workbook(job.data, job.ending) if job.has_rows else form(job.data, decode):

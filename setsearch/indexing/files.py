@@ -3,19 +3,29 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from itertools import chain
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from setsearch.errors import SetsearchError, SourceError, UsageError
 from setsearch.indexing.apart import Job, Reader, read_parts
 from setsearch.indexing.encodings import is_text
-from setsearch.indexing.formats import FORMATS, RISKY, are_rows, form_by_content, form_of, is_workbook, unread_kind
+from setsearch.indexing.formats import (
+    FORMATS,
+    RISKY,
+    are_rows,
+    form_by_content,
+    form_of,
+    is_plain_zip,
+    is_workbook,
+    unread_kind,
+)
 from setsearch.indexing.formats.chats import BESIDE_CHANNELS, PEOPLE, is_day, people_of, with_people
 from setsearch.indexing.formats.front_matter import Note
-from setsearch.indexing.formats.part import Part, Skipped, Unread
+from setsearch.indexing.formats.part import Attached, Part, Skipped, Unread
 from setsearch.indexing.formats.text import plain_text, source_code
 from setsearch.indexing.libraries import MissingLibrary
 from setsearch.indexing.references.identity import Copy
@@ -38,7 +48,16 @@ NOTHING = "nothing of their format in them"
 _BESIDE = re.compile("(-new|-lock)?(-journal|-wal|-shm)?|-arrays-.*", re.DOTALL)  # behind the name of a database
 _PLAIN = (plain_text, source_code)  # formats whose bytes are the text
 
-FileItem = tuple[str, str, str | None, Note | None]  # id, text, title, and a text as a note
+_DEEPEST = 5  # files attached to what is attached
+
+
+class FileItem(NamedTuple):
+    """A document of a file; notes and mail have columns."""
+
+    id: str
+    text: str
+    title: str
+    columns: Note | Mapping[str, Any] | None = None
 
 
 @dataclass
@@ -172,6 +191,11 @@ class FileReader:
             else:
                 self.tell_skipped(error, str(error))
             return
+        yield from self._documents_in(data, path, id, is_named)
+
+    def _documents_in(
+        self, data: bytes, path: Path, id: str, is_named: bool, within: Attached | None = None
+    ) -> Iterator[FileItem]:
         if (unread := unread_kind(data, file_ending(path))) is not None:
             if is_named:
                 raise SourceError(f"{path} is not read: {unread}")
@@ -196,16 +220,36 @@ class FileReader:
             self.leave_out(path, "no text")
             self.tally.textless_now.add(id)
             return
-        yield from self.documents_of(data, file_ending(path), str(path), id, is_named)
+        yield from self.documents_of(data, file_ending(path), str(path), id, is_named, within)
 
-    def documents_of(self, data: bytes, ending: str, path: str, id: str, is_named: bool = True) -> Iterator[FileItem]:
-        """The documents that a file of these bytes holds."""
+    def _attached(self, file: Attached, path: str, id: str) -> Iterator[FileItem]:
+        """The documents of a file that is attached; what cannot be read of it is told, and no error."""
+        ending = file_ending(Path(file.name))
+        if ending in ROW_FILES:
+            self.leave_out(Path(path), "tables in mail: save them, and name them one by one")
+        elif is_plain_zip(file.data, ending):
+            self.leave_out(Path(path), "archives in mail: save and unpack them")
+        elif path.count("#") > _DEEPEST:
+            self.leave_out(Path(path), "mail in mail in mail")
+        else:
+            lenient = replace(self, rows=replace(self.rows, errors="skip"))
+            yield from lenient._documents_in(file.data, Path(path), id, False, file)
+
+    def documents_of(
+        self, data: bytes, ending: str, path: str, id: str, is_named: bool = True, within: Attached | None = None
+    ) -> Iterator[FileItem]:
+        """The documents that a file of these bytes holds, which may be attached to mail."""
         number, times = 0, Counter[str]()
         if not data.strip():
             data, ending = b"", ""  # no format complains
         for part in self._parts(Job(data, ending, path, self.rows.errors, self.rows.encoding), is_named):
             if isinstance(part, Unread):
                 self.tally.unread[part.what] += part.number
+                continue
+            if isinstance(part, Attached):
+                name = part.name if part.key is None else f"{part.key}#{part.name}"
+                times[name] += 1
+                yield from self._attached(part, f"{path}#{name}", _numbered(f"{id}#{name}", times[name]))
                 continue
             number += 1
             text = None if part is None else self._without_nul(part, path, data)
@@ -218,24 +262,29 @@ class FileReader:
                     self.tally.references.append(Copy(part.reference, id, number))
                 continue
             if not text.strip():
-                if part.reference is not None:
-                    self.tally.textless.append(Copy(part.reference, path, number))
-                elif part.key is not None:
-                    self.tally.unread["empty message{s}"] += 1
-                else:
-                    self.leave_out(Path(path), "empty")
-                    self.tally.empty.append(id)
+                self._note_empty(part, path, id, number)
                 continue
             own = id if part.key is None else f"{id}#{part.key}"
             times[own] += 1
-            own = own if times[own] == 1 else f"{own} ({times[own]})"
+            own = _numbered(own, times[own])
             self.tally.workbooks += [self.rows.shown(path)] * is_workbook(data, ending)
-            yield own, text, (part.title or Path(path).name).replace("\0", " "), part.note
+            title = (part.title or (Path(path).name if within is None else within.name)).replace("\0", " ")
+            is_attached = within is not None and not isinstance(part.columns, dict)  # and no message
+            yield FileItem(own, text, title, within.columns if within and is_attached else part.columns)
         if not number:
             self.leave_out(Path(path), NOTHING if data.strip() else "empty")
             self.tally.empty.append(id)
         elif id not in {*times, *self.tally.empty[-1:]}:
             self.tally.empty.append(id)  # its records have names of their own; it may have been one text before
+
+    def _note_empty(self, part: Part, path: str, id: str, number: int) -> None:
+        if part.reference is not None:
+            self.tally.textless.append(Copy(part.reference, path, number))
+        elif part.key is not None:
+            self.tally.unread["empty message{s}"] += 1
+        else:
+            self.leave_out(Path(path), "empty")
+            self.tally.empty.append(id)
 
     def sheets(self, path: Path) -> list[Sheet]:
         """The sheets of a workbook that have rows. Raises SourceError."""
@@ -255,7 +304,7 @@ class FileReader:
         name = path.as_posix()
         return not self.globs or any(fnmatch(name, glob) or fnmatch(path.name, glob) for glob in self.globs)
 
-    def _parts(self, job: Job, is_named: bool) -> Iterator[Part | Unread | None]:
+    def _parts(self, job: Job, is_named: bool) -> Iterator[Part | Unread | Attached | None]:
         """What a format makes of a file, None for what is skipped. What its library raises becomes a SourceError."""
         try:
             is_risky = form_of(job.data, job.ending) in RISKY
@@ -309,6 +358,11 @@ class FileReader:
                 self.rows.warn(f"skipped {path}, line {place}: invalid UTF-8 in {broken}")
                 return False
         return True
+
+
+def _numbered(id: str, time: int) -> str:
+    """The id of what has the same name as others before."""
+    return id if time == 1 else f"{id} ({time})"
 
 
 def is_lock(name: str) -> bool:

@@ -16,8 +16,10 @@ from setsearch.errors import DuplicateItem, InvalidItem, SourceError, UsageError
 from setsearch.indexing.apart import Reader
 from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.indexing.files import FileItem, FileReader, is_document
-from setsearch.indexing.formats import are_rows, unread_kind
+from setsearch.indexing.formats import are_rows, is_mail, unread_kind
 from setsearch.indexing.formats.front_matter import TAGS, Note
+from setsearch.indexing.formats.mail import COLUMNS as MAIL_COLUMNS
+from setsearch.indexing.formats.mail import PEOPLE
 from setsearch.indexing.references.identity import Copy, Group, group_copies
 from setsearch.indexing.references.items import COLUMNS
 from setsearch.indexing.references.reference import Reference
@@ -46,6 +48,7 @@ from setsearch.indexing.rows.reader import (
     JSON_LINES,
     ROW_FILES,
     RowReader,
+    beginning,
     file_ending,
     first_row,
     is_array,
@@ -68,6 +71,7 @@ FREQUENT = f"""
 
 FIRST_ROWS = 1000  # of a file of JSON objects, one of which has each column that is asked for
 NAMED = (JSON, *JSON_LINES, *ARROW_FILES, *WORKBOOKS)  # files whose columns have names
+SHOWN = 8  # columns in a message
 NUMBERED = "id"  # the column of ids by default; rows of files without it are numbered
 
 # id, text or counted features, title; columns to keep, and fields
@@ -118,13 +122,14 @@ class SourceReader:
         is_empty, wanted = True, [*self.columns.keep, *self.columns.fields]
         for item in self.items(paths):
             is_empty = False
-            if wanted and (isinstance(item, Group) or self.tally.seen):
-                wanted = []
+            if isinstance(item, Group):
+                self.tally.columns.update(wanted)  # references have all that may be asked for
             yield item
-        missing = next((name for name in wanted if name not in self.tally.columns), None)
-        if missing is not None and not is_empty:
-            way_out = "leave it out, or give rows or front matter"
-            raise SourceError(f"no document has a column {missing!r} beside its text; {way_out}")
+        lacking = [] if is_empty or self.columns.group_by else [own for own in wanted if own not in self.tally.columns]
+        if lacking:
+            others = ", ".join(islice(sorted({own.lower() for own in self.tally.columns}), SHOWN))
+            what = f"no document has a column {lacking[0]!r} beside its text{others and f', but {others}'}"
+            raise SourceError(f"{what}; leave it out, or give rows or front matter")
         if is_empty:
             lost = "" if self.cells.keep is None else f" that meets {self.cells.keep!r:.60}"
             why = "; ".join([*sorted(self.tally.left_out), *self.tally.not_read()])
@@ -171,7 +176,7 @@ class SourceReader:
             id = Path(path).name if is_one else Path(path).as_posix()
             texts = self.texts(path, id)
             if texts is not None:
-                yield from self._with_fields(texts)
+                yield from self._of_files(texts)
             elif (rows := self._unless_references(path, id)) is not None:
                 optional = (*self.columns.texts, self.columns.title, *self.columns.keep, *self.columns.fields)
                 yield from self._each_row(self._document, self._with_ids(path, Path(path).name, rows), *optional)
@@ -187,8 +192,30 @@ class SourceReader:
         require_columns(f"reference {id}", values, *self.columns.fields)
         return self._fields(f"reference {id}", id, values)
 
+    def _mail_rows(self, path: str) -> Iterator[Row]:
+        """The messages of a file or folder as rows, whose columns make a relation, or groups."""
+        inner = replace(self, columns=Columns(keep=MAIL_COLUMNS), cells=CellRules(), kept=())
+        name = self.columns.items or self.columns.group_by
+        for item in inner.items([path]):
+            if isinstance(item, Group) or len(item) == 3 or (item[3] or {}).get(PEOPLE) is None:
+                continue  # no message
+            values = OpenCells({"id": item[0], "text": item[1], "title": item[2], **(item[3] or {})})
+            if name in MAIL_COLUMNS and values[name] is None:
+                self.tally.unread[f"message{{s}} without {name!r}"] += 1
+            else:
+                yield item[0], values
+
+    def _has_mail(self, path: Path) -> bool:
+        """Whether messages may be in a source: a folder, an archive, or a file of mail."""
+        if not path.is_file() or is_archive(path):
+            return path.is_dir() or path.is_file()
+        return is_document(path) and is_mail(beginning(path), file_ending(path))
+
     def rows_of(self, path: str) -> Generator[Row]:
         """The rows of a source; of a workbook, which may be hostile, they are read apart. Raises SourceError."""
+        if self.rows.table is None and not is_stream(path) and self._has_mail(Path(path)):
+            yield from self._mail_rows(path)
+            return
         if self.rows.table is None and file_ending(Path(path)) in WORKBOOKS and Path(path).is_file():
             yield from sheet_rows(self.files.sheets(Path(path)), path, self.rows.asked, self.rows.warn)
         else:
@@ -342,14 +369,14 @@ class SourceReader:
             return
         holds_rows = self._holds_rows(file, is_named=False)
         if is_document(file) and not holds_rows:
-            yield from self._with_fields(self.files.documents(file, id, is_named=False))
+            yield from self._of_files(self.files.documents(file, id, is_named=False))
         elif file_ending(file) not in ARROW_FILES and self._unless_references(str(file), id, False) is None:
             return
         elif file_ending(file) in JSON_LINES or holds_rows:
             self.tally.empty.append(id)  # it may have been one text before
             yield from self._row_file(file, id)
         elif is_array(file):
-            yield from self._with_fields(self.files.documents(file, id, is_named=False))
+            yield from self._of_files(self.files.documents(file, id, is_named=False))
         else:
             self.files.leave_out(file, "tables: name them one by one")
 
@@ -380,6 +407,7 @@ class SourceReader:
         if id in self.tally.seen:
             raise DuplicateItem(f"{position}: the id {id!r} occurs twice; ids must be unique")
         kept = {name: values[name] for name in columns.keep or [name for name in self.kept if name in values]}
+        self.tally.columns.update(columns.keep, columns.fields)
         try:
             encode_columns(id, kept)
         except InvalidItem as error:
@@ -388,22 +416,23 @@ class SourceReader:
         self.tally.seen.add(id)
         return (id, text, title, kept or None, fields) if kept or fields else (id, text, title)
 
-    def _with_fields(self, documents: Iterable[FileItem]) -> Iterator[SourceItem]:
-        """Documents of files, with the columns and fields that the front matter of notes gives them, if one is asked.
+    def _of_files(self, documents: Iterable[FileItem]) -> Iterator[SourceItem]:
+        """Documents of files, with what is asked of the columns of notes and mail.
 
-        A value that its field cannot have costs its note, as in rows.
+        A value that its field cannot have costs its document, as in rows.
         """
         is_asked = bool(self.columns.keep or self.columns.fields or self.columns.joined or self.kept)
-        for id, text, title, note in documents:
+        for document in documents:
             try:
-                yield self._note(id, text, title, note) if is_asked and note else (id, text, title)
+                yield self._of_file(document) if is_asked and document.columns else document[:3]
             except SourceError as error:
-                self.tally.failed.add(id)
+                self.tally.failed.add(document.id)
                 self.files.tell_skipped(error, str(error))
 
-    def _note(self, id: str, text: str, title: str | None, note: Note) -> SourceItem:
-        columns, values = self.columns, OpenCells(note.columns())
-        if inline := note.tags():
+    def _of_file(self, document: FileItem) -> SourceItem:
+        id, text, title, found = document
+        columns, values = self.columns, OpenCells(found.columns() if isinstance(found, Note) else found or {})
+        if isinstance(found, Note) and (inline := found.tags()):
             values[TAGS] = list(dict.fromkeys([*cell_names(id, TAGS, values[TAGS], columns.split), *inline]))
         self.tally.columns.update(values)
         kept = {name: values[name] for name in columns.keep or [name for name in self.kept if name in values]}

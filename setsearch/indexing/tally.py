@@ -28,8 +28,10 @@ class Tally:
     filed: Filed = field(default_factory=Filed)
     skipped: list[str] = field(default_factory=list)  # what readers of rows warned of
     numbered: list[str] = field(default_factory=list)  # files whose rows have no ids
+    columns: set[str] = field(
+        default_factory=set
+    )  # that documents had beside their texts; of rows those that are asked
     seen: set[str] = field(default_factory=set)  # ids of rows
-    columns: set[str] = field(default_factory=set)  # that notes have
     failed: set[str] = field(default_factory=set)  # ids of files, archives and folders that could not be read this time
     textless_now: set[str] = field(default_factory=set)  # ids of files that are no text, but may have been one before
     broken_off: set[str] = field(default_factory=set)  # of these, archives whose name no id has: any item may be theirs

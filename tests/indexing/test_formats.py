@@ -22,7 +22,7 @@ from setsearch.text.latex import latex_document, latex_text
 def read(path, name=None, **options):
     """The documents of a file: text and title by id; and what was not read."""
     reader = FileReader(RowReader(**options))
-    found = {id: (text, title) for id, text, title, _ in reader.documents(path, name or path.name, is_named=True)}
+    found = {own.id: (own.text, own.title) for own in reader.documents(path, name or path.name, is_named=True)}
     return found, reader
 
 
@@ -192,14 +192,15 @@ attached words
 
 def test_all_texts_of_a_mail_are_read_and_the_rest_is_told(run, tmp_path):
     (tmp_path / "a.eml").write_text(MULTIPART)
-    ((text, title),) = read(tmp_path / "a.eml")[0].values()
+    (text, title), attached = read(tmp_path / "a.eml")[0].values()
     assert (title, text.split("\n")[0]) == ("Big cats", "Big cats")
+    assert attached == ("attached words", "attached words")
     assert text.count("lions") == 1 and "tigers" in text and "Forwarded\nThird bears." in text
     assert "attached words" not in text
-    assert "not read: 2 parts of mail" in run("index", "a.db", "a.eml")[2]
+    assert "not read: 1 part of mail\n" in run("index", "a.db", "a.eml")[2]
     (tmp_path / "b.eml").write_text(MULTIPART.partition("--X\nContent-Type: text/plain\nContent-Disposition")[0])
     assert "not read: 1 part of mail\n" in run("index", "b.db", "b.eml")[2]
-    assert "not read: 3 parts of mail\n" in run("index", "c.db", "a.eml", "b.eml")[2]
+    assert "not read: 2 parts of mail\n" in run("index", "c.db", "a.eml", "b.eml")[2]
 
 
 def test_headers_may_have_raw_bytes(tmp_path):
@@ -425,7 +426,7 @@ def test_marks_within_words_of_word_are_none_of_them(tmp_path):
         for name, content in DOCX.items():
             archive.writestr(name, content.replace(paragraph, f"<w:p>{runs}</w:p>"))
     with setsearch.open(tmp_path / "a.db", create=True) as index:
-        index.add((id, text) for id, text, *_ in FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True))
+        index.add((own.id, own.text) for own in FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True))
         words = {"snake_case", "underline", "tiger", "italic", "lions", "hunt", "zebras"}
         assert set(index.items("documents").features_of("a")) == words
 
@@ -444,7 +445,7 @@ def test_a_footnote_of_word_is_no_part_of_a_word(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
         for name, content in (DOCX | others).items():
             archive.writestr(name, content)
-    ((_, text, *_),) = FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True)
+    ((_, text, _, _),) = FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True)
     assert text.startswith("Lions!\n") and "zebras" in text.splitlines()[-1]
 
 
@@ -515,7 +516,7 @@ def test_notes_and_cells_of_open_document(tmp_path):
     ):
         document.body.append(odfdo.Element.from_tag(part))
     document.save(tmp_path / "a.odt")
-    ((_, text, *_),) = FileReader(RowReader()).documents(tmp_path / "a.odt", "a", True)
+    ((_, text, _, _),) = FileReader(RowReader()).documents(tmp_path / "a.odt", "a", True)
     assert text.split() == ["lioness", "tiger", "hunts", "really", "zebra"]
 
 

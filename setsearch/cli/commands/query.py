@@ -316,7 +316,7 @@ def _read_text(text: str) -> str:
         from setsearch.indexing.rows.reader import RowReader
 
         reader = FileReader(RowReader())
-        texts = [text for _, text, *_ in reader.documents(path, path.name, is_named=True)]
+        texts = [own.text for own in reader.documents(path, path.name, is_named=True)]
         return "\n".join([*texts, *(copy.reference.text() for copy in reader.tally.references)])
     if path.suffix in (".txt", ".md") and " " not in text:
         raise SourceError(f"{text} does not exist; give a file, or the text itself")

@@ -1,13 +1,13 @@
 """Formats of files: a function each, from bytes to documents. The beginning of a file tells which, or its ending."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from setsearch.indexing.encodings import LOOKED_AT, encoding_by_mark, is_text
 from setsearch.indexing.formats import chats, mail, markup, office, pdf, references, roff, text
-from setsearch.indexing.formats.part import Decode, Part, Unread
+from setsearch.indexing.formats.part import Decode, Parts
 
-Form = Callable[[bytes, Decode], Iterator[Part | Unread]]
+Form = Callable[[bytes, Decode], Parts]
 
 CODE = (
     "py pyi js ts c h cc cpp hpp java go rs rb php pl sh sql css r jl lua hs ml scala kt swift cs ini cfg toml yaml yml"
@@ -40,6 +40,7 @@ RISKY = (
     *(mail.mail, mail.emlx, mail.mailbox, pdf.pdf, chats.exported),
     *office.FORMATS.values(),
 )
+MAIL = (mail.mail, mail.emlx, mail.mailbox)
 REFERENCES = (
     *(references.ris, references.pubmed, references.wos, references.refer, references.bibtex),
     *(references.wos_table, references.xml, references.cochrane),
@@ -134,6 +135,16 @@ def is_workbook(data: bytes, ending: str) -> bool:
     """Whether a file has sheets of rows, which are read as a text."""
     is_office = data.startswith((office.ZIP, _OLD_OFFICE))
     return is_office and (office.office_ending(data) or ending) in (".xlsx", ".xls", ".ods")
+
+
+def is_plain_zip(data: bytes, ending: str) -> bool:
+    """Whether a file is a .zip, not a document that is kept in one."""
+    return data.startswith(office.ZIP) and ending not in office.FORMATS and office.office_ending(data) is None
+
+
+def is_mail(data: bytes, ending: str) -> bool:
+    """Whether a file, by its beginning, has messages."""
+    return form_of(data, ending) in MAIL
 
 
 def are_rows(begin: bytes) -> bool:

@@ -1,4 +1,7 @@
-"""Mail: messages and mailboxes. All text that a reader sees is text; what is attached is told."""
+"""Mail: messages and mailboxes. All text that a reader sees is text; attached files are read by themselves.
+
+People are known by their addresses, in small letters, which stay the same where names do not, or by a name alone.
+"""
 
 import re
 from collections.abc import Iterator
@@ -6,30 +9,75 @@ from contextlib import suppress
 from email import message_from_bytes, policy
 from email.header import decode_header
 from email.message import EmailMessage, Message
+from email.utils import getaddresses, parsedate_to_datetime
+from pathlib import PurePath
+from typing import Any
 
 from setsearch.indexing.formats.markup import read_page
-from setsearch.indexing.formats.part import Decode, Part, Parts, Skipped, Unread
+from setsearch.indexing.formats.part import Attached, Decode, Part, Parts, Skipped, Unread
 from setsearch.text.headline import shorten
 
 MOST_NESTED = 20  # messages in messages
+LONGEST_HEADER = 100_000  # characters of people, who are more than two thousand
+LONGEST_NAME = 100  # characters of an attached file
+PEOPLE = "people"  # all of a message
+COLUMNS = ("from", "to", PEOPLE, "date")  # of each message
 _from_line = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
 _dated = re.compile(rb"From .*\d{1,2}:\d{2}")
 _sender = re.compile(rb"From \S+\s*$")
 _header_line = re.compile(rb"[!-9;-~]+:|>?From ")
-_NO_TEXTS = ("calendar", "vcard", "x-vcard", "directory", "rtf", "richtext", "css", "javascript")
+_NO_FILES = ("calendar", "ics", "vcard", "x-vcard", "directory", "css", "javascript", "ms-tnef")
+_NO_TEXTS = (*_NO_FILES, "rtf", "richtext")
+_SIGNATURE = re.compile(r"(x-)?(pgp|pkcs7)-").match
 _quotes = re.compile(r">*")
 _quoted_from = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
 def mail(data: bytes, decode: Decode) -> Parts:
-    """A message: its subject and its texts."""
+    """A message: its subject and its texts; then the files that are attached."""
     message = message_from_bytes(data, policy=policy.default)
-    texts, attached = list[str](), list[str]()
-    subject = _header(message, "subject", decode)
-    _gather(message, decode, texts, attached, 0)
-    yield Part("\n".join(filter(None, (shorten(subject), *texts))), shorten(subject))
-    if attached:
-        yield Unread("part{s} of mail", len(attached))
+    texts, others = list[str](), list[Message]()
+    subject, columns = _header(message, "subject", decode), _columns(message, decode)
+    _gather(message, decode, texts, others, 0)
+    yield Part("\n".join(filter(None, (shorten(subject), *texts))), shorten(subject), columns=columns)
+    files = [_attached(part, columns) for part in others]
+    yield from filter(None, files)
+    if None in files:
+        yield Unread("part{s} of mail", files.count(None))
+
+
+def _columns(message: Message, decode: Decode) -> dict[str, Any]:
+    """Who wrote a message, to whom, and on which day."""
+    sender, *others = (_people(_header(message, name, decode)) for name in ("from", "to", "cc", "bcc"))
+    receivers = list(dict.fromkeys(person for own in others for person in own))
+    day = None
+    with suppress(ValueError, TypeError, IndexError, OverflowError, AttributeError):  # the library's own, on bad input
+        day = parsedate_to_datetime(_header(message, "date", decode)).date().isoformat()
+    people = list(dict.fromkeys([*sender, *receivers]))
+    return dict(zip(COLUMNS, (sender[0] if sender else None, receivers, people, day), strict=True))
+
+
+def _people(header: str) -> list[str]:
+    pairs = list[tuple[str, str]]()
+    with suppress(ValueError, TypeError, IndexError):  # the library's own, on bad input
+        pairs = getaddresses([header[:LONGEST_HEADER]])
+    people = [address.lower() if "@" in address else name or address for name, address in pairs]
+    plain = ["".join(letter if letter.isprintable() else " " for letter in own) for own in people]
+    return [own for own in (text.strip("[](){}' ") for text in plain) if own]
+
+
+def _attached(part: Message, columns: dict[str, Any]) -> Attached | None:
+    """A part with the name of a file; None for a picture, an appointment, a signature and what has no name."""
+    kind, subtype, name = part.get_content_maintype(), part.get_content_subtype(), None
+    with suppress(ValueError, LookupError, AttributeError, TypeError):  # the library's own, on bad input
+        name = part.get_filename()
+    is_file = kind in ("text", "application") and subtype not in _NO_FILES and _SIGNATURE(subtype) is None
+    data = part.get_payload(decode=True)
+    if not name or not is_file or not isinstance(data, bytes):
+        return None
+    plain = "".join(letter if letter.isprintable() else " " for letter in name.replace("\\", "/"))
+    path = PurePath(plain).name
+    return Attached(path[:LONGEST_NAME] + PurePath(path[LONGEST_NAME:]).suffix, data, columns) if path else None
 
 
 def emlx(data: bytes, decode: Decode) -> Parts:
@@ -43,7 +91,7 @@ def mailbox(data: bytes, decode: Decode) -> Parts:
     for number, message in enumerate(_messages(data), 1):
         with suppress(Skipped):  # the others are read
             for part in mail(_quoted_from.sub(rb"\1", message), decode):
-                yield part._replace(key=str(number)) if isinstance(part, Part) else part
+                yield part if isinstance(part, Unread) else part._replace(key=str(number))
 
 
 def _messages(data: bytes) -> Iterator[bytes]:
@@ -61,8 +109,8 @@ def _is_beginning(data: bytes, line: re.Match[bytes]) -> bool:
     return _sender.match(line[0]) is not None and _header_line.match(data, line.end()) is not None
 
 
-def _gather(message: Message, decode: Decode, texts: list[str], attached: list[str], depth: int) -> None:
-    """All texts of a message, in order, and the types of what is no text."""
+def _gather(message: Message, decode: Decode, texts: list[str], attached: list[Message], depth: int) -> None:
+    """All texts of a message, in order, and the parts that are no text of it."""
     kind, parts = message.get_content_type(), _parts_of(message)
     if kind == "message/rfc822" and depth < MOST_NESTED:
         for inner in parts:
@@ -76,7 +124,7 @@ def _gather(message: Message, decode: Decode, texts: list[str], attached: list[s
     elif _is_text(message):
         texts.append(_content(message, decode))
     elif message.get_payload():
-        attached.append(kind)
+        attached.append(message)
 
 
 def _is_text(message: Message) -> bool:
@@ -85,7 +133,7 @@ def _is_text(message: Message) -> bool:
     return is_inline and message.get_content_subtype() not in _NO_TEXTS
 
 
-def _gather_one(parts: list[Message], decode: Decode, texts: list[str], attached: list[str], depth: int) -> None:
+def _gather_one(parts: list[Message], decode: Decode, texts: list[str], attached: list[Message], depth: int) -> None:
     """Of several ways to say the same, the first that has a text: plain text, HTML, anything else."""
     order = {"text/plain": 0, "text/html": 1, "multipart/related": 1}
     for part in sorted(parts, key=lambda part: order.get(part.get_content_type(), 2)):

@@ -1,8 +1,8 @@
 """What formats make of a file: documents, and what of it was not read."""
 
 import re
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from setsearch.indexing.formats.front_matter import Note
 from setsearch.indexing.references.reference import Reference
@@ -18,13 +18,22 @@ Decode = Callable[[bytes], str]
 
 
 class Part(NamedTuple):
-    """A document of a file; one of several has a key. A reference has its record, a text what it is as a note."""
+    """A document of a file; one of several has a key. A reference has its record, a note or mail columns."""
 
     text: str
     title: str | None = None
     key: str | None = None
     reference: Reference | None = None
-    note: Note | None = None
+    columns: Note | Mapping[str, Any] | None = None
+
+
+class Attached(NamedTuple):
+    """A file within a document, which is read by itself, with the columns of that document."""
+
+    name: str
+    data: bytes
+    columns: Mapping[str, Any]
+    key: str | None = None  # of the document
 
 
 class Unread(NamedTuple):
@@ -34,7 +43,7 @@ class Unread(NamedTuple):
     number: int
 
 
-Parts = Iterator[Part | Unread]
+Parts = Iterator[Part | Unread | Attached]
 
 
 def declared(data: bytes, decode: Decode, encoding: re.Pattern[bytes] = _encoding) -> str:

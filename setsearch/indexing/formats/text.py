@@ -47,7 +47,7 @@ def plain_text(data: bytes, decode: Decode) -> Parts:
         return
     text = _for_terminals.sub("", text) if "\x1b" in text or "\b" in text else text
     note = read_note(text)
-    yield Part(note.words + note.body, note.title or headline(note.body), note=note)
+    yield Part(note.words + note.body, note.title or headline(note.body), columns=note)
 
 
 def source_code(data: bytes, decode: Decode) -> Parts:

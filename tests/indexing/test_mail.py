@@ -1,0 +1,127 @@
+"""Mail: files that are attached, and who wrote to whom, as columns, fields, items and groups."""
+
+import io
+import zipfile
+from email.message import EmailMessage
+
+import pytest
+
+import setsearch
+
+DOCX = "application", "vnd.openxmlformats-officedocument.wordprocessingml.document"
+
+
+def zipped(**members):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+def message(sender, to, text, day=5, files=()):
+    own = EmailMessage()
+    own["From"], own["To"], own["Subject"] = sender, to, text.split()[0]
+    own["Date"] = f"Mon, {day:02} Jan 2015 10:00:00 +0000"
+    own.set_content(text)
+    for name, data, kind in files:
+        own.add_attachment(data, maintype=kind[0], subtype=kind[1], filename=name)
+    return bytes(own)
+
+
+PAGE = b"<html><title>Account</title><body>money of the island</body></html>"
+PLAIN = "application", "octet-stream"
+
+
+def test_attached_files_are_documents_of_their_own(tmp_path, run):
+    inner = message("c@x.org", "d@x.org", "forwarded lions", files=[("deep.html", PAGE, PLAIN)])
+    files = [
+        ("../Größe 1.html", PAGE, PLAIN),
+        ("a.html", PAGE, PLAIN),
+        ("a.html", PAGE, PLAIN),
+        ("inner.eml", inner, PLAIN),
+        ("rows.csv", b"id,text\n1,a\n", PLAIN),
+        ("pack.zip", zipped(a="words"), ("application", "zip")),
+        ("broken.docx", b"PK\3\4 cut off", DOCX),
+        ("photo.html", b"\x89PNG\0", ("image", "png")),
+        ("smime.p7s", b"0123", ("application", "pkcs7-signature")),
+    ]
+    data = message("Ann <ANN@x.org>", "b@x.org", "tigers\nand cats", files=files)
+    (tmp_path / "a.eml").write_bytes(data)
+    (tmp_path / "box").write_bytes(b"From ann Mon Jan  5 10:00:00 2015\n" + data)
+    code, _, said = run("index", "a.db", "a.eml", "box")
+    assert code == 0, said
+    names = ["", "#Größe 1.html", "#a.html", "#a.html (2)", "#inner.eml", "#inner.eml#deep.html"]
+    with setsearch.open(tmp_path / "a.db") as index:
+        documents = index.items("documents")
+        ids = [f"{file}{name}" for file in ("a.eml", "box#1") for name in names]
+        assert documents.titles(ids) == dict(
+            zip(ids, ["tigers", "Account", "Account", "Account", "forwarded", "Account"] * 2, strict=True)
+        )
+        assert "money" in documents.features_of("a.eml#inner.eml#deep.html")
+    assert "left out 2 files (a.eml#pack.zip, box#1#pack.zip): archives in mail" in said
+    assert "left out 2 files (a.eml#rows.csv, box#1#rows.csv): tables in mail" in said
+    assert "skipped a.eml#broken.docx" in said
+    assert "not read: 4 parts of mail" in said
+    assert "indexed 12;" in said
+
+
+def test_mail_within_mail_ends(tmp_path, run):
+    data = b"Subject: innermost\n\nlions\n"
+    for level in range(12):
+        data = message("a@x.org", "b@x.org", f"level{level} tigers", files=[("a.eml", data, PLAIN)])
+    (tmp_path / "a.eml").write_bytes(data)
+    code, _, said = run("index", "a.db", "a.eml")
+    assert code == 0 and "mail in mail in mail" in said and "indexed 6;" in said, said
+
+
+@pytest.fixture
+def letters(tmp_path):
+    """A folder of mail among three people, a text, and a message with broken headers."""
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    for n in range(6):
+        to = "Bob <bob@x.org>, Cy <cy@x.org>" if n % 2 else "BOB@x.org"
+        (folder / f"{n}.eml").write_bytes(message("Éva Ö <ann@x.org>", to, f"tigers{n} and lions", day=n + 1))
+    (folder / "note.txt").write_text("a note about lions")
+    (folder / "broken.eml").write_bytes(b"From: [,\xa0\nTo: ,,\nDate: never\nSubject: x\nMIME-Version: 1.0\n\nbears\n")
+    return folder
+
+
+def test_people_and_days_of_mail_are_columns_and_fields(letters, tmp_path, run):
+    options = "--tags", "people", "--numbers", "date", "--keep-columns", "from,to,date"
+    code, _, said = run("index", "a.db", "letters", *options)
+    assert code == 0 and "indexed 8;" in said, said
+    with setsearch.open(tmp_path / "a.db") as index:
+        documents = index.items("documents")
+        assert {"people:ann@x.org", "people:bob@x.org", "people:cy@x.org"} < {*documents.features_of("1.eml")}
+        hits = documents.expand(["1.eml", "3.eml"], 1, filter=["date >= 2015-01-06"])
+        assert [(hit.item, hit.columns["from"], hit.columns["to"]) for hit in hits] == [
+            ("5.eml", "ann@x.org", ["bob@x.org", "cy@x.org"])
+        ]
+    assert run("index", "a.db", "letters", "--glob", "5.eml")[0] == 0, "columns and fields stay"
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("documents").expand(["1.eml", "3.eml"], 1, filter=["date >= 2015-01-06"])[0].columns["date"]
+
+
+def test_people_are_items_by_whom_they_share_messages_with(letters, tmp_path, run):
+    assert run("index", "a.db", "letters", "--items", "id", "--features", "people")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("people").features_of("cy@x.org") == {"1.eml": 1, "3.eml": 1, "5.eml": 1}
+    code, _, said = run("index", "b.db", "letters/1.eml", "letters/2.eml", "--items", "from", "--features", "to")
+    assert code == 0, said
+    with setsearch.open(tmp_path / "b.db") as index:
+        assert index.items("from").features_of("ann@x.org") == {"bob@x.org": 2, "cy@x.org": 1}
+
+
+def test_all_mail_of_a_sender_is_one_item(letters, tmp_path, run):
+    code, _, said = run("index", "a.db", "letters", "--group-by", "from")
+    assert code == 0 and "not read: 1 message without 'from'" in said, said
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert {"tigers0", "tigers5"} < {*index.items("from").features_of("ann@x.org")}
+
+
+def test_a_column_that_mail_has_not_names_those_that_it_has(letters, run, failed):
+    own = "no document has a column 'form' beside its text, but date, from, people, to"
+    failed(run("index", "a.db", "letters/1.eml", "--tags", "from", "--tags", "form"), 1, own)
+    failed(run("index", "a.db", "letters/note.txt", "--tags", "from"), 1, "no document has a column 'from' beside")
