@@ -3,9 +3,10 @@
     /-/setsearch                                             the indexed tables
     /-/setsearch/DATABASE/TABLE?row=1&row=4&not=7&k=20        and the same with .json
 
-Of a table that is not indexed (`setsearch index DB --table ...`) a copy answers (table_copies.py), unless
-{"plugins": {"setsearch": {"copies": false}}} forbids it. Whoever may see the table may see the page. Our own tables
-hold the words of all texts, so they have no pages. Runs on Datasette 0.65 and 1.0a.
+Of a table that is not indexed (`setsearch index DB --table ...`) a copy answers (table_copies.py), unless {"plugins":
+{"setsearch": {"copies": false}}} forbids it. With {"refresh": true} there, changes of a tracked table are applied
+before a question, by Datasette's own connection for writes. Whoever may see the table may see the page. Our own
+tables hold the words of all texts, so they have no pages. Runs on Datasette 0.65 and 1.0a.
 """
 
 import asyncio
@@ -49,6 +50,7 @@ document.querySelector("h1").after(link);
 """
 _log = logging.getLogger("setsearch")
 OUR_PREFIX = "setsearch_"
+REFRESH_WAIT = 200  # ms for another writer, before an answer without its changes
 ANSWER_SECONDS = 30.0  # the first answer after a write may take long; SQL of visitors has Datasette's own limit
 _pools: dict[tuple[str, float], QuestionPool] = {}
 _copies = TableCopies()
@@ -305,6 +307,8 @@ async def _answer(datasette: Any, query: "_Query") -> Any:
     source = None
     with suppress(NoIndex):
         source = await _ask(datasette, database, lambda index: _source(index, table), strict=True)
+    if source is not None and source["changed"] and _configured(datasette, database, table, "refresh", False):
+        source = await _refreshed(datasette, database, table) or source
     if source is not None:
         return await _ask(datasette, database, partial(query.answer, source), strict=True)
     if not _may_copy(datasette, database, table):
@@ -323,8 +327,36 @@ def _place(datasette: Any, database: str) -> str:
 
 
 def _may_copy(datasette: Any, database: str, table: str) -> bool:
+    return _configured(datasette, database, table, "copies", True) and not table.lower().startswith(OUR_PREFIX)
+
+
+def _configured(datasette: Any, database: str, table: str, name: str, default: bool) -> bool:
     own = datasette.plugin_config("setsearch", database=database, table=table) or {}
-    return bool(own.get("copies", True)) and not table.lower().startswith(OUR_PREFIX)
+    return bool(own.get(name, default))
+
+
+def _refresh(lent: sqlite3.Connection) -> None:
+    """Apply the changes of tables, unless another writer takes long."""
+    (usual,) = lent.execute("pragma busy_timeout").fetchone()
+    lent.execute(f"pragma busy_timeout = {REFRESH_WAIT}")
+    try:
+        setsearch.open(lent).refresh()
+    finally:
+        lent.execute(f"pragma busy_timeout = {usual}")
+
+
+async def _refreshed(datasette: Any, database: str, table: str) -> dict[str, Any] | None:
+    """How a table is indexed once its changes are applied; None if that failed, and the answer says what it lacks."""
+    host = datasette.get_database(database)
+    if not host.is_mutable:
+        return None
+    try:
+        await host.execute_write_fn(_refresh)
+    except (SetsearchError, driver.Error) as error:
+        _log.warning("%s is not refreshed: %s", database, error)
+        return None
+    source: dict[str, Any] | None = await _ask(datasette, database, lambda index: _source(index, table))
+    return source
 
 
 async def _execute(datasette: Any, database: str, read: Callable[[sqlite3.Connection], Any]) -> Any:

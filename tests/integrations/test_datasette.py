@@ -214,6 +214,33 @@ def test_a_tracked_table_says_what_does_not_count_yet(database):
     assert get(database, f"{TABLE}.json?row=1")[0].json()["behind"] == 0
 
 
+def test_changes_count_at_once_where_this_is_configured(database):
+    with setsearch.open(database) as index:
+        index.add_table("big cats/etc", Columns(text=("title", "body"), title="title"), track=True)
+    config = {"plugins": {"setsearch": {"refresh": True}}}
+    for text in ("barley oats field", "lion tiger cat savanna"):
+        with sqlite3.connect(database) as connection:
+            connection.execute("update \"big cats/etc\" set title = 'x', body = ? where id = 4", [text])
+        found = get(database, f"{TABLE}.json?row=4&k=5", config=config)[0].json()
+        with setsearch.open(database) as index:
+            assert found["revision"] == index.revision() and found["behind"] == 0
+            expected = [hit.item for hit in index.items("documents").expand(["4"], 5).shared()]
+        assert [hit["item"] for hit in found["hits"]] == expected
+
+
+def test_an_answer_is_not_refused_because_another_one_writes(database):
+    with setsearch.open(database) as index:
+        index.add_table("big cats/etc", Columns(text=("title", "body"), title="title"), track=True)
+    connection = driver.connect(
+        str(database), isolation_level=None
+    )  # another SQLite of the process knows no locks of it
+    connection.execute("update \"big cats/etc\" set body = 'wheat' where id = 4")
+    connection.execute("begin immediate")
+    (answer,) = get(database, f"{TABLE}.json?row=4", config={"plugins": {"setsearch": {"refresh": True}}})
+    connection.close()
+    assert answer.status_code == 200 and answer.json()["behind"] == 1
+
+
 ENDLESS = "exists (with recursive n(x) as (select 1 union all select x+1 from n) select 1 from n where x<0)"
 
 
