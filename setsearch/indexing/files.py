@@ -3,7 +3,8 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from itertools import chain
@@ -23,7 +24,7 @@ from setsearch.indexing.formats import (
     is_workbook,
     unread_kind,
 )
-from setsearch.indexing.formats.chats import BESIDE_CHANNELS, PEOPLE, is_day, people_of, with_people
+from setsearch.indexing.formats.chats import BESIDE_CHANNELS, PEOPLE, is_day, is_of_slack, people_of, with_people
 from setsearch.indexing.formats.front_matter import Note
 from setsearch.indexing.formats.part import Attached, Part, Skipped, Unread
 from setsearch.indexing.formats.text import plain_text, source_code
@@ -75,19 +76,18 @@ class FileReader:
     shut: list[Path] = field(default_factory=list)  # of the last folder, what may not be read
     people: dict[Path, dict[str, str]] = field(default_factory=dict)  # of Slack, by the folder of its channels
 
-    def know_people(self, files: Iterable[Path]) -> None:
+    def know_people(self, files: Sequence[Path]) -> None:
         """Read the names that exports of Slack among these files have beside their channels."""
-        files = list(files)
-        exports = {path.parent.parent for path in files if is_day(path.name)}
         for path in files:
-            if path.name == PEOPLE and path.parent in exports:
-                self.people[path.parent] = {}
-                try:
-                    with open_file(path) as file:
-                        text = read_whole(file, path, MOST_UNPACKED).decode("utf-8-sig")
-                    self.people[path.parent] = people_of(text)
-                except (SourceError, ValueError) as error:
-                    self.rows.warn(f"{path} cannot be read, so messages have ids for people: {error}")
+            if path.name != PEOPLE or not any(_is_of_slack(day) for day in files if day.parent.parent == path.parent):
+                continue
+            self.people[path.parent] = {}
+            try:
+                with open_file(path) as file:
+                    text = read_whole(file, path, MOST_UNPACKED).decode("utf-8-sig")
+                self.people[path.parent] = people_of(text)
+            except (SourceError, ValueError) as error:
+                self.rows.warn(f"{path} cannot be read, so messages have ids for people: {error}")
 
     def files(self, folder: Path) -> list[Path]:
         """The files of a folder, each once, without hidden ones, in the order of their paths.
@@ -363,6 +363,13 @@ class FileReader:
 def _numbered(id: str, time: int) -> str:
     """The id of what has the same name as others before."""
     return id if time == 1 else f"{id} ({time})"
+
+
+def _is_of_slack(day: Path) -> bool:
+    """Whether a file is a day of a channel of Slack, with messages."""
+    with suppress(SourceError):
+        return is_day(day.name) is not None and is_of_slack(beginning(day))
+    return False
 
 
 def is_lock(name: str) -> bool:

@@ -164,11 +164,16 @@ def test_what_slack_has_beside_messages_is_no_document(tmp_path, run):
     (folder / "other").mkdir()
     days = {"2024-03-12": SAID, "2024-03-13": [], "2024-03-14": SAID[:1]}
     files = {f"quay/{day}.json": said for day, said in days.items()}
-    files |= {"users.json": [], "channels.json": [{"id": "C1", "name": "quay"}], "other/users.json": [{"id": "a user"}]}
+    files |= {
+        "quay/2024-03-11.json": [],
+        "users.json": [],
+        "channels.json": [{"id": "C1", "name": "quay"}],
+        "other/users.json": [{"id": "a user"}],
+    }
     for name, data in files.items():
         (folder / name).write_text(json.dumps(data))
     code, _, err = run("index", "a.db", "export")
-    assert code == 0 and "left out 1 file (export/quay/2024-03-13.json): empty\n" in err
+    assert code == 0 and "left out 2 files (export/quay/2024-03-11.json, export/quay/2024-03-13.json): empty\n" in err
     assert "left out 2 files (export/channels.json, export/users.json): what Slack has beside its channels\n" in err
     with setsearch.open(tmp_path / "a.db") as index:
         documents = index.items("documents")

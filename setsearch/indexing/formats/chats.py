@@ -112,9 +112,14 @@ def _name_of(person: Mapping[str, Any]) -> str:
     return str(person.get("real_name") or _dict(person.get("profile")).get("real_name") or person.get("name") or "")
 
 
+def is_of_slack(data: bytes) -> bool:
+    """Whether a file begins as messages of Slack do."""
+    return re.match(_OF_SLACK, data[:_SEEN], re.DOTALL) is not None
+
+
 def with_people(data: bytes, people: Mapping[str, str]) -> bytes:
     """Messages of Slack with the names of those who are in them; other files as they are."""
-    if re.match(_OF_SLACK, data[:_SEEN], re.DOTALL) is None:
+    if not is_of_slack(data):
         return data
     named = {id: people[id] for id in {*map(bytes.decode, _person.findall(data))} if id in people}
     return b'{"messages": %b, "people": %b}' % (data, json.dumps(named).encode())
