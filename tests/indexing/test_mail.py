@@ -125,3 +125,20 @@ def test_a_column_that_mail_has_not_names_those_that_it_has(letters, run, failed
     own = "no document has a column 'form' beside its text, but date, from, people, to"
     failed(run("index", "a.db", "letters/1.eml", "--tags", "from", "--tags", "form"), 1, own)
     failed(run("index", "a.db", "letters/note.txt", "--tags", "from"), 1, "no document has a column 'from' beside")
+
+
+def test_a_broken_message_costs_no_other_one(tmp_path, run, failed):
+    """The library raises at a character set with a NUL."""
+    broken = (
+        b'From: a@x.org\nSubject: bears\nMIME-Version: 1.0\nContent-Type: text/plain; charset="a\0b"\n'
+        b"Content-Transfer-Encoding: 8bit\n\nbody \xff\n"
+    )
+    begin = b"From ann Mon Jan  5 10:00:00 2015\n"
+    sound = [begin + message("a@x.org", "b@x.org", f"{word} of the box") for word in ("lions", "tigers")]
+    (tmp_path / "box").write_bytes(b"\n".join([sound[0], begin + broken, sound[1]]))
+    code, _, said = run("index", "a.db", "box")
+    assert code == 0 and "indexed 2;" in said and "not read: 1 broken message\n" in said, said
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.items("documents").titles(["box#3"]) == {"box#3": "tigers"}
+    (tmp_path / "b.eml").write_bytes(broken)
+    failed(run("index", "b.db", "b.eml"), 1, "b.eml", "its headers are broken (embedded null character)")

@@ -29,21 +29,28 @@ _header_line = re.compile(rb"[!-9;-~]+:|>?From ")
 _NO_FILES = ("calendar", "ics", "vcard", "x-vcard", "directory", "css", "javascript", "ms-tnef")
 _NO_TEXTS = (*_NO_FILES, "rtf", "richtext")
 _SIGNATURE = re.compile(r"(x-)?(pgp|pkcs7)-").match
+_BROKEN = (ValueError, LookupError, AttributeError, TypeError)  # the library's own, on bad input
 _quotes = re.compile(r">*")
 _quoted_from = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
 def mail(data: bytes, decode: Decode) -> Parts:
     """A message: its subject and its texts; then the files that are attached."""
+    try:
+        yield from _parts(data, decode)
+    except _BROKEN as error:
+        raise ValueError(f"its headers are broken ({error})") from error
+
+
+def _parts(data: bytes, decode: Decode) -> list[Part | Unread | Attached]:
     message = message_from_bytes(data, policy=policy.default)
     texts, others = list[str](), list[Message]()
     subject, columns = _header(message, "subject", decode), _columns(message, decode)
     _gather(message, decode, texts, others, 0)
-    yield Part("\n".join(filter(None, (shorten(subject), *texts))), shorten(subject), columns=columns)
+    whole = Part("\n".join(filter(None, (shorten(subject), *texts))), shorten(subject), columns=columns)
     files = [_attached(part, columns) for part in others]
-    yield from filter(None, files)
-    if None in files:
-        yield Unread("part{s} of mail", files.count(None))
+    unread = [Unread("part{s} of mail", files.count(None))] if None in files else []
+    return [whole, *filter(None, files), *unread]
 
 
 def _columns(message: Message, decode: Decode) -> dict[str, Any]:
@@ -51,7 +58,7 @@ def _columns(message: Message, decode: Decode) -> dict[str, Any]:
     sender, *others = (_people(_header(message, name, decode)) for name in ("from", "to", "cc", "bcc"))
     receivers = list(dict.fromkeys(person for own in others for person in own))
     day = None
-    with suppress(ValueError, TypeError, IndexError, OverflowError, AttributeError):  # the library's own, on bad input
+    with suppress(*_BROKEN, OverflowError):
         day = parsedate_to_datetime(_header(message, "date", decode)).date().isoformat()
     people = list(dict.fromkeys([*sender, *receivers]))
     return dict(zip(COLUMNS, (sender[0] if sender else None, receivers, people, day), strict=True))
@@ -59,7 +66,7 @@ def _columns(message: Message, decode: Decode) -> dict[str, Any]:
 
 def _people(header: str) -> list[str]:
     pairs = list[tuple[str, str]]()
-    with suppress(ValueError, TypeError, IndexError):  # the library's own, on bad input
+    with suppress(*_BROKEN):
         pairs = getaddresses([header[:LONGEST_HEADER]])
     people = [address.lower() if "@" in address else name or address for name, address in pairs]
     plain = ["".join(letter if letter.isprintable() else " " for letter in own) for own in people]
@@ -69,7 +76,7 @@ def _people(header: str) -> list[str]:
 def _attached(part: Message, columns: dict[str, Any]) -> Attached | None:
     """A part with the name of a file; None for a picture, an appointment, a signature and what has no name."""
     kind, subtype, name = part.get_content_maintype(), part.get_content_subtype(), None
-    with suppress(ValueError, LookupError, AttributeError, TypeError):  # the library's own, on bad input
+    with suppress(*_BROKEN):
         name = part.get_filename()
     is_file = kind in ("text", "application") and subtype not in _NO_FILES and _SIGNATURE(subtype) is None
     data = part.get_payload(decode=True)
@@ -89,9 +96,13 @@ def emlx(data: bytes, decode: Decode) -> Parts:
 def mailbox(data: bytes, decode: Decode) -> Parts:
     """The messages of an mbox file."""
     for number, message in enumerate(_messages(data), 1):
-        with suppress(Skipped):  # the others are read
-            for part in mail(_quoted_from.sub(rb"\1", message), decode):
+        try:
+            for part in _parts(_quoted_from.sub(rb"\1", message), decode):
                 yield part if isinstance(part, Unread) else part._replace(key=str(number))
+        except Skipped:  # the others are read
+            pass
+        except _BROKEN:
+            yield Unread("broken message{s}", 1)
 
 
 def _messages(data: bytes) -> Iterator[bytes]:
@@ -156,7 +167,7 @@ def _header(message: Message, name: str, decode: Decode) -> str:
         if any("\udc80" <= character <= "\udcff" for character in raw):
             raw = decode(raw.encode("ascii", "surrogateescape"))
         return " ".join((_decoded(raw) if "=?" in raw else raw).split())
-    except (ValueError, LookupError, IndexError, AttributeError, TypeError):  # the library's own, on bad input
+    except _BROKEN:
         return ""
 
 
