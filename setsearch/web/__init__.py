@@ -3,6 +3,7 @@
 app.mount("/sets", make_app("notes.db"))
 """
 
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,14 +121,17 @@ def _answer_errors(app: Starlette, render: Render, known: list[BaseRoute]) -> No
         return _answer(request, _status_of(error), str(error), retry=isinstance(error, Unavailable))
 
     async def _refused_by_rule(request: Request, error: HTTPException) -> Response:
-        headers = error.headers
+        headers, problem = error.headers, str(error.detail)
         if error.status_code == 400 and isinstance(error.__cause__, RecursionError | UnicodeDecodeError):
             problem = "nested too deep" if isinstance(error.__cause__, RecursionError) else "not UTF-8"
             return _answer(request, 422, f"the body is {problem}; /openapi.json has what it may be")
         if error.status_code == 405:  # the router names the methods of one route only
             routes = [route for route in known if isinstance(route, Route) and route.path_regex.match(_path(request))]
-            headers = {"allow": ", ".join(sorted({method for route in routes for method in route.methods or ()}))}
-        return _answer(request, error.status_code, str(error.detail), headers=headers)
+            methods = ", ".join(sorted({method for route in routes for method in route.methods or ()}))
+            headers, problem = {"allow": methods}, f"{request.method} is not for {_path(request)}; it takes {methods}"
+        elif problem == HTTPStatus.NOT_FOUND.phrase and _path(request).startswith("/api/"):  # of the router
+            problem = f"there is no {_path(request):.100}; /openapi.json describes the API"
+        return _answer(request, error.status_code, problem, headers=headers)
 
     async def _exhausted(request: Request, error: MemoryError) -> Response:
         return _answer(request, 503, "the server is out of memory; ask again later, or for less", retry=True)

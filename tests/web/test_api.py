@@ -193,7 +193,8 @@ def test_the_sets_of_an_item_and_the_inbox(serve, animals):
         ("/api/expand", {"seeds": "lion", "sed": "x"}, 422, "sed"),
         ("/api/expand", {"seeds": "li\0on"}, 404, "among"),
         ("/api/item", {"item": "\udcff"}, 404, "among"),
-        ("/api/nothing", {}, 404, "Not Found"),
+        ("/api/nothing", {}, 404, "there is no /api/nothing; /openapi.json describes the API"),
+        ("/api/documents", {}, 405, "GET is not for /api/documents; it takes POST"),
         ("/api/sets/none", {}, 404, "none"),
     ],
 )
