@@ -72,6 +72,7 @@ class Index:
         self.moved: dict[str, str] = {}  # items of saved sets that the last `replace` found under these other names
         self.not_given = 0  # items that stayed as they were when the last write changed others
         self.lost = 0  # entries that items of a relation had before the last write, and have no more
+        self.altered, self.some_altered = 0, list[str]()  # documents with other terms than before the last write
 
     def __repr__(self) -> str:
         return f"<setsearch.Index of {self._database}>"
@@ -672,4 +673,5 @@ class Index:
                 relation.start_anew()
             self.not_given = relation.items.size - len(writer.seen) if writer.known else 0
             self.unread_share, self.lost = writer.unread_share, 0 if empty else writer.lost
+            self.altered, self.some_altered = 0 if empty else writer.altered, writer.some_altered
             return written

@@ -73,8 +73,12 @@ def tell_others(index: "Index", reader: "SourceReader", sources: list[str], db: 
     if kept:
         way_out = shlex.join(["setsearch", "delete", db, *kept[:1]])
         say(f"the index keeps the earlier text of {_files(kept)}; `{way_out}` deletes it")
+    are_folders = bool(sources) and all(Path(source).is_dir() for source in sources)
+    if index.altered and are_folders:
+        what = f"{index.altered:,} document{'s' * (index.altered > 1)} changed ({first_of(index.some_altered)})"
+        say(f"{what}; if another folder has files of these names, index both in one command, with --replace")
     number = index.not_given - len(kept)
-    if number > 0 and sources and not reader.tally.failed and all(Path(source).is_dir() for source in sources):
+    if number > 0 and are_folders and not reader.tally.failed:
         stay = f"{number:,} document{'s stay that are' if number > 1 else ' stays that is'}"
         say(f"{stay} not in {', '.join(sources)}; --replace deletes what is not given")
 

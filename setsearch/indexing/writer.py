@@ -43,6 +43,7 @@ NO_CHANGES = np.zeros(0, np.int64), np.zeros((2, 0), np.int64)
 
 
 MOVED_TOGETHER = 20_000  # items
+SHOWN = 4  # names of items that changed, for a message that has three and dots
 
 
 class Writer:
@@ -67,6 +68,8 @@ class Writer:
         self.unread_share = 0.0  # of the characters of the texts: those in no word, white space aside
         self.known = 0  # items that were there before
         self.lost = 0  # entries that replaced items of a relation had, and have no more
+        self.altered = 0  # items of texts that have other terms than before
+        self.some_altered: list[str] = []  # the first of them
 
     def changed_items(self) -> Ints:
         """The items that are new, other than they were, or gone, ascending."""
@@ -194,7 +197,9 @@ class Writer:
             if self.relation.fields:
                 given = zip(batch.names, ids.tolist(), batch.fields, strict=True)
                 self.has_numbers |= keep_numbers(self.relation, given, {*old}, self.whole)
-            changed = distinct(np.concatenate([ids[~np.isin(ids, old)], _differing(before, new)]))
+            differing = _differing(before, new)
+            self._note_altered(batch, ids, differing[np.isin(differing, old)])
+            changed = distinct(np.concatenate([ids[~np.isin(ids, old)], differing]))
             before, new = (own.select(np.isin(own.lists, changed)) for own in (before, new))
             self._replace(changed, before, new)
             if old and self.relation.analyzer is None:
@@ -202,6 +207,14 @@ class Writer:
                 self.lost += len(run_starts(np.sort(np.concatenate(keys), kind="stable"))) - len(new.ids)
             self.changed += [changed, np.array([*texts, *columns], np.int64)]
         return len(batch.names)
+
+    def _note_altered(self, batch: Batch, ids: Ints, altered: Ints) -> None:
+        if self.relation.analyzer is None or not len(altered):
+            return
+        self.altered += len(altered)
+        if len(self.some_altered) < SHOWN:
+            places = np.flatnonzero(np.isin(ids, altered))[:SHOWN].tolist()
+            self.some_altered += [batch.names[place] for place in places]
 
     def _write_texts(self, ids: Ints, old: Sequence[int], batch: Batch) -> list[int]:
         """Store the texts, and delete those of items that came without one; returns which old ones change."""

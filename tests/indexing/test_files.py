@@ -911,3 +911,17 @@ def test_columns_of_a_wrong_type_are_errors(name, value, tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True) as index, pytest.raises(errors.SetsearchError) as error:
         index.add_frame(frame, **{name: value})
     assert f"`{name}`" in str(error.value) or "no column 'a'" in str(error.value)
+
+
+def test_documents_that_another_folder_replaces_are_told(tmp_path, run):
+    for folder, texts in {"one": ["lions", "tigers", "cats"], "two": ["money", "tigers", "banks"]}.items():
+        (tmp_path / folder).mkdir()
+        for name, text in zip("abc", texts, strict=True):
+            (tmp_path / folder / f"{name}.txt").write_text(f"{text} of a week")
+    assert "changed" not in run("index", "a.db", "one")[2]
+    assert "changed" not in run("index", "a.db", "one")[2]
+    said = run("index", "a.db", "two")[2]
+    assert "\n2 documents changed (a.txt, c.txt); if another folder has files of these names, index both" in said
+    assert "changed" not in run("index", "a.db", "one", "two", "--replace")[2]
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.info()["readings"][0]["item_count"] == 6
