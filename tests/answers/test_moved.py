@@ -3,7 +3,7 @@
 import sqlite3
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from laws import examples
 
@@ -37,6 +37,7 @@ def plainly(stored, gone, fresh):
 
 @examples(100)
 @given(texts, st.sets(st.sampled_from("abcdefgh")), st.sets(st.sampled_from("abcdefgh")))
+@example({"a": ("lion", "One"), "b": ("lion", None), "c": ("lion", "One")}, {"a", "b"}, {"c"})
 def test_an_item_has_moved_to_the_one_that_has_its_features(given_texts, gone, fresh):
     with setsearch.open(sqlite3.connect(":memory:"), contexts="off", analyzer="unicode+0-titles") as index:
         index.add([(name, text, title) for name, (text, title) in given_texts.items()] or [("z", "wheat")])
@@ -112,3 +113,18 @@ def test_a_member_of_another_set_is_nobodys_copy(notes, run, tmp_path):
     (notes / "garden" / "soil.md").write_text("other words")
     assert "follow" not in run("index", "a.db", "notes", "--replace")[2]
     assert members(tmp_path) == (["garden/rose.md", "garden/tulip.md"], ["garden/soil.md"])
+
+
+def test_a_document_of_no_set_and_an_item_without_texts_follow_nobody(tmp_path):
+    texts = [("rose", "a red rose"), ("oak", "a tall oak"), ("soil", "brown soil")]
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(texts)
+        index.keep_set("flowers", ["rose"], items="documents")
+        index.replace((f"new {name}", text) for name, text in texts)
+        assert index.set("flowers").accepted == ["new rose"]
+    likes = [("Alien", {"Ann": 1, "Bob": 2}), ("Brazil", {"Ann": 3})]
+    with setsearch.open(tmp_path / "b.db", create=True) as index:
+        index.add(likes, relation=("films", "users"))
+        index.keep_set("good", ["Alien"], items="films")
+        index.replace(((f"new {name}", own) for name, own in likes), relation=("films", "users"))
+        assert index.set("good").accepted == ["Alien"], "who liked the same may be another film"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 import setsearch
-from setsearch.answers.passages import WIDTH, Piece, best_passage, marked_places
+from setsearch.answers.passages import WIDTH, Piece, _pieces, _pieces_with, best_passage, marked_places
 from setsearch.text.analyzer import Analyzer
 
 FILLER = "nothing of interest happens here and there "
@@ -134,3 +134,13 @@ def test_no_other_passage_weighs_more(words):
             place += len(piece.text)
         best = max(best, sum(weight_of.get(word, 0.0) for word in found))
     assert abs(sum(weight_of[word] for word in shown) - best) < 1e-9 or sum(weight_of[w] for w in shown) > best
+
+
+@given(
+    st.text(alphabet="abAB1.,( \t\n\u3000é\u0130", max_size=30),
+    st.lists(st.text(alphabet="ab1.", max_size=2), max_size=3),
+)
+def test_pieces_with_words_are_those_that_hold_one_or_letters_beyond_ascii(text, words):
+    held = [text[begin:end].lower() for begin, end in _pieces(text)]
+    wanted = [any(word and word in piece for word in words) or not piece.isascii() for piece in held]
+    assert [*_pieces_with(text, words)] == [span for span, is_one in zip(_pieces(text), wanted, strict=True) if is_one]

@@ -3,12 +3,17 @@
 import random
 import threading
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given
 
 import setsearch
 from setsearch import Item, errors
 from setsearch.indexing import batch
 from setsearch.indexing.batch import Batch
+from setsearch.text.analyzer import Analyzer
+from setsearch.text.extras import TermIds
+from setsearch.text.tokenizer import Tokenizer
 
 TABLES = {"name": "kind, id", "forward": "relation, first", "feature": "relation, feature", "text": "relation, first"}
 
@@ -89,3 +94,24 @@ def test_what_a_later_batch_cannot_store_undoes_all(tmp_path, monkeypatch):
                 index.add([*good, bad, *((f"e{number}", "the lion") for number in range(100))])
         assert index.add(good) == 100
         assert index.check() == []
+
+
+@given(st.lists(st.integers(1, 30) | st.lists(st.sampled_from("abc"), max_size=9), min_size=1, max_size=30))
+def test_a_batch_is_full_with_its_last_item_and_not_before(given_items):
+    """By items, by features, and by the characters of texts (here so many numbers) that wait for theirs."""
+    term_ids = TermIds()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batch, "FULL_BATCH", 20)
+        patch.setattr(batch, "TOKENIZED_TOGETHER", 1)
+        own = Batch(term_ids, Tokenizer(Analyzer(), term_ids))
+        features = ["x" * one if isinstance(one, int) else one for one in given_items]
+        is_last = own.fill(((str(n), one, None, None, None, None, {}) for n, one in enumerate(features)), lambda: None)
+    size, numbered, waiting, n_texts = 0, 0, 0, 0
+    for size, one in enumerate(features, 1):
+        if isinstance(one, str):
+            waiting, n_texts = waiting + len(one) + 1, n_texts + 1
+        else:
+            numbered, waiting, n_texts = numbered + n_texts + len(one), 0, 0
+        if is_full := size + numbered + waiting // batch.CHARACTERS >= 20:
+            break
+    assert (len(own.names), is_last) == (size, not is_full)

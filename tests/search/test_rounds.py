@@ -45,6 +45,7 @@ def test_the_core_is_asked_for_many_at_once(reading, monkeypatch, threads):
     assert sum(count for count, _ in large) == 250
     assert large[0][0] == rounds.AT_FIRST // max(threads, 1), "threads do not wait for more"
     assert len(large) == (8 if threads else 4), "32, 64, 100 and the rest"
+    assert max(count for count, _ in large) == 100 // max(threads, 1)
     assert {is_main for _, is_main in large} == {not threads}
 
 
@@ -63,7 +64,9 @@ def test_sums_of_all_items_are_few_at_once(reading, monkeypatch):
 @pytest.mark.skipif("core" not in KERNELS, reason="no core")
 def test_groups_of_many_sets_are_asked_at_once(tmp_path, monkeypatch):
     asked, at_once = [], question.ask_all
-    monkeypatch.setattr(rounds, "AT_FIRST", rounds.AT_ONCE)
+    for name in ("AT_FIRST", "AT_ONCE"):
+        monkeypatch.setattr(rounds, name, 40)
+    monkeypatch.setenv("SETSEARCH_THREADS", "0")
     sets = [kind(one, one + 1 + n, each=2) for one in range(8) for n in range(6)]
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
         index.add((item, " ".join(words)) for item, words in kinds().items())
@@ -75,6 +78,7 @@ def test_groups_of_many_sets_are_asked_at_once(tmp_path, monkeypatch):
     assert divided > 20
     assert sum(asked) >= len(sets) + 6 * divided, "two groups, and two halves of each"
     assert len(asked) < 20
+    assert max(asked) == 40, "those that ask again count"
 
 
 def test_errors_stand_in_their_places(reading):

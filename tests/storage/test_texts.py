@@ -41,6 +41,14 @@ def test_what_was_written_is_read(database, steps, full, at_once):
             some = np.arange(0, 41, 3)
             assert [*stored.read(some)] == [pair for pair in content.items() if pair[0] % 3 == 0]
             assert all([*stored.read(np.array([id]))] == [(id, text)] for id, text in content.items())
+        if len(steps) == 1:  # a block ends with the text that fills it
+            size, wanted = full, list[int]()
+            for id, text in content.items():
+                if size >= full:
+                    wanted.append(id)
+                    size = 0
+                size += len(text) + 1
+            assert stored.firsts().tolist() == wanted
         blocks = len(stored.firsts())
         assert blocks >= sum(len(text) + 1 for text in content.values()) / (full + 9)
 

@@ -11,7 +11,17 @@ from setsearch import errors
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.letters import fold
 from setsearch.text.token_stream import BREAK, COMMA, tokenize
-from setsearch.text.words import ICU, KINDS, MARKS, MARKS_OF_LISTS, MARKS_OF_SENTENCES, OLD, UNICODE, words_of_kind
+from setsearch.text.words import (
+    ICU,
+    KINDS,
+    MARKS,
+    MARKS_OF_LISTS,
+    MARKS_OF_SENTENCES,
+    OLD,
+    UNICODE,
+    Places,
+    words_of_kind,
+)
 
 WORDS = words_of_kind(UNICODE)
 PIECES = [*"don't x e B 7 3.14 .net c + # . , ' ’ _ é 日本 ไ न \u093f".split(), " "]
@@ -141,3 +151,21 @@ def test_signs_outside_of_words_are_told_only_where_they_are_many(run, tmp_path)
         assert (
             "of the characters are in no word, which is unusual" in run("index", f"{name}.db", f"{name}.txt")[2]
         ) == is_told
+
+
+@pytest.mark.parametrize("kind", [UNICODE, OLD])
+def test_places_of_a_piece_are_the_spans_of_its_words(kind, monkeypatch):
+    """Each with its terms once; so many pieces are remembered, and no long one."""
+    monkeypatch.setattr("setsearch.text.words._MOST", 5)
+    words = words_of_kind(kind)
+    places = Places(words, lambda word: [word, word[:1], word])
+
+    @given(st.text(alphabet="aB1é日.,:;!?()[]'’_-#+", min_size=1, max_size=8))
+    def law(piece):
+        expected = [(start, end, tuple({word: 0, word[:1]: 0})) for start, end, word in words.spans(piece)]
+        assert [*places[piece]] == expected
+        assert [*places[piece]] == expected
+        assert len(places) <= 5
+
+    law()
+    assert places["a" * 101] and "a" * 101 not in places
