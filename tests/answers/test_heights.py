@@ -2,13 +2,16 @@
 
 import hypothesis.strategies as st
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
+from laws import examples
 
 from setsearch.answers.saved.heights import Highest, heights_of
 
 some = st.lists(st.lists(st.sampled_from([-np.inf, 0.0, 1.0, 2.0]), min_size=2, max_size=2), min_size=1, max_size=5)
 
 
+@examples(500)
+@example([[2.0, 0.0], [1.0, 0.0], [1.0, -np.inf]], {})
 @given(some, st.dictionaries(st.integers(0, 4), st.sets(st.integers(0, 4))))
 def test_the_best_rival_is_the_first_of_the_highest(heights, kin):
     """Of all other sets, or of those that exclude one that has kin; places need not follow one another."""

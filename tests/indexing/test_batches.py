@@ -6,6 +6,7 @@ import threading
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
+from laws import examples
 
 import setsearch
 from setsearch import Item, errors
@@ -96,6 +97,7 @@ def test_what_a_later_batch_cannot_store_undoes_all(tmp_path, monkeypatch):
         assert index.check() == []
 
 
+@examples(500)
 @given(st.lists(st.integers(1, 30) | st.lists(st.sampled_from("abc"), max_size=9), min_size=1, max_size=30))
 def test_a_batch_is_full_with_its_last_item_and_not_before(given_items):
     """By items, by features, and by the characters of texts (here so many numbers) that wait for theirs."""

@@ -7,6 +7,7 @@ from functools import partial
 from queue import SimpleQueue
 
 import pytest
+from patience import patience
 from processes import in_fresh_process
 
 import setsearch
@@ -87,8 +88,8 @@ def test_a_write_without_threads_is_the_same(tmp_path, monkeypatch):
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("told", ["1", "3"])
-def test_an_error_ends_all_threads_and_what_nobody_began_is_left_out(monkeypatch, told):
+@pytest.mark.parametrize(("told", "error"), [("1", ZeroDivisionError), ("3", SystemExit)])
+def test_an_error_ends_all_threads_and_what_nobody_began_is_left_out(monkeypatch, told, error):
     monkeypatch.setenv("SETSEARCH_THREADS", told)
     before, begun, is_over = {*threading.enumerate()}, [], threading.Event()
 
@@ -101,11 +102,11 @@ def test_an_error_ends_all_threads_and_what_nobody_began_is_left_out(monkeypatch
     def work(number):
         begun.append(number)
         if number == 0:
-            raise ZeroDivisionError
+            raise error
         is_over.wait()
 
     monkeypatch.setattr("setsearch.core.threads.SimpleQueue", Waiting)
-    with pytest.raises(ZeroDivisionError), workers() as give:
+    with pytest.raises(error), workers() as give:
         results = [give(partial(work, number)) for number in range(50)]
         results[0]()
     assert len(begun) <= 1 + int(told)
@@ -133,3 +134,38 @@ def interrupted():
 
 def test_ctrl_c_ends_a_wait_and_leaves_no_thread():
     assert in_fresh_process(interrupted) == 0
+
+
+def test_so_many_threads_work_at_once_and_no_more(monkeypatch):
+    monkeypatch.setenv("SETSEARCH_THREADS", "3")
+    together = threading.Barrier(3)
+    with workers() as give:
+        results = [give(lambda: together.wait(20)) for _ in range(3)]
+        assert {result() for result in results} == {0, 1, 2}
+    by = set()
+    with workers(1) as give:
+        for result in [give(lambda: by.add(threading.get_ident())) for _ in range(9)]:
+            result()
+    assert len(by) == 1
+
+
+OPEN_AT_THE_END = """
+import threading
+from setsearch.core.threads import workers
+
+def work():
+    with workers() as give:
+        give(is_begun.set)()
+        threading.Event().wait()
+
+is_begun = threading.Event()
+threading.Thread(target=work, daemon=True).start()
+is_begun.wait()
+"""
+
+
+def test_the_interpreter_ends_though_a_daemon_has_workers():
+    variables = {"SETSEARCH_THREADS": "2", "PYTHONPATH": ":".join(sys.path)}
+    given = [sys.executable, "-c", OPEN_AT_THE_END]
+    done = subprocess.run(given, env=variables, capture_output=True, text=True, check=False, timeout=patience(20))
+    assert (done.returncode, done.stderr) == (0, "")
