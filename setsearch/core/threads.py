@@ -74,14 +74,14 @@ def _trim() -> Any:
 def workers(most: int = MOST) -> Iterator[Callable[[Callable[[], U]], Callable[[], U]]]:
     """A function that gives work to `threads()` threads, or `most`; it returns one that waits for what comes of it.
 
-    Where no thread starts, whoever waits does the work: at the end of the interpreter, or where a process may have no
-    more of them. What nobody has begun when the block ends is left out. An executor of Python would refuse work once
-    the main thread has ended, while other threads write.
+    Where no thread starts, whoever waits does the work: at the end of the interpreter, where a process may have no more
+    of them, or has little address space. What nobody has begun when the block ends is left out. An executor of Python
+    would refuse work once the main thread has ended, while other threads write.
     """
     waiting, begun = SimpleQueue[Callable[[], None] | None](), list[threading.Thread]()
 
     def give(work: Callable[[], U]) -> Callable[[], U]:
-        if len(begun) < min(threads(), most):
+        if len(begun) < min(threads(), most) and not _is_narrow():
             begun.extend(_begun(partial(_work_off, waiting)))
         if not begun:
             return cache(work)  # done when it is waited for, and once
@@ -101,6 +101,18 @@ def workers(most: int = MOST) -> Iterator[Callable[[Callable[[], U]], Callable[[
             waiting.put(None)
         for thread in begun:
             thread.join()
+
+
+def _is_narrow() -> bool:
+    """Whether address space is limited: each thread takes 64 MB of it for its objects (glibc).
+
+    One that gets none asks the system for each object, and Python 3.11 may try for ever to tell that it got none.
+    """
+    try:
+        import resource
+    except ImportError:  # another system than POSIX
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
 def _work_off(waiting: "SimpleQueue[Callable[[], None] | None]") -> None:

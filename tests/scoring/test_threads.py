@@ -169,3 +169,20 @@ def test_the_interpreter_ends_though_a_daemon_has_workers():
     given = [sys.executable, "-c", OPEN_AT_THE_END]
     done = subprocess.run(given, env=variables, capture_output=True, text=True, check=False, timeout=patience(20))
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def threads_of_a_limited_process():
+    """Whether this thread does all work itself, before and after a limit of address space."""
+    import resource
+
+    def are_own():
+        return {*side_by_side(lambda _: threading.get_ident(), range(9))} == {threading.get_ident()}
+
+    before = are_own()
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 40, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    return before, are_own()
+
+
+def test_no_thread_starts_where_address_space_is_limited():
+    pytest.importorskip("resource", reason="needs a system with limits of processes: POSIX")
+    assert in_fresh_process(threads_of_a_limited_process) == (False, True)
