@@ -72,6 +72,7 @@ def members(tmp_path):
 def test_saved_sets_follow_files_of_a_folder_that_moved(notes, run, tmp_path):
     (notes / "old").mkdir()
     (notes / "garden").rename(notes / "old" / "garden")
+    (notes / "cats").rename(notes / "old" / "cats")  # of no set
     (notes / "old" / "garden" / "tulip.md").rename(notes / "old" / "Tulips of ours.md")
     code, _, err = run("index", "a.db", "notes", "--replace")
     assert code == 0 and "saved sets follow 3 documents to other names:" in err

@@ -7,6 +7,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
+from laws import examples
 
 import setsearch
 from setsearch.errors import CorruptIndex
@@ -41,16 +42,25 @@ def test_what_was_written_is_read(database, steps, full, at_once):
             some = np.arange(0, 41, 3)
             assert [*stored.read(some)] == [pair for pair in content.items() if pair[0] % 3 == 0]
             assert all([*stored.read(np.array([id]))] == [(id, text)] for id, text in content.items())
-        if len(steps) == 1:  # a block ends with the text that fills it
-            size, wanted = full, list[int]()
-            for id, text in content.items():
-                if size >= full:
-                    wanted.append(id)
-                    size = 0
-                size += len(text) + 1
-            assert stored.firsts().tolist() == wanted
         blocks = len(stored.firsts())
         assert blocks >= sum(len(text) + 1 for text in content.values()) / (full + 9)
+
+
+@examples(300)
+@given(st.lists(st.binary(max_size=3), min_size=1, max_size=9), st.integers(1, 6))
+def test_a_block_ends_with_the_text_that_fills_it(database, texts, full):
+    """Each text takes a byte more, so that empty ones fill a block, too."""
+    with pytest.MonkeyPatch.context() as patch, database.write() as cursor:
+        patch.setattr(documents, "FULL_BLOCK", full)
+        stored, size, firsts = Texts(cursor, 98), full, list[int]()
+        stored.clear()
+        stored.write(dict(enumerate(texts)))
+        for id, text in enumerate(texts):
+            if size >= full:
+                firsts.append(id)
+                size = 0
+            size += len(text) + 1
+        assert stored.firsts().tolist() == firsts
 
 
 @pytest.mark.parametrize("threads", ["0", "1", "3"])
