@@ -201,7 +201,7 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 def _pieces_with(text: str, words: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Those that may give one of some words in lower case: it is no part of another, or letters are beyond ASCII."""
     even = text.translate(_lower_and_even())
-    found = [match.start() for match in _beyond_ascii.finditer(even)]
+    found = [] if even.isascii() else [match.start() for match in _beyond_ascii.finditer(even)]
     for word in filter(None, words):
         place, size = even.find(word), len(word)
         while place >= 0:
