@@ -6,7 +6,7 @@ arrays may be those of a file that other processes map, too: what is written the
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
@@ -82,6 +82,17 @@ class Lists:
         lengths, totals = _sums(entries, n_lists)
         ends = offsets(lengths)
         return cls(buffer, (ends[:-1], ends[1:]), lengths, totals, n_ids)
+
+    @classmethod
+    def put(cls, entries: Entries, sizes: tuple[int, int], put: Callable[..., list[Array]]) -> "Lists":
+        """Lists of sorted entries without room for more, whose arrays are where `put` puts them.
+
+        `sizes` are the numbers of lists and ids.
+        """
+        lengths, totals = _sums(entries, sizes[0])
+        ids, counts = entries.ids.astype(np.int32, copy=False), entries.counts.astype(_dtype(entries.counts))
+        ids, counts, lengths, totals, ends = put(ids, counts, lengths, totals, offsets(lengths))
+        return cls(Buffer(ids, counts, len(ids)), (ends[:-1], ends[1:]), lengths, totals, sizes[1])
 
     def __len__(self) -> int:
         return len(self.lengths)

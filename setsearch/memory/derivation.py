@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.arrays import Ints
-from setsearch.core.threads import give_back
 from setsearch.errors import CorruptIndex, DatabaseError, LostArrays
 from setsearch.memory.field import Field
 from setsearch.memory.names import ContextVocabulary
@@ -35,6 +34,7 @@ from setsearch.memory.word_contexts import (
     token_arrays,
 )
 from setsearch.sqlite.database import Database
+from setsearch.sqlite.spill import Spill, let_go
 from setsearch.storage.documents import Texts, read_texts
 from setsearch.storage.generations import Draft, Generation, find_generation, json_array, json_of
 from setsearch.storage.relation import Relation
@@ -58,18 +58,21 @@ class _Texts(NamedTuple):
     stems: Ints  # the numbers of the stems of the words of the first part, as far as they are known
     has_contexts: bool
     neighbors: Earlier | None  # of words, as they were derived before
+    spill: Spill  # where what is derived waits
 
 
 def derive_contexts(
     database: Database,
     find: Callable[[sqlite3.Cursor], Relation],
     analyzer: Analyzer,
+    spill: Spill,
     required: bool = False,
     tell: Tell = lambda share: None,
 ) -> WordContexts | None:
     """Derive the contexts of a collection and store them; None if another process is at work.
 
-    Where they cannot be stored they stay in memory; `required` raises the reason. `tell` gets the share that is done.
+    What waits is in `spill`. Where contexts cannot be stored they stay; `required` raises the reason. `tell` gets the
+    share that is done.
     """
     with database.read() as cursor:
         relation = find(cursor)
@@ -84,7 +87,7 @@ def derive_contexts(
                 raise
     try:
         with database.read() as cursor:
-            texts = _read(find(cursor), analyzer)
+            texts = _read(find(cursor), analyzer, spill)
         return _derive(texts, analyzer, draft, required, tell)
     except BaseException:
         if draft is not None:
@@ -92,7 +95,7 @@ def derive_contexts(
         raise
 
 
-def _read(relation: Relation, analyzer: Analyzer) -> _Texts:
+def _read(relation: Relation, analyzer: Analyzer, spill: Spill) -> _Texts:
     """The documents in the order of their names, so that results do not depend on the order of writes."""
     having = set(Texts.of(relation).items().tolist())
     named = relation.cursor.execute(
@@ -109,7 +112,7 @@ def _read(relation: Relation, analyzer: Analyzer) -> _Texts:
                 own = generation.array(STEMS)  # earlier versions have none
                 stems = own if len(own) == len(known.names) else stems
     parts = [known, tokenize(read_texts(relation, changed), analyzer.words, known.names)]
-    return _Texts(relation.within(None), documents, parts, stems, relation.wants_contexts, neighbors)
+    return _Texts(relation.within(None), documents, parts, stems, relation.wants_contexts, neighbors, spill)
 
 
 def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bool, tell: Tell) -> WordContexts:
@@ -117,7 +120,7 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
 
     def at(share: float) -> None:
         """Tell how far it is, and other processes that this one is at work, with no more memory than it needs."""
-        give_back()
+        let_go()
         if draft is not None:
             draft.renew()
         tell(share)
@@ -133,12 +136,16 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
         before = texts.parts[0] if len(texts.stems) else None
         forms, stems = changed_forms(before, texts.parts[-1], tokens, stems, analyzer.stem), stems[used]
     tokens = without_others(tokens, used)
+    tokens = replace(tokens, tokens=texts.spill.put(tokens.tokens)[0])
     texts.parts.clear()
     stored = token_arrays(tokens) | {STEMS: stems}
     contexts = no_contexts(Generation(IN_MEMORY, relation.state))
     if texts.has_contexts:
-        source = TokenizedTexts(tokens, texts.documents, relation.items.next_id, analyzer, relation.has_phrases)
+        settings = relation.items.next_id, analyzer, relation.has_phrases, texts.spill
+        source = TokenizedTexts(tokens, texts.documents, *settings)
+        del tokens
         contexts = derived_contexts(contexts.generation, source, step(ARRANGED, COUNTED))
+        del source
         at(COUNTED)
         nearest = nearest_words(_identified(contexts), contexts.words.words, texts.neighbors, step(COUNTED, COMPARED))
         contexts.arrays.update((name, nearest[name]) for name in NEAREST_NAMES)

@@ -227,6 +227,7 @@ class Field(Bound):
             valued.give_all(self.value(statistics, forward))
             stored = lists if forward or has_postings else None
             yield from layout.values_to_arrays(f"{name} {DIRECTIONS[forward]}", valued, stored)
+            del valued, stored  # not those of both directions at once
 
     def document_frequencies(self, rule: ValueRule) -> Ints:
         """The number of items that have each feature with a value above 0, `(n_features,)`."""

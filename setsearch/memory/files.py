@@ -12,6 +12,7 @@ from setsearch.memory.shared import Memory
 from setsearch.sqlite.connections import LOG
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.mapped import Mapped, beside, delete_arrays, identity_of, map_arrays, write_arrays
+from setsearch.sqlite.spill import Spill
 from setsearch.storage.generations import CONTEXTS, LISTS
 from setsearch.storage.relation import Relation
 
@@ -81,6 +82,11 @@ class ArrayFiles:
         with suppress(OSError, SetsearchError):
             return write_arrays(file, beside(file, f"{kind}-{relation}"), [*state], arrays)
         return False
+
+    def spill(self) -> Spill:
+        """Where arrays wait while something is derived: beside the database, if there may be files, else in memory."""
+        file = self._database.file
+        return Spill(file.parent if file is not None and self.may_be_written else None)
 
     def delete(self, relations: Iterable[Relation]) -> None:
         """Delete the files of some relations, which are gone."""

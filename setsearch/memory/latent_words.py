@@ -56,15 +56,23 @@ def _information(by_feature: Lists) -> Any:
     """x', `(n_features, n_words)`, times FINEST."""
     from scipy.sparse import csr_array
 
-    words, counts = by_feature.flat()
-    shares = bincount(words, counts, by_feature.n_ids) / max(int(by_feature.totals.sum()), 1)
-    values: Any = take(shares, words)
-    values *= repeat(by_feature.totals, by_feature.lengths)  # what is expected
-    np.log(np.divide(counts, values, out=values), out=values)
-    is_some = np.rint(np.multiply(values, FINEST, out=values), out=values) > 0
-    bounds = offsets(is_some)[offsets(by_feature.lengths)]
-    bounds = bounds.astype(np.int32 if bounds[-1] <= LARGEST_INT32 else np.int64)  # words get this type, too
-    return csr_array((values[is_some], words[is_some], bounds), (len(by_feature), len(shares)))
+    counted, lengths = np.zeros(by_feature.n_ids), by_feature.lengths
+    for _, _, words, counts in by_feature.chunks():
+        counted += bincount(words, counts, by_feature.n_ids)
+    shares = counted / max(int(by_feature.totals.sum()), 1)
+    kept, numbers, used = np.empty(by_feature.size), np.empty(by_feature.size, np.int32), 0  # as much as is written
+    bounds = np.zeros(len(by_feature) + 1, np.int64)
+    for first, last, words, counts in by_feature.chunks():
+        values: Any = take(shares, words)
+        values *= repeat(by_feature.totals[first:last], lengths[first:last])  # what is expected
+        np.log(np.divide(counts, values, out=values), out=values)
+        is_some = np.rint(np.multiply(values, FINEST, out=values), out=values) > 0
+        ends = offsets(is_some)[offsets(lengths[first:last])] + used
+        bounds[first + 1 : last + 1] = ends[1:]
+        kept[used : ends[-1]], numbers[used : ends[-1]] = values[is_some], words[is_some]
+        used = int(ends[-1])
+    bounds = bounds.astype(np.int32 if used <= LARGEST_INT32 else np.int64)  # words get this type, too
+    return csr_array((kept[:used], numbers[:used], bounds), (len(by_feature), len(shares)))
 
 
 def _vectors(turned: Any) -> Floats:

@@ -32,6 +32,7 @@ from setsearch.memory.field import Field
 from setsearch.models.values import CountSource, RuleStatistics, ValueRule, norms_of
 from setsearch.scoring.best import accumulate, is_core
 from setsearch.scoring.postings import PostingArrays, ValuedLists, ValuedPart, WeightedLists
+from setsearch.sqlite.spill import let_go
 from setsearch.storage.generations import Generation
 
 NEAREST = 10  # that are kept of a word
@@ -150,6 +151,7 @@ def _parts(fields: Sequence[tuple[Field, float, Ints]], n_words: int) -> list[_P
         factor = np.log(size / np.clip(coarse(df, BITS_OF_DF), 1, size)) * (df <= MOST_SHARED)
         own = RuleStatistics(RULE, by_word.totals, 2 * by_feature.totals / total, factor)
         norms = norms_of(own, CountSource(n_words, by_word, by_feature), max(math.log(size), 1.0))
+        let_go()
         products += coefficient * norms**2
         statistics.append(own)
     parts = []
@@ -213,6 +215,7 @@ def _fill_all(words: Ints, parts: Sequence[_Part], kept: Mask | None, rows: Rows
     once, own, every = kept is not None and bool(kept.all()), threading.local(), list[Rows]()
     for part in parts if once else ():
         part.by_feature.give_all(part.field.value(part.statistics, forward=False))
+        let_go()
 
     def fill(step: Ints) -> Ints:
         if not hasattr(own, "rows"):

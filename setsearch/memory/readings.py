@@ -160,7 +160,7 @@ class Readings:
         relation = version.relation
         assert version.analyzer is not None
         find = partial(find_again, name=name)
-        contexts = derive_contexts(self._database, find, version.analyzer, required, tell)
+        contexts = derive_contexts(self._database, find, version.analyzer, self.files.spill(), required, tell)
         if contexts is None:
             return False
         with LOCK:

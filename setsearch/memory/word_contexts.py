@@ -8,12 +8,12 @@ its texts. The lists follow from these in some seconds: they stand in a file of 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from setsearch.arrays import Array, Entries, Ints
-from setsearch.core.threads import give_back, workers
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists, transposed
 from setsearch.memory import layout
@@ -29,6 +29,7 @@ from setsearch.memory.vectors import Vectors
 from setsearch.models.values import ValueRule
 from setsearch.scoring.smoothing import Neighbors, neighbors_of
 from setsearch.sqlite.mapped import Mapped
+from setsearch.sqlite.spill import Spill, let_go
 from setsearch.storage.generations import Generation, json_array, json_of
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import IDS_OF_ANY_FILE, Relation
@@ -112,6 +113,7 @@ class TokenizedTexts(NamedTuple):
     """What contexts follow from: the tokens of documents in the order of their names, and these documents.
 
     `n_ids` is above the id of any document of the collection. `documents` is emptied when it was used, to free memory.
+    What is derived waits in `spill`.
     """
 
     tokens: Tokens
@@ -119,6 +121,7 @@ class TokenizedTexts(NamedTuple):
     n_ids: int
     analyzer: Analyzer
     has_phrases: bool
+    spill: Spill
 
 
 def read_contexts(
@@ -139,7 +142,7 @@ def read_contexts(
         check_nearest(len(words), *(layout.take_array(mapped, name, "<i8") for name in NEAREST_NAMES))
         layout.take_array(mapped, LATENT_NAME, "<i8", len(words) * BYTES // 8)
         return _made(generation, words, lists, mapped.arrays, mapped)
-    texts = TokenizedTexts(*_read_texts(generation), sizes["documents"], analyzer, relation.has_phrases)
+    texts = TokenizedTexts(*_read_texts(generation), sizes["documents"], analyzer, relation.has_phrases, Spill(None))
     if not texts.tokens.documents.max(initial=-1) < texts.n_ids <= max(relation.items.next_id, IDS_OF_ANY_FILE):
         raise LostArrays("the stored tokens")
     contexts = derived_contexts(generation, texts)
@@ -187,14 +190,15 @@ def derived_contexts(
     lists, n_words = dict[str, tuple[Lists, Lists]](), len(items.names)
     titles = words_of_titles(texts.analyzer.words, (own[1:] for own in texts.documents))
     pairs = ContextPairs(stream, items, [name for _, name, _ in texts.documents], titles)
-    arrays = {WORDS: json_array(stream.names), DOCUMENTS: json_array(texts.documents)}
+    put = texts.spill.put
+    arrays = {WORDS: json_array(stream.names), DOCUMENTS: put(json_array(texts.documents))[0]}
     texts.documents.clear()
     for number, (name, field) in enumerate(context_fields(pairs)):
         tell(number / len(FIELDS))
-        lists[f"{CONTEXTS_OF}{name}"] = _both_ways(field.cells, n_words, len(field.keys))
-        arrays[f"{name} keys"] = field.keys
+        lists[f"{CONTEXTS_OF}{name}"] = _both_ways(field.cells, (len(field.keys), n_words), put)
+        arrays[f"{name} keys"] = put(field.keys)[0]
         del field  # not two at once
-    lists[DOCUMENTS] = _both_ways(document_field(stream, items.of), n_words, texts.n_ids)
+    lists[DOCUMENTS] = _both_ways(document_field(stream, items.of), (texts.n_ids, n_words), put)
     uses = pairs.uses, items.occurrences, np.array([least_count(len(stream.tokens))])
     arrays |= zip(USES_NAMES, uses, strict=True)
     return _made(generation, items.names, lists, arrays, None)
@@ -235,24 +239,25 @@ def _keys(field: str) -> str | None:
     return f"{field.removeprefix(CONTEXTS_OF)} keys" if field.startswith(CONTEXTS_OF) else None
 
 
-def _both_ways(cells: Entries, n_words: int, n_features: int) -> tuple[Lists, Lists]:
-    """The lists of a field by word, and by feature, of sorted (feature, word, count)."""
-    by_word = Lists.of(transposed(cells), n_words, n_features)
-    return by_word, Lists.of(cells, n_features, n_words)
+def _both_ways(cells: Entries, sizes: tuple[int, int], put: Callable[..., list[Array]]) -> tuple[Lists, Lists]:
+    """The lists of a field by word, and by feature, of sorted (feature, word, count), where `put` puts them."""
+    by_word = Lists.put(transposed(cells), sizes[::-1], put)
+    return by_word, Lists.put(cells, sizes, put)
 
 
 def mapped_arrays(contexts: WordContexts, rule: ValueRule) -> layout.Named:
-    """What a file of arrays gets of contexts; the vectors are made beside."""
+    """What a file of arrays gets of contexts. Vectors and fields are made one by one, as each takes memory."""
     if not contexts.fields:
         return
-    with workers() as give:
-        vectors = give(lambda: contexts.vectors)
-        for name, field in contexts.fields.items():
-            give_back()
-            yield from layout.lists_to_arrays(f"{name} {ITEMS}", field.content.by_item, may_grow=False)
-            yield from layout.turned_to_arrays(f"{name} {FEATURES}", field.content.by_feature)
-            yield from field.arrays_of(rule, has_postings=False)
-        vectors()
+    let_go()
+    _ = contexts.vectors
+    for name, field in contexts.fields.items():
+        stored = layout.lists_to_arrays(f"{name} {ITEMS}", field.content.by_item, may_grow=False)
+        turned = layout.turned_to_arrays(f"{name} {FEATURES}", field.content.by_feature)
+        for named in chain(stored, turned, field.arrays_of(rule, has_postings=False)):
+            yield named
+            del named
+            let_go()
     yield from contexts.arrays.items()
 
 

@@ -1,0 +1,60 @@
+"""Arrays that wait in files without a name beside a database: they take memory only while somebody reads them.
+
+The system deletes such a file when nobody has it open, so a process that dies leaves nothing behind. What finds no room
+on the disk stays in memory. What was read stays there, too, until somebody says that it may go (`let_go`).
+"""
+
+import mmap
+import tempfile
+import threading
+from pathlib import Path
+from typing import BinaryIO
+from weakref import WeakSet
+
+import numpy as np
+
+from setsearch.arrays import Array
+from setsearch.core.threads import give_back
+
+ALIGNED = 64  # bytes
+LEAST = 1 << 16  # bytes: fewer are not worth a file
+_DONTNEED = getattr(mmap, "MADV_DONTNEED", None)  # without it memory could not be let go
+_maps, _lock = WeakSet[mmap.mmap](), threading.Lock()
+
+
+class Spill:
+    """Puts arrays into files in a folder; without one they stay where they are."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder if _DONTNEED is not None else None
+
+    def put(self, *arrays: Array) -> list[Array]:
+        """The same arrays, from one file, which nobody may write."""
+        if self._folder is None or sum(own.nbytes for own in arrays) < LEAST:
+            return [*arrays]
+        try:
+            with tempfile.TemporaryFile(dir=self._folder) as file:
+                starts = [_append(file, own) for own in arrays]
+                file.flush()
+                data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except OSError:
+            return [*arrays]
+        with _lock:
+            _maps.add(data)
+        return [np.ndarray(own.shape, own.dtype, data, start) for own, start in zip(arrays, starts, strict=True)]
+
+
+def let_go() -> None:
+    """Give back the memory of arrays that are gone, and of what was read of those that are in files."""
+    give_back()
+    with _lock:
+        for data in _maps:
+            data.madvise(mmap.MADV_DONTNEED)
+
+
+def _append(file: BinaryIO, array: Array) -> int:
+    """Write an array; where it begins."""
+    start = -(-file.tell() // ALIGNED) * ALIGNED
+    file.seek(start)
+    file.write(memoryview(np.ascontiguousarray(array)))  # type: ignore[arg-type]
+    return start
