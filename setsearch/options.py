@@ -18,6 +18,7 @@ Progress = Callable[[Iterable[Any]], Iterable[Any]]  # such as tqdm
 Id = str | int | Any  # a text, a whole number, or an object with a primary key `pk`
 Ids = Iterable[Id]
 NOW = "now"
+TEXT_FIELD = "text"  # the first field of a text collection
 Fresh = str | float | None  # as `parse_fresh` has it
 FLAGS = {"": False} | {text: text in ("1", "true", "yes", "on") for text in "0 1 false true no yes off on".split()}
 MEANT = {  # what people ask for under other names

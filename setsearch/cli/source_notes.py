@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from setsearch.cli.output import first_of, say, say_lines
 from setsearch.errors import UnknownReading
-from setsearch.storage.feature_fields import TEXT_FIELD
+from setsearch.options import TEXT_FIELD
 from setsearch.storage.ids import in_number
 
 if TYPE_CHECKING:

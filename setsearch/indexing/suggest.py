@@ -26,10 +26,11 @@ from typing import Any, NamedTuple
 
 from setsearch.errors import SourceError
 from setsearch.indexing.rows.cells import PLAIN_NUMBER, Row
+from setsearch.options import TEXT_FIELD
 from setsearch.sqlite.connections import OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited_rows
 from setsearch.sqlite.sql import Table, main_table, quote
-from setsearch.storage.feature_fields import RESERVED, TEXT_FIELD, as_days
+from setsearch.storage.feature_fields import RESERVED, as_days
 from setsearch.storage.synced_source import Columns, id_name, joined
 from setsearch.text.numbers_and_dates import plain_cell
 

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from setsearch.errors import CorruptIndex, InvalidItem
 from setsearch.text.numbers_and_dates import date_text, iso_date
 
-TEXT_FIELD = "text"  # the first field of a text collection
 MARK = ":"  # behind the name of a field
 AFTER_MARK = chr(ord(MARK) + 1)
 RESERVED = ":,=\0"  # in names

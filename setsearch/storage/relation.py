@@ -10,8 +10,9 @@ import numpy as np
 
 from setsearch.arrays import Ints
 from setsearch.errors import REPAIR_HINT, CorruptIndex, InvalidItem, InvalidParameter, NameTaken, UnknownReading
+from setsearch.options import TEXT_FIELD
 from setsearch.sqlite.database import Bound
-from setsearch.storage.feature_fields import MARK, TEXT_FIELD, FeatureField, dump_fields, load_fields
+from setsearch.storage.feature_fields import MARK, FeatureField, dump_fields, load_fields
 from setsearch.storage.forward_lists import ForwardLists, Frequencies
 from setsearch.storage.ids import collection_of, is_storable, name_in, plain_name
 from setsearch.storage.names import Vocabulary

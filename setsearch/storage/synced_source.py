@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from setsearch.errors import CorruptIndex, InvalidParameter, UsageError
+from setsearch.options import TEXT_FIELD
 from setsearch.sqlite.sql import Table, quote
-from setsearch.storage.feature_fields import TEXT_FIELD
 from setsearch.storage.relation import TEXT, Relation, load_relations
 
 TABLE, FTS5, WHOOSH, TANTIVY = "table", "fts5", "whoosh", "tantivy"
