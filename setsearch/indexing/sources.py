@@ -213,7 +213,9 @@ class SourceReader:
 
     def rows_of(self, path: str) -> Generator[Row]:
         """The rows of a source; of a workbook, which may be hostile, they are read apart. Raises SourceError."""
-        if self.rows.table is None and not is_stream(path) and self._has_mail(Path(path)):
+        has_roles = self.columns.items is not None or self.columns.group_by is not None
+        is_file = self.rows.table is None and path != "" and not is_stream(path)
+        if has_roles and is_file and self._has_mail(Path(path)):
             yield from self._mail_rows(path)
             return
         if self.rows.table is None and file_ending(Path(path)) in WORKBOOKS and Path(path).is_file():

@@ -142,3 +142,9 @@ def test_a_broken_message_costs_no_other_one(tmp_path, run, failed):
         assert index.items("documents").titles(["box#3"]) == {"box#3": "tigers"}
     (tmp_path / "b.eml").write_bytes(broken)
     failed(run("index", "b.db", "b.eml"), 1, "b.eml", "its headers are broken (embedded null character)")
+
+
+def test_a_folder_is_no_file_of_sets(letters, run, failed):
+    assert run("index", "a.db", "letters")[0] == 0
+    failed(run("set", "import", "a.db", "letters"), 1, "letters")
+    failed(run("index", "b.db", "", "--items", "from", "--features", "to"), 1)
