@@ -193,8 +193,9 @@ def derived_contexts(
     put = texts.spill.put
     arrays = {WORDS: json_array(stream.names), DOCUMENTS: put(json_array(texts.documents))[0]}
     texts.documents.clear()
-    for number, (name, field) in enumerate(context_fields(pairs)):
+    for number, (name, field) in enumerate(context_fields(pairs, put)):
         tell(number / len(FIELDS))
+        let_go()
         lists[f"{CONTEXTS_OF}{name}"] = _both_ways(field.cells, (len(field.keys), n_words), put)
         arrays[f"{name} keys"] = put(field.keys)[0]
         del field  # not two at once
@@ -242,6 +243,7 @@ def _keys(field: str) -> str | None:
 def _both_ways(cells: Entries, sizes: tuple[int, int], put: Callable[..., list[Array]]) -> tuple[Lists, Lists]:
     """The lists of a field by word, and by feature, of sorted (feature, word, count), where `put` puts them."""
     by_word = Lists.put(transposed(cells), sizes[::-1], put)
+    let_go()
     return by_word, Lists.put(cells, sizes, put)
 
 

@@ -15,7 +15,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ import numpy.typing as npt
 from setsearch.arrays import (
     HASH,
     STEP,
+    Array,
     Entries,
     Ids,
     Ints,
@@ -54,6 +55,8 @@ from setsearch.text.token_stream import (
 from setsearch.text.words import Words, without_marks
 
 Pattern = tuple[int, ...]
+Slice = tuple[int, int]  # of words: the first number, and the one behind the last
+Put = Callable[..., list[Array]]  # gives the same arrays, which may be elsewhere
 
 BITS = 20  # of a word in a key; a key is the number of the pattern and up to three words
 LIST: Pattern = (0,)  # these two are no offsets, but one word anywhere
@@ -72,6 +75,9 @@ LONGEST_LIST = 40  # members
 LONGEST_LINK = 3  # from a comma or conjunction of a list to the next one: a word, perhaps with an article
 TOKENS_OF_STEP = 1 << 20  # that are counted at once
 LARGEST_LEAST_COUNT = 20  # uses that a word needs in the largest collections
+PAIRS_OF_SLICE, MOST_SLICES = 1 << 21, 4  # that are counted at once; slices of a pattern, each of which reads all words
+SAMPLE = 1 << 14  # tokens that tell where slices begin
+ALL_WORDS = 0, 1 << BITS  # a slice
 ALL_USES = 1 << 32  # the share of uses that is all of them
 
 _find_lists = re.compile(rf"w(?:(?:,&|,|&)a?w){{2,{LONGEST_LIST - 1}}}").finditer
@@ -119,6 +125,15 @@ def choose_items(names: Sequence[str], counts: Ints, n_tokens: int, analyzer: An
     return Items(item_of, [written[number] for number in chosen], counts[chosen], shares.astype(np.int64))
 
 
+class _Task(NamedTuple):
+    """A slice of the pattern of this number in its field."""
+
+    field: str
+    number: int
+    pattern: Pattern
+    words: Slice
+
+
 class ContextPairs:
     """The contexts of each occurrence of an item in a stream, given the names of its documents, and their titles.
 
@@ -133,17 +148,24 @@ class ContextPairs:
         often = np.flatnonzero(is_used & take(items.shares < ALL_USES, stream.tokens))
         left_out = _hashes(stream, documents, often) >= items.shares[stream.tokens[often]]
         is_used[often[left_out]] = False
-        self._begins = np.flatnonzero(is_used) - FARTHEST
+        self._begins = _narrow(np.flatnonzero(is_used) - FARTHEST)
         self._items = take(self._item_of, stream.tokens[is_used])
         self.uses: Ints = bincount(self._items, minlength=len(items.names))
 
-    def of(self, pattern: Pattern) -> tuple[Ints, Ids]:
-        """The key of a context of this pattern and the item, for each time that they meet."""
+    def slices(self, pattern: Pattern) -> list[Slice]:
+        """Slices of the first words of a pattern, ascending, with about as many pairs each."""
+        count = 1 if pattern in (LIST, TITLED) else min(-(-len(self._begins) // PAIRS_OF_SLICE), MOST_SLICES)
+        sample = np.sort(self._stream.tokens[:: len(self._stream.tokens) // SAMPLE + 1])
+        cuts = {int(sample[len(sample) * number // count]) for number in range(1, count)} - {*ALL_WORDS}
+        return [*pairwise([ALL_WORDS[0], *sorted(cuts), ALL_WORDS[1]])]
+
+    def of(self, pattern: Pattern, words: Slice = ALL_WORDS) -> tuple[Ints, Ids]:
+        """The key of a context of this pattern and the item, for each time that they meet; of a slice of neighbors."""
         if pattern == LIST:
             return _list_members(self._stream, self._item_of)
         if pattern == TITLED:
             return _titled(self._stream, self._owners)
-        return _neighbors(self._stream.tokens, self._begins, self._items, pattern)
+        return _neighbors(self._stream.tokens, (self._begins, self._items), pattern, words)
 
 
 def _hashes(stream: TokenStream, documents: Sequence[str], places: Ints) -> Ints:
@@ -157,32 +179,53 @@ def _hashes(stream: TokenStream, documents: Sequence[str], places: Ints) -> Ints
     return (numbers * HASH >> np.uint64(32)).astype(np.int64)
 
 
-def context_fields(pairs: ContextPairs) -> Iterator[tuple[str, ContextField]]:
-    """The fields of contexts by name."""
+def context_fields(pairs: ContextPairs, put: Put = lambda *arrays: [*arrays]) -> Iterator[tuple[str, ContextField]]:
+    """The fields of contexts by name, whose arrays are where `put` puts them."""
 
-    def count(pattern: Pattern) -> ContextField:
+    def count(task: _Task) -> ContextField:
         give_back()
-        return _count(pairs, pattern)
+        return _put(_count(pairs, task), put)
 
-    # Keys of different patterns differ, so that each can be counted by itself. numpy sorts in several threads.
-    counted = side_by_side(count, [pattern for patterns in FIELDS.values() for pattern in patterns])
-    for name, patterns in FIELDS.items():
-        yield name, _concatenate([next(counted) for _ in patterns])
+    # Keys of different patterns and slices differ, so that each is counted by itself. numpy sorts in several threads.
+    patterns = [(name, *own) for name, patterns in FIELDS.items() for own in enumerate(patterns)]
+    tasks = [_Task(*own, words) for own in patterns for words in pairs.slices(own[-1])]
+    counted = zip(tasks, side_by_side(count, tasks), strict=True)
+    for name, parts in groupby(counted, lambda own: own[0].field):
+        yield name, _concatenate([(task.number, part) for task, part in parts], put)
 
 
-def _neighbors(tokens: Ids, begins: Ints, items: Ids, pattern: Pattern) -> tuple[Ints, Ids]:
-    """The packed words of one pattern around the items, given what is FARTHEST before each of these."""
+def _put(field: ContextField, put: Put) -> ContextField:
+    *columns, keys = put(*field.cells, field.keys)
+    return ContextField(Entries(*columns), keys)
+
+
+def _narrow(numbers: Ints) -> Array:
+    """Numbers of four bytes, if they fit."""
+    return numbers.astype(np.int32) if len(numbers) and numbers[-1] < np.iinfo(np.int32).max else numbers
+
+
+def _neighbors(tokens: Ids, places: tuple[Array, Ids], pattern: Pattern, words: Slice) -> tuple[Ints, Ids]:
+    """The packed words of one pattern, the first one of a slice, around the items, given what is FARTHEST before each.
+
+    `places`: these, ascending, and the items.
+    """
+    begins, items = places
     keys, own, count = np.empty(len(begins), np.int64), np.empty(len(begins), np.int32), 0
     for at in range(0, len(begins), STEP):  # few at once stay in the cache
-        key, valid = np.zeros(len(begins[at : at + STEP]), np.int64), np.True_
+        begin, item = begins[at : at + STEP], items[at : at + STEP]
+        if words != ALL_WORDS:
+            first = take(tokens[FARTHEST + pattern[0] :], begin)
+            inside = np.flatnonzero((first >= words[0]) & (first < words[1]))
+            begin, item = take(begin, inside), take(item, inside)
+        key, valid = np.zeros(len(begin), np.int64), np.True_
         for offset in pattern:
-            word = take(tokens[FARTHEST + offset :], begins[at : at + STEP])
+            word = take(tokens[FARTHEST + offset :], begin)
             valid = valid & (word != RARE)
             key <<= BITS
             key |= word
-        places = np.flatnonzero(valid)
-        end = count + len(places)
-        keys[count:end], own[count:end] = take(key, places), take(items[at : at + STEP], places)
+        kept = np.flatnonzero(valid)
+        end = count + len(kept)
+        keys[count:end], own[count:end] = take(key, kept), take(item, kept)
         count = end
     return keys[:count], own[:count]
 
@@ -234,10 +277,10 @@ def _titled(stream: TokenStream, owners: Ids) -> tuple[Ints, Ids]:
     return words[is_word], repeat(owners[own], lengths)[is_word]
 
 
-def _count(pairs: ContextPairs, pattern: Pattern) -> ContextField:
-    """Count the equal pairs (key, item) of a pattern, and drop the keys of too few items."""
-    keys, items = pairs.of(pattern)  # nobody else has them: they are gone when they were used
-    original, least_df = None, LEAST_ITEMS.get(pattern, 2)
+def _count(pairs: ContextPairs, task: _Task) -> ContextField:
+    """Count the equal pairs (key, item) of a slice of a pattern, and drop the keys of too few items."""
+    keys, items = pairs.of(task.pattern, task.words)  # nobody else has them: they are gone when they were used
+    original, least_df = None, LEAST_ITEMS.get(task.pattern, 2)
     if keys.max(initial=0) >> 63 - BITS:  # too long to pack with an item: replace keys by their ranks
         sort(keys, items)
         cells, original = rank_keys(keys, items, least_df, BITS)
@@ -251,12 +294,13 @@ def _count(pairs: ContextPairs, pattern: Pattern) -> ContextField:
     return ContextField(entries, kept if original is None else original[kept])
 
 
-def _concatenate(parts: Sequence[ContextField]) -> ContextField:
-    """The fields of patterns as one: the number of its pattern is put before each key."""
+def _concatenate(numbered: Sequence[tuple[int, ContextField]], put: Put) -> ContextField:
+    """The slices of patterns as one field: the number of its pattern is put before each key."""
+    parts = [part for _, part in numbered]
     ids = np.cumsum([0, *(len(part.keys) for part in parts)]).tolist()
-    lists = np.concatenate([part.cells.lists + start for part, start in zip(parts, ids, strict=False)])
-    columns = [np.concatenate([part.cells[column] for part in parts]) for column in (1, 2)]
-    keys = np.concatenate([number << PATTERN_SHIFT | part.keys for number, part in enumerate(parts)])
+    (lists,) = put(np.concatenate([part.cells.lists + start for part, start in zip(parts, ids, strict=False)]))
+    columns = [put(np.concatenate([part.cells[column] for part in parts]))[0] for column in (1, 2)]
+    keys = np.concatenate([number << PATTERN_SHIFT | part.keys for number, part in numbered])
     return ContextField(Entries(lists, *columns), keys)
 
 

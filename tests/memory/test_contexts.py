@@ -24,6 +24,7 @@ from setsearch.storage.generations import find_generation
 from setsearch.storage.relation import load_relations
 from setsearch.text import contexts
 from setsearch.text import token_stream as stream
+from setsearch.text.analyzer import Analyzer
 from setsearch.text.words import ICU, OLD, UNICODE, words_of_kind
 
 WORDS = "apple pear plum lion tiger wolf red green blue the of and a eats sees big small old or".split()
@@ -636,7 +637,10 @@ def test_pairs_of_a_pattern_are_gone_when_they_were_used(monkeypatch):
     class Pairs:
         """As many pairs of each pattern."""
 
-        def of(self, _):
+        def slices(self, _):
+            return [contexts.ALL_WORDS]
+
+        def of(self, *_):
             keys, items = np.arange(40) // 2, np.arange(40, dtype=np.int32)
             self.keys, self.items = weakref.ref(keys), weakref.ref(items)
             return keys, items
@@ -654,6 +658,24 @@ def test_pairs_of_a_pattern_are_gone_when_they_were_used(monkeypatch):
     assert gone == [True] * 11
 
 
+@pytest.mark.parametrize("number", range(3))
+def test_contexts_counted_in_slices_are_those_at_once(number, monkeypatch):
+    analyzer, texts = Analyzer(), sorted(random_texts(number, 60).items())
+    found = stream.tokenize(enumerate(text for _, text in texts), analyzer.words)
+    text = stream.token_stream(stream.arrange(np.arange(len(texts)), [found]), False)
+    items = contexts.choose_items(text.names, text.counts, len(text.tokens), analyzer)
+    pairs = contexts.ContextPairs(text, items, [name for name, _ in texts], ["lion"] * len(texts))
+    at_once = [*contexts.context_fields(pairs)]
+    monkeypatch.setattr(contexts, "PAIRS_OF_SLICE", len(pairs._begins) // 3)
+    assert [len(pairs.slices(own)) > 2 for own in ((-2,), (1, 2), contexts.LIST)] == [True, True, False]
+    in_slices = [*contexts.context_fields(pairs)]
+    for (name, own), (other, sliced) in zip(at_once, in_slices, strict=True):
+        assert name == other and np.array_equal(own.keys, sliced.keys)
+        assert all(map(np.array_equal, own.cells, sliced.cells))
+        assert own.cells.counts.dtype == sliced.cells.counts.dtype
+    assert min(len(own.keys) for name, own in at_once if name in ("win2", "skip")) > 9
+
+
 @pytest.mark.parametrize("pattern", [pattern for field in ("win2", "skip") for pattern in contexts.FIELDS[field]])
 def test_neighbors_found_in_steps_are_those_at_once(pattern, monkeypatch):
     chance = np.random.default_rng(0)
@@ -662,7 +684,7 @@ def test_neighbors_found_in_steps_are_those_at_once(pattern, monkeypatch):
     around = [[int(tokens[place + contexts.FARTHEST + offset]) for offset in pattern] for place in places]
     expected = [(words, item) for words, item in zip(around, items.tolist(), strict=True) if all(words)]
     monkeypatch.setattr(contexts, "STEP", 7)
-    keys, owners = contexts._neighbors(tokens, places, items, pattern)
+    keys, owners = contexts._neighbors(tokens, (places, items), pattern, contexts.ALL_WORDS)
     shifts = range(contexts.BITS * (len(pattern) - 1), -1, -contexts.BITS)
     words = [[key >> shift & (1 << contexts.BITS) - 1 for shift in shifts] for key in keys.tolist()]
     assert [*zip(words, owners.tolist(), strict=True)] == expected and len(expected) > 9
