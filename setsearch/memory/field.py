@@ -85,7 +85,8 @@ class Field(Bound):
         self.kept_bases = Kept[Hashable, Base]()
         self._tables = Kept[Hashable, Table]()
         self.kept_filters = Kept[tuple[str, ...], Ints]()  # the items that meet some conditions
-        self.kept_sets = Kept[Hashable, Any]()  # what saved sets weigh (answers/saved/claims.py)
+        self.kept_sets = Kept[Hashable, Any]()  # what saved sets weigh (answers/saved/set_index.py)
+        self.kept_passes = Kept[Hashable, Any]()  # what one pass says of them (answers/saved/joiners.py)
         self._statistics = Kept[ValueRule, RuleStatistics]()
         self._drifts = Kept[ValueRule, tuple[Drift | None]]()
         self.made_once = Kept[str, Any]()  # what depends on the content alone

@@ -13,6 +13,7 @@ rejected items teach; what another set of the group has does not join.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, cast
@@ -27,6 +28,7 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.results import SHARE_LITTLE, Asked, Explanation, Hit
 from setsearch.answers.saved.groups import Groups
 from setsearch.answers.saved.heights import Highest, heights_of
+from setsearch.answers.saved.joiners import FirstPass, Passes
 from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.word_notes import by_documents_note
 from setsearch.arrays import Floats, Ints, largest_of_runs, offsets, only, repeat_rows, to_lattice
@@ -37,7 +39,7 @@ from setsearch.memory.readings import FieldsBy
 from setsearch.options import Id, refuse
 from setsearch.search.cutoff import LEADERS, floor_of, n_leading, tells, threshold
 from setsearch.search.examples import Examples
-from setsearch.search.passes import EXAMPLES, Weighing
+from setsearch.search.passes import EXAMPLES, Weighing, how_many_join
 from setsearch.search.request import ExpandRequest, Seeds, parse_request
 from setsearch.search.rounds import in_rounds
 from setsearch.search.weights import RIVAL, SeedWeights
@@ -127,14 +129,10 @@ class Questions:
 
     def each(self, names: Iterable[str]) -> Iterator[tuple[str, Standing | SetsearchError]]:
         """Each question, group by group, and why one cannot be asked."""
-        groups = self.several.groups
         of_groups: dict[str | None, list[str]] = {}
         for name in names:
-            group = groups.of.get(name)
-            of_groups.setdefault(group if group in groups.exclusive else None, []).append(name)
-        for group, own in of_groups.items():
-            if group is not None and any(self._are_few(name) for name in own):
-                self._taking[group] = _Taking(self.several, group)
+            of_groups.setdefault(self._group(name), []).append(name)
+        for own in of_groups.values():
             for pair in zip(own, _outcomes(map(self._ask, own)), strict=True):
                 yield pair
                 self.several.told()
@@ -144,13 +142,28 @@ class Questions:
         """The question of one that has been asked."""
         return now(self._ask(name))
 
-    def _ask(self, name: str) -> Asking[Standing]:
-        taking = self._taking.get(self.several.groups.of.get(name, ""))
-        taken = taking.of(name) if taking is not None and self._are_few(name) else None
-        return self.several.ask(name, NOTHING, self._sums, taken)
+    def joining(self, name: str) -> frozenset[int] | None:
+        """The items that join a set, if that is told without its question."""
+        taking = self._taken_of(name)
+        return None if taking is None else taking.joining(name)
 
-    def _are_few(self, name: str) -> bool:
-        return len(self.several.marks[name][0]) <= MOST_JOINED
+    def _ask(self, name: str) -> Asking[Standing]:
+        taking = self._taken_of(name)
+        return self.several.ask(name, NOTHING, self._sums, None if taking is None else taking.of(name))
+
+    def _taken_of(self, name: str) -> "_Taking | None":
+        """What is taken from the sets of the group of a set that others may join."""
+        group = self._group(name)
+        if group is None or len(self.several.marks[name][0]) > MOST_JOINED:
+            return None
+        if group not in self._taking:
+            self._taking[group] = _Taking(self.several, group)
+        return self._taking[group]
+
+    def _group(self, name: str) -> str | None:
+        """The exclusive group of a set."""
+        group = self.several.groups.of.get(name)
+        return group if group in self.several.groups.exclusive else None
 
 
 def _outcomes(askings: Iterable[Asking[Standing]]) -> Iterator[Standing | SetsearchError]:
@@ -204,36 +217,69 @@ def _weigh(
 class _Taking:
     """What rivals take from the scores of one pass, so that another one does not begin with what fits them better.
 
-    Of each kind of fields; what a rival has is as high as can be.
+    Of each kind of fields; what a rival has is as high as can be. First passes stay with the content.
     """
 
     def __init__(self, several: Several, group: str) -> None:
-        names: Sequence[str] = [name for name in several.groups.within(group) if name in several.marks]
         self._highest: dict[Hashable, Highest] = {}
-        self._known: dict[str, tuple[int, Hashable, float]] = {}
+        self._known = dict[str, tuple[int, FirstPass]]()
         reading, options = several.reading, cast(Any, several.options)
-        second = any(Weighing(own, reading.defaults, options).feedback for own in reading.candidates(several.fields_by))
-        names = names if second and len(names) > 1 else ()
-        asked = (several.ask(name, ONE_PASS, True) for name in names)
-        for place, (name, own) in enumerate(zip(names, _outcomes(asked), strict=True)):
-            several.pause()
-            if isinstance(own, SetsearchError):
-                continue
-            heights, source = own.heights_of(own.scores()), own.fields.first.source
-            heights[own.excluded] = -np.inf
-            heights[own.weights.examples.seeds] = np.inf
-            if source not in self._highest:
-                self._highest[source] = Highest(len(heights), several.groups.rivals_of_kin(group, names))
-            self._highest[source].add(place, heights)
-            self._known[name] = place, source, own.weighed.unit
+        candidates = reading.candidates(several.fields_by)
+        second = any(Weighing(own, reading.defaults, options).feedback for own in candidates)
+        within = [name for name in several.groups.within(group) if name in several.marks]
+        if not second or len(within) < 2:
+            return
+        made_of = {name: (several.marks[name], several.more.get(name)) for name in within}
+        rivals = several.groups.rivals_of_kin(group, within)
+        found = _passes(several, candidates).of(group, made_of, partial(_first_passes, several))
+        for place, (name, own) in enumerate(found.items()):
+            if own is not None:
+                if own.source not in self._highest:
+                    self._highest[own.source] = Highest(len(own.scores), rivals)
+                self._highest[own.source].add(place, own.heights())
+                self._known[name] = place, own
 
     def of(self, name: str) -> Floats | None:
         """What rivals take from the scores of a set, `(n_ids,)`; None without any."""
         if name not in self._known:
             return None
-        place, source, unit = self._known[name]
-        best, _ = self._highest[source].best(place)
-        return np.maximum(best, 0.0) * (OTHERS * unit) if unit > 0 else None
+        place, own = self._known[name]
+        best, _ = self._highest[own.source].best(place)
+        return np.maximum(best, 0.0) * (OTHERS * own.unit) if own.unit > 0 else None
+
+    def joining(self, name: str) -> frozenset[int] | None:
+        """The items that join a set, as FirstPass has them."""
+        return self._known[name][1].joining(self.of(name)) if name in self._known else None
+
+
+def _passes(several: Several, candidates: Sequence[Fields]) -> Passes:
+    """What is kept of first passes; vectors and neighbors are not known by what is read."""
+    if any(own.vectors is not None or own.nearest is not None for own in candidates):
+        return Passes()
+    options = tuple(sorted(several.options.items()))
+    state = several.reading.defaults, options, *(own.first.source for own in candidates)
+    kept: Passes = candidates[-1].first.kept_passes.get_or_make(state, Passes)
+    return kept
+
+
+def _first_passes(several: Several, names: Sequence[str]) -> Iterator[FirstPass | None]:
+    """What one pass says of sets, None of those that have no answer."""
+    asked = _outcomes(several.ask(name, ONE_PASS, True) for name in names)
+    for name, own in zip(names, asked, strict=True):
+        several.pause()
+        yield None if isinstance(own, SetsearchError) else _first_pass(several, name, own)
+
+
+def _first_pass(several: Several, name: str, own: Standing) -> FirstPass:
+    fields, weights, excluded, weighed = own[:4]
+    defaults, options = several.reading.defaults, cast(Any, several.options)
+    rejection = defaults.rejection_of(weights.model, several.more.get(name, NOTHING).get("gamma"))
+    takes_away = several.marks[name][1] and rejection is not None and rejection.gamma > 0
+    differs = takes_away or weights.has_priors or weights.smoothing is not None  # from what chooses who joins
+    share = 0.0 if differs else Weighing(fields, defaults, options).feedback
+    most = how_many_join(weights.model, weights.examples, fields.items.size, share, beside=True)
+    scores, seeds = weights.scores(), weights.examples.seeds
+    return FirstPass(fields.first.source, scores, weights.constant, weighed.floor, weighed.unit, seeds, excluded, most)
 
 
 class Rivalry(NamedTuple):

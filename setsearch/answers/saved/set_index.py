@@ -2,8 +2,8 @@
 
 The question of each set gives weights of features. They are kept in memory, turned round. The features of some items
 then give their scores in all sets at once, those of `expand` to the bit, since sums on the lattice are exact. A change
-of the index weighs all sets again, a change of a set this one, and small ones that it excludes: rivals.py. Sets
-whose scores need more than features (vectors, neighbors of words) are not in it.
+of the index weighs all sets again, a change of a set this one, and small ones of its group that others join now
+(joiners.py). Sets whose scores need more than features (vectors, neighbors of words) are not in it.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
@@ -96,6 +96,7 @@ class Known(NamedTuple):
     gone: Sequence[str] = ()  # members that the index has no longer
     untold: str | None = None  # why it does not tell what belongs
     members: tuple[Sequence[int], Sequence[int]] = (), ()  # ids that are accepted, and rejected
+    joined: Set[int] | None = None  # ids that joined, if rivals chose them
 
 
 class SetIndex:
@@ -262,13 +263,14 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
     if kept is not None and kept.seal == seal != {}:
         return kept
     made = SetIndex(seal, stored.marks_of(reading.name), stored.groups())
-    same = [] if kept is None else _same(kept, made)
+    questions = Questions(Several(reading, fields_by, made.marks, made.groups))
+    same = [] if kept is None else _same(kept, made, questions)
     if kept is not None:
         made.known |= {name: kept.known[name] for name in same}
     lists: dict[ValueRule, list[tuple[Ints, Ints, Floats]]] = {}
     stays = {*same}
     new = [name for name in made.marks if name not in stays]
-    for name, found in Questions(Several(reading, fields_by, made.marks, made.groups)).each(new):
+    for name, found in questions.each(new):
         for own in note_weighed(made, name, found, first.source):
             added = own.seeds.features, np.full(len(own.seeds.features), made.numbers[name]), own.lists.weights
             lists.setdefault(own.rule, []).append(added)
@@ -279,8 +281,13 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
     return made
 
 
-def _same(kept: SetIndex, made: SetIndex) -> list[str]:
-    """The sets that are as they were: also their rivals, where these choose what joins (rivals.py)."""
+def _same(kept: SetIndex, made: SetIndex, questions: Questions) -> list[str]:
+    """The sets that are as they were: also what joins them, where their rivals choose it (joiners.py)."""
+
+    def joins_as_before(name: str) -> bool:
+        """Whether the same items join a set, if that is sure."""
+        joined = kept.known[name].joined
+        return joined is not None and joined == questions.joining(name)
 
     def placed(own: SetIndex, name: str) -> tuple[object, ...]:
         """What is known of a set."""
@@ -293,7 +300,8 @@ def _same(kept: SetIndex, made: SetIndex) -> list[str]:
     return [
         name
         for name, own in made.marks.items()
-        if name not in changed and (len(own[0]) > MOST_JOINED or placed(made, name)[1] not in groups)
+        if name not in changed
+        and (len(own[0]) > MOST_JOINED or placed(made, name)[1] not in groups or joins_as_before(name))
     ]
 
 
@@ -304,7 +312,7 @@ def note_weighed(
     if isinstance(asked, SetsearchError):
         made.known[name] = Known(problem=str(asked))
         return ()
-    fields, weights, left_out, found, _, gone, untold = asked
+    fields, weights, left_out, found, taken, gone, untold = asked
     has_parts = weights.parts or getattr(weights.model, "has_base", True)
     is_kept = fields.first.source == stored and len(fields.all) == 1 and fields.stored is None
     if has_parts or not is_kept or any(own.query.table is not None for own in weights.all):
@@ -312,7 +320,9 @@ def note_weighed(
         return ()
     seeds = weights.examples.seeds
     members = seeds, [id for id in left_out if id not in {*seeds}]
-    made.known[name] = Known(found, None, gone, untold, members)
+    every = [] if weights.joined is None else weights.joined.ids
+    joined = None if taken is None else frozenset(every).difference(seeds)
+    made.known[name] = Known(found, None, gone, untold, members, joined)
     return weights.all
 
 
