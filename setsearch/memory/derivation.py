@@ -97,11 +97,12 @@ def derive_contexts(
 
 def _read(relation: Relation, analyzer: Analyzer, spill: Spill) -> _Texts:
     """The documents in the order of their names, so that results do not depend on the order of writes."""
-    having = set(Texts.of(relation).items().tolist())
+    has_text = np.zeros(relation.items.next_id, bool)
+    has_text[Texts.of(relation).items()] = True
     named = relation.cursor.execute(
         "select id, name, title from setsearch_name where kind = ? order by name", (relation.items.id,)
-    ).fetchall()
-    documents = [row for row in named if row[0] in having]
+    )
+    documents = [row for row in named if has_text[row[0]]]
     known, changed, neighbors, stems = tokenize((), analyzer.words), None, None, np.zeros(0, np.int64)
     generation = find_generation(relation)
     if generation is not None:

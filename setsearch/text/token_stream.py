@@ -8,12 +8,24 @@ import math
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import compress, pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Ids, Ints, bincount, offsets, pack, positions, repeat, run_lengths, run_starts, take
+from setsearch.arrays import (
+    Ids,
+    Ints,
+    bincount,
+    distinct,
+    offsets,
+    pack,
+    positions,
+    repeat,
+    run_lengths,
+    run_starts,
+    take,
+)
 from setsearch.core.indexing import sort
 from setsearch.text.extras import TermIds
 from setsearch.text.pieces import PieceNumbers, simple_characters
@@ -24,6 +36,7 @@ RARE, BREAK, COMMA = 0, 1, 2  # numbers that are no words
 FIRST_WORD = 3  # the number of the most frequent one
 MARKS = ("", ".", ",")  # the texts of the three
 CONJUNCTIONS, ARTICLES = ("and", "or", "nor"), ("a", "an", "the")  # parts of lists; never RARE
+TOKENS_OF_STEP = 1 << 20  # that are arranged at once
 MOST_WORDS = 1 << 20  # distinct words of a stream; less frequent ones become RARE
 PHRASE_COUNT, PHRASE_NPMI = 15, 0.45  # of two words that are a phrase, at least
 FREQUENT_SHARE, FREQUENT_COUNT = 1 / 300, 100  # a word above both, such as "of", is part of no phrase
@@ -85,7 +98,8 @@ def tokenize(texts: Iterable[tuple[int, str]], words: Words, names: Sequence[str
         found, own = pieces.find([text for _, text in chunk])
         tokens.frombytes(found.tobytes())
         lengths.frombytes(own.tobytes())
-    return Tokens(np.array(documents, np.int64), np.array(lengths, np.int64), np.array(tokens, np.int32), numbers.names)
+    found, own = np.asarray(tokens, np.int32), np.asarray(lengths, np.int64)  # no copies
+    return Tokens(np.asarray(documents, np.int64), own, found, numbers.names)
 
 
 def _chunks(texts: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
@@ -111,7 +125,12 @@ def arrange(documents: Ints, parts: Sequence[Tokens]) -> Tokens:
         starts[part.documents[known]], lengths[part.documents[known]] = begin[known], part.lengths[known]
         offset += len(part.tokens)
     lengths = lengths[documents]
-    tokens = np.concatenate([part.tokens for part in parts])[positions(starts[documents], lengths)]
+    some = [part.tokens for part in parts if len(part.tokens)]
+    given = some[0] if len(some) == 1 else np.concatenate([np.zeros(0, np.int32), *some])
+    begin, ends = starts[documents], offsets(lengths)
+    tokens, cuts = np.empty(int(ends[-1]), np.int32), np.searchsorted(ends, np.arange(0, ends[-1], TOKENS_OF_STEP))
+    for first, last in pairwise([*distinct(cuts).tolist(), len(documents)]):
+        tokens[ends[first] : ends[last]] = take(given, positions(begin[first:last], lengths[first:last]))
     return Tokens(documents, lengths, tokens, parts[-1].names)
 
 
