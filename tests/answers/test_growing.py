@@ -598,7 +598,9 @@ def test_the_command(classes, run, failed):
     }
     (classes / "more.csv").write_text("set,item\ncats,cats9\n")
     failed(
-        run("grow", "a.db", "--sets", "more.csv", "--items", "documents"), 2, "more.csv, line 2: there is a set 'cats'"
+        run("grow", "a.db", "--sets", "more.csv", "--items", "documents"),
+        2,
+        "more.csv, line 2: the set 'cats' is in the group 'kinds' already",
     )
     (classes / "both.csv").write_text("set,item\none,sea9\ntwo,sea9\n")
     failed(
@@ -635,6 +637,65 @@ def test_the_command(classes, run, failed):
         "rejected",
         "set",
     ]
+
+
+def test_sets_that_were_imported_before_grow_as_a_group(classes, run, failed):
+    kinds = "--sets", "kinds.csv", "--items", "documents", "--rounds", "2", "--each", "1", "--precision", ".7"
+    assert run("set", "import", "a.db", "kinds.csv", "--items", "documents")[0] == 0
+    assert run("set", "accept", "a.db", "cats", "cats3")[0] == 0
+    with made() as index:
+        own = index.set("cats")
+        own.accept("cats3")
+        own.save()
+        expected = [own._asdict() for own in index.grow(group="kinds", rounds=2, each=1, precision=0.7)]
+    code, out, err = run("grow", "a.db", *kinds)
+    assert (code, json.loads(out)) == (0, expected), err
+    assert run("set", "import", "a.db", "kinds.csv", "--items", "documents", "--add")[0] == 0
+    (classes / "others.csv").write_text("set,item\nbig,cats9\nbig,sea9\n")
+    assert run("set", "import", "a.db", "others.csv", "--items", "documents")[0] == 0
+    (classes / "others.csv").write_text("set,item\nbig,cats9\nbig,sea8\n")
+    others = "grow", "a.db", "--sets", "others.csv", "--items", "documents"
+    lacks = "others.csv, line 3: there is a set 'big' already, without 'sea8'; `setsearch set import --add` adds it"
+    failed(run(*others), 2, lacks)
+    (classes / "others.csv").write_text("set,item,mark\nbig,cats9,perhaps\n")
+    failed(run(*others), 2, "others.csv, line 2: the mark of an item is accepted or rejected, not 'perhaps'")
+    with setsearch.open(classes / "a.db") as index:
+        assert index.set("big").group is None, "nothing was saved"
+
+
+def move_to(index, group):
+    """Rename a group, set by set."""
+    for name in index.sets():
+        for step in ("", group):
+            own = index.set(name)
+            own.group = step
+            own.save()
+
+
+@pytest.mark.parametrize(("group", "told"), [("new", "in the group 'new'"), ("", "in no group")])
+def test_a_run_whose_group_gets_another_name_ends(classes, run, monkeypatch, group, told):
+    assert run("set", "import", "a.db", "kinds.csv", "--items", "documents")[0] == 0
+    with setsearch.open(classes / "a.db") as index:
+        move_to(index, "kinds")
+
+        def rename(rounds):
+            """Rename the group after the first round."""
+            for rows in rounds:
+                move_to(index, group)
+                yield rows
+
+        index.group("kinds", exclusive=True)
+        found = index.grow(group="kinds", rounds=3, each=1, precision=0.5, progress=rename)
+        assert {row.round for row in found} == {1}
+        assert found.ended == f"the set 'cats' is {told} now, so round 2 was not stored"
+        assert {row.round for name in index.sets() for row in index.set(name).grown()} == {1}
+        move_to(index, "kinds")
+        index.delete_set("cats")
+        assert {row.round for row in index.grow(group="kinds", rounds=2, each=1, precision=0.5)} == {2}
+        store = growing.Rounds._store
+        monkeypatch.setattr(growing.Rounds, "_store", lambda *own: move_to(index, group) or store(*own))
+        ended = run("grow", "a.db", "--group", "kinds", "--rounds", "3", "--precision", ".5")[2]
+        assert ended.endswith("now, so round 3 was not stored; `setsearch set list` has the groups; grow those\n")
 
 
 def test_the_command_shows_what_joined_and_takes_rounds_back(classes, run, failed):

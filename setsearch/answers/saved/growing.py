@@ -231,6 +231,10 @@ class _Moved(Exception):
     """Somebody has changed the items or the sets in the middle of a round."""
 
 
+class _Elsewhere(Exception):
+    """Somebody has put a set of a run into another group."""
+
+
 class Rounds:
     """What each of the rounds that are left adds, once it is stored.
 
@@ -243,6 +247,9 @@ class Rounds:
         self._left, self._done = len(self), 0
         self._asked, self._of = 0, 1  # sets, in this round
         self._gives_way, self._paused = True, 0.0
+        with grower.database.read() as cursor:
+            of = StoredSets(cursor).groups().of
+        self._group_of = {name: grower.group or of.get(name) for name in grower.names}
         self.notes: list[str] = []  # of the last one, as Growth has them
         self.ended = ""  # why, as Growth has it
 
@@ -259,6 +266,9 @@ class Rounds:
                 continue
             except TakenOver:
                 self.ended = f"somebody has stopped it in round {done + 1}"
+                return
+            except _Elsewhere as error:
+                self.ended = f"{error} now, so round {done + 1} was not stored"
                 return
             if is_stored:
                 if not found.joining:
@@ -330,12 +340,21 @@ class Rounds:
         return Round(joining, doubtful, known, odds)
 
     def _store(self, found: Round) -> bool:
-        """Store a round; False if somebody changed a set meanwhile. Raises TakenOver if the run was stopped."""
+        """Store a round; False if somebody changed a set meanwhile.
+
+        Raises TakenOver if the run was stopped, _Elsewhere: of another group another run may be at work.
+        """
         with self._grower.database.write() as cursor:
             for draft in self._drafts:
                 draft.renew_in(cursor)
             stored = StoredSets(cursor)
-            if stored.marks_of(self._grower.reading.name) != found.marks:
+            marks, of = stored.marks_of(self._grower.reading.name), stored.groups().of
+            for name, group in self._group_of.items():
+                if name in marks and of.get(name) != group:
+                    raise _Elsewhere(
+                        f"the set {name!r} is in {f'the group {of[name]!r}' if name in of else 'no group'}"
+                    )
+            if marks != found.marks:
                 return False
             forget_doubtful(stored, self._grower.names)
             for row, mark in chain(product(found.joining, [1]), product(found.doubtful, [PUT_OFF])):

@@ -1,6 +1,6 @@
 """The command that grows a set in a dialogue: expand, accept and reject, expand again; or many sets by themselves."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -11,10 +11,11 @@ from setsearch.cli.help import option
 from setsearch.cli.notes import tell_gone
 from setsearch.cli.options import Collection, Items, OptionalSeeds, question_options, with_options
 from setsearch.cli.output import Show, format_options, say
-from setsearch.errors import Interrupted, UsageError
+from setsearch.errors import Interrupted, InvalidParameter, UsageError
 from setsearch.options import GROWING, MODEL, RESULT, ROUNDS, ModelOptions, check, offered
 
 if TYPE_CHECKING:
+    from setsearch.answers.sets import ItemSet
     from setsearch.index import Index
 
 
@@ -66,18 +67,23 @@ def _grow_alone(db: Collection, items: str | None, alone: Alone, how: dict[str, 
             joined = index.grow(group=group, progress=tell, **how)
         except KeyboardInterrupt as error:
             raise Interrupted(f"stopped; the rounds that were told are kept, and {again} goes on") from error
-        last = index.growth(group=group).last
+        is_reached = joined.ended.endswith("is reached")
+        last = index.growth(group=group).last if is_reached else 0
     show([row._asdict() for row in joined])
     for note in joined.notes:
         say(f"note: {note}")
     if joined.untold:
         say(joined.untold)
-    if joined.ended.endswith("is reached"):
+    if is_reached:
         more = f"--rounds {last + how.get('rounds', ROUNDS)} goes on"
         say(f"{joined.ended}; {more}, `setsearch set group --grown` has what joined, and why")
     elif not is_late:
-        way_out = "judge the doubtful ones of `setsearch inbox`, or give a smaller --precision, then grow again"
-        say(f"{joined.ended}; {way_out if joined.ended.startswith('nothing') else again + ' goes on'}")
+        ways_out = {
+            "nothing": "judge the doubtful ones of `setsearch inbox`, or give a smaller --precision, then grow again",
+            "the set": "`setsearch set list` has the groups; grow those",
+        }
+        way_out = next((own for begin, own in ways_out.items() if joined.ended.startswith(begin)), f"{again} goes on")
+        say(f"{joined.ended}; {way_out}")
 
 
 def _next_time(text: str) -> datetime:
@@ -93,26 +99,45 @@ def _next_time(text: str) -> datetime:
 def _keep_classes(index: "Index", group: str, source: str, items: str | None) -> None:
     """Save the classes of a file as sets that exclude one another; those that the group has already stay as they are.
 
-    Raises SourceError, UsageError; then nothing is saved.
+    A set in no group that has all words of its class is put into the group. Raises SourceError, UsageError; then
+    nothing is saved.
     """
     from setsearch.answers.saved.exchange import set_name
     from setsearch.cli.set_files import nothing_skipped, read_set_rows
     from setsearch.indexing.rows.reader import RowReader
 
     known = {name: index.set(name).group for name in index.sets()}
-    rows = []
+    rows, outside = [], dict[str, "ItemSet"]()
     with nothing_skipped():
         given = [*read_set_rows(source, RowReader())]
     for place, row in given:
         name = set_name(row)
-        if known.get(name, group) != group:
-            raise UsageError(f"{place}: there is a set {name!r} already, outside the group {group!r}; rename the class")
-        rows.append((place, row, name in known))
+        if name in known and known[name] not in (None, group):
+            raise UsageError(f"{place}: the set {name!r} is in the group {known[name]!r} already; rename the class")
+        if known.get(name, group) is None:
+            if name not in outside:
+                outside[name] = index.set(name)
+            _require_members(outside[name], place, row)
+        rows.append((place, row, known.get(name, "") == group))
     if not rows:
         raise UsageError(f"{source} has no class to grow; each line names a set and an item")
-    new = [(place, {**row, "group": group, "exclusive": "yes"}) for place, row, is_known in rows if not is_known]
+    new = [(place, {**row, "group": group, "exclusive": "yes"}) for place, row, is_in_group in rows if not is_in_group]
     with nothing_skipped():
-        index.import_sets(new, items, warn=say)
+        index.import_sets(new, items, add=True, warn=say)
+
+
+def _require_members(own: "ItemSet", place: str, row: Mapping[str, Any]) -> None:
+    """Raise UsageError if a saved set lacks what a row of a class has: then it may be another one."""
+    from setsearch.answers.saved.exchange import read_row
+
+    try:
+        members = [str(item) for item, is_in in read_row(row)[1] if is_in]
+    except InvalidParameter as error:
+        raise UsageError(f"{place}: {error}") from error
+    for item, found in own.reading.find_each(members).items():
+        if found not in own.accepted:
+            what = f"there is a set {own.name!r} already, without {item!r:.60}"
+            raise UsageError(f"{place}: {what}; `setsearch set import --add` adds it, or rename the class")
 
 
 @with_options(
