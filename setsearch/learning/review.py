@@ -129,7 +129,7 @@ class Review:
         """Bring a review back that somebody else has deleted, with the answers that this object has seen."""
         self._decisions.restore()
 
-    def queue(self, k: int = 1, *, snippets: bool = False, item: str | None = None) -> Hits:
+    def queue(self, k: int = 1, *, item: str | None = None) -> Hits:
         """The k items to look at next, with explanations; those put off come last. Empty when all are decided.
 
         An `item` that is not decided is the only one. Items that have left the index do not count. Raises NoSeeds if
@@ -143,12 +143,12 @@ class Review:
         if not yes:
             raise NoSeeds(f"the review {self.name!r} has no accepted item to begin with; accept one")
         try:
-            how: ExpandOptions = {"exclude": no, "explain": True, "snippets": snippets, "feedback": 0.0, "groups": 1}
+            how: ExpandOptions = {"exclude": no, "explain": True, "feedback": 0.0, "groups": 1}
             if item is not None and item not in yes and item not in no:
                 how["among"] = [item]
             hits = self.reading.expand(yes, k + len(later), **how)
         except NothingToRank:
-            return Hits() if item is None else self.queue(k, snippets=snippets)  # it has left the index
+            return Hits() if item is None else self.queue(k)  # it has left the index
         first = [hit for hit in hits if hit.item not in later]
         return hits.with_hits([*first, *(hit for hit in hits if hit.item in later)][:k])
 

@@ -192,8 +192,7 @@ def test_items_with_features_that_moved_by_much_are_apart(whole, tmp_path, monke
     with copied(whole, tmp_path) as index:
         index.items("documents").expand(["d1"])
         index.add([("new", " ".join(["w1"] * 5 + ["w2", *rare]))])
-        index.items("documents").expand(["d1"], 3)
-        assert check_others(*found_and_before(index))
+        assert check_others(*drift_after(index))
 
 
 @pytest.mark.usefixtures("wide")
@@ -202,16 +201,14 @@ def test_items_of_which_an_entry_ceased_to_exist_are_apart(whole, tmp_path):
     with copied(whole, tmp_path) as index:
         index.items("documents").expand(["d1"])
         index.add([("new", "w1")])
-        index.items("documents").expand(["d1"], 3)
-        field, _, _, before = found_and_before(index)
+        field, _, _, before = drift_after(index)
         (items, features, shares), sums = before.close, before.counts.by_feature.totals
         most = np.array([2 * (sum + 5) / (before.all_counts + 6) for sum in sums[features]])
         place = np.flatnonzero((shares > 2 * sums[features] / before.all_counts) & (shares < most))[0]
         with index.items("documents").fields() as fields:
             ((word, _),) = fields.first.describe_features([int(features[place])]).values()
         index.add([("more", " ".join([word] * 5))])
-        index.items("documents").expand(["d1"], 3)
-        field, rule, found, before = found_and_before(index)
+        field, rule, found, before = drift_after(index)
         assert items[place] in found.apart and check_others(field, rule, found, before)
 
 
@@ -265,8 +262,7 @@ def test_items_of_a_word_whose_threshold_moved_by_much_are_apart(whole, tmp_path
     with copied(whole, tmp_path) as index:
         index.items("documents").expand(["d1"])
         index.add([("new", " ".join([word] * 100))])
-        index.items("documents").expand(["d1"], 3)
-        assert check_others(*found_and_before(index))
+        assert check_others(*drift_after(index))
 
 
 @pytest.mark.usefixtures("wide")
