@@ -475,7 +475,7 @@ def test_features_of_fields_are_no_terms(tmp_path, run):
         assert counts == {"documents": 3, "terms": 4}
     (tmp_path / "sets.json").write_text('{"s": ["a", "b", "nobody"]}')
     code, _, said = run("evaluate", "a.db", "sets.json", "--items", "documents", "--seeds", "1", "--draws", "1")
-    assert code == 0 and "left out, 1 not among the documents: nobody" in said
+    assert code == 0 and "left out, 1 unknown: nobody" in said
 
 
 def test_wrong_columns_of_python_are_one_line():
