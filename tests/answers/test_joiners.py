@@ -193,3 +193,21 @@ def test_what_is_kept_of_first_passes_is_bounded(monkeypatch):
     assert kept.keys() == {"g"}, "one more than there is room for starts again"
     of("h", a=2, c=2)
     assert not kept, "too many of one group are not kept"
+
+
+def test_other_options_and_more_examples_are_asked_anew(tmp_path):
+    """What is kept is that of the defaults."""
+    ways = {"by": {"text": 0.5}}, {"by": "text,tags=2"}, {"like": ["lion tiger"]}, {"having": np.array(["lion"])}
+    ways = *ways, {"feedback": 0.0}, {"gamma": 0.1}, {}
+    with opened(tmp_path) as index:
+        fill(index)
+        index.update([setsearch.Item("cats3", loose("cats", 3), fields={"tags": ["big", "wild"]})])
+        own = index.set("cats")
+        own.accept("cats3")
+        own.reject("sea3")
+        own.save()
+        said(index)
+        for how in ways * 2:
+            with opened(tmp_path) as other:
+                hits = [one.set("cats").expand(20, **how) for one in (index, other)]
+            assert [*hits[0]] == [*hits[1]]

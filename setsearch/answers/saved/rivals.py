@@ -229,7 +229,7 @@ class _Taking:
         within = [name for name in several.groups.within(group) if name in several.marks]
         if not second or len(within) < 2:
             return
-        made_of = {name: (several.marks[name], several.more.get(name)) for name in within}
+        made_of = {name: object() if several.more.get(name) else several.marks[name] for name in within}
         rivals = several.groups.rivals_of_kin(group, within)
         found = _passes(several, candidates).of(group, made_of, partial(_first_passes, several))
         for place, (name, own) in enumerate(found.items()):
@@ -253,11 +253,10 @@ class _Taking:
 
 
 def _passes(several: Several, candidates: Sequence[Fields]) -> Passes:
-    """What is kept of first passes; vectors and neighbors are not known by what is read."""
-    if any(own.vectors is not None or own.nearest is not None for own in candidates):
+    """What is kept of first passes by the defaults; vectors and neighbors are not known by what is read."""
+    if several.options or any(own.vectors is not None or own.nearest is not None for own in candidates):
         return Passes()
-    options = tuple(sorted(several.options.items()))
-    state = several.reading.defaults, options, *(own.first.source for own in candidates)
+    state = several.reading.defaults, *(own.first.source for own in candidates)
     kept: Passes = candidates[-1].first.kept_passes.get_or_make(state, Passes)
     return kept
 
