@@ -83,17 +83,27 @@ def add_inbox(pages: Pages) -> None:
         return await pages.show(request, "inbox.html", lambda index: {"found": _found(index, asked, problem)}, status)
 
 
+def _with_known(index: Index, asked: Asked) -> Asked:
+    """The same of the sets that are still there. Raises UnknownSet if none of those that it names is."""
+    known = index.sets()
+    if asked.sets and not {*asked.sets} & known.keys():
+        saved_set(index, asked.sets[0])
+    return replace(asked, sets=tuple(name for name in asked.sets if name in known))
+
+
 def _found(index: Index, asked: Asked, problem: str | None = None) -> dict[str, Any]:
     """What the page shows. Raises UnknownSet."""
     kinds = index.sets()
     if not kinds and not asked.sets:
         nothing = dict.fromkeys(("inbox", "rows", "seen"), ())
         return {**nothing, "asked": asked, "notes": [NO_SETS], "last": None, "problem": problem}
+    named, asked = asked.sets, _with_known(index, asked)
+    gone = [f"{name}: it was deleted meanwhile, or has another name" for name in named if name not in asked.sets]
     inbox = index.inbox(asked.sets or None).with_headlines(MOST_ROWS)
     return {
         "asked": asked,
         "inbox": inbox,
-        "notes": [without_commands(note) for note in inbox.notes],
+        "notes": gone + [without_commands(note) for note in inbox.notes],
         "rows": [
             {
                 "row": row,
@@ -122,8 +132,8 @@ def _decide(index: Index, asked: Asked, form: QueryParams) -> Asked:
     """Save what a form says; returns where to go then. Raises ChangedSet if somebody has changed the set meanwhile."""
     said, version = form.get("said", ""), form.get("version", "")
     if said == "done":
-        lines = (line.split(" ", 2) for line in form.getlist("seen"))
-        index.inbox(asked.sets or None).done({line[-1]: read_seen(" ".join(line[:2])) for line in lines})
+        lines, names = (line.split(" ", 2) for line in form.getlist("seen")), _with_known(index, asked).sets
+        index.inbox(names or None).done({line[-1]: read_seen(" ".join(line[:2])) for line in lines})
         return asked
     if said == "undo" and asked.said:
         _, name, item = asked.said[-1]

@@ -184,6 +184,24 @@ def test_what_is_gone_and_what_nobody_says(serve, notes):
     assert (code, "No set is saved yet: give examples at the start" in html) == (200, True)
 
 
+def test_of_several_sets_one_is_deleted_while_they_are_open(serve, notes):
+    """The rows of the others stay; without any other one line says what happened."""
+    server, names = serve(notes), [("set", "cats"), ("set", "wheat & more")]
+    html, alone = server.ask("/inbox?" + urlencode(names))[2], server.ask("/inbox", set="cats")[2]
+    with setsearch.open(notes) as index:
+        index.delete_set("cats")
+    told, gone = "cats: it was deleted meanwhile, or has another name", "it may have been deleted meanwhile"
+    page = post(server, fields(html, 0), "yes", 422)
+    assert told in page and gone in page
+    assert shown(page) == inbox(notes) and {name for name, _ in shown(page)} == {"wheat & more"}
+    assert told not in post(server, fields(page, 0), "yes"), "the address has the others"
+    seen = [("seen", value) for value in re.findall(r'name="seen" value="(.*?)"', html)]
+    page = post(server, [*fields(html, 0)[:1], *[(name, unescape(value)) for name, value in seen]], "done")
+    assert told in page and not shown(page) and inbox(notes) == []
+    for said in ("yes", "no", "done", "undo"):
+        assert gone in unescape(post(server, fields(alone, 0), said, 404))
+
+
 def test_a_server_that_only_reads_shows_rows(serve, notes):
     server = serve(notes, "--read-only")
     html = server.ask("/inbox")[2]
