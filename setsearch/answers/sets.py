@@ -143,7 +143,7 @@ class ItemSet:
         """Store the changes in one transaction; changes by others to the same set stay.
 
         With `replace` the stored set becomes equal to this one. ChangedSet if it is not of `version`, "" for none, or
-        if it was loaded, and somebody has deleted it since.
+        if it was loaded, and somebody has deleted or renamed it since.
         """
         with self._database.write() as cursor:
             self.store(StoredSets(cursor), replace, version)
@@ -160,7 +160,8 @@ class ItemSet:
         if version is not None:
             self._require_version(stored, version)
         if self.version and not replace and stored.items_of(self.name) is None:
-            raise ChangedSet(f"somebody has deleted the set {self.name!r} meanwhile; nothing was saved")
+            gone = f"somebody has deleted or renamed the set {self.name!r} meanwhile"
+            raise ChangedSet(f"{gone}; nothing was saved")
         if replace and stored.items_of(self.name) != self.items:
             stored.delete(self.name)
         stored.begin(self.name, self.items)
@@ -180,8 +181,8 @@ class ItemSet:
         items = stored.items_of(self.name)
         found = "" if items is None else _version(stored.marks(self.name))
         if version and found != version:
-            what = f"somebody has {'deleted' if items is None else 'changed'} the set {self.name!r} meanwhile"
-            raise ChangedSet(f"{what}, and nothing was saved; look again, or rename it")
+            what = f"{'deleted or renamed' if items is None else 'changed'} the set {self.name!r} meanwhile"
+            raise ChangedSet(f"somebody has {what}, and nothing was saved; look again, or rename it")
         if found and not version and (items, found) != (self.items, _version(self._marks)):
             taken = f"there is a set {self.name!r} already; `setsearch set accept`, or `set import --add`, adds to it"
             raise ChangedSet(f"{taken}, `replace` replaces it; or take another name")

@@ -130,7 +130,7 @@ def test_decisions_that_cannot_be_saved_change_nothing(index):
     rows.accept("cats11")
     assert {*index.set("cats").accepted} == {"cats0", "cats1", "cats2", "cats11"}, "what was refused is not tried again"
     index.delete_set("grain")
-    with pytest.raises(errors.ChangedSet, match="somebody has deleted the set 'grain' meanwhile"):
+    with pytest.raises(errors.ChangedSet, match="somebody has deleted or renamed the set 'grain' meanwhile"):
         rows.decide(["grain10"], ["cats10"])
     assert index.set("cats").rejected == ["sea0"]
 

@@ -191,7 +191,7 @@ def test_a_set_that_somebody_deleted_does_not_come_back(index):
     mine = index.set("gone")
     index.delete_set("gone")
     mine.accept("c")
-    with pytest.raises(errors.ChangedSet, match="somebody has deleted the set 'gone' meanwhile; nothing was saved"):
+    with pytest.raises(errors.ChangedSet, match="deleted or renamed the set 'gone' meanwhile; nothing was saved"):
         mine.save()
     assert "gone" not in index.sets()
     mine.save(replace=True)
