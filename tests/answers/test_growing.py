@@ -648,8 +648,13 @@ def test_sets_that_were_imported_before_grow_as_a_group(classes, run, failed):
         own.accept("cats3")
         own.save()
         expected = [own._asdict() for own in index.grow(group="kinds", rounds=2, each=1, precision=0.7)]
+    assert run("set", "export", "a.db", "--csv")[2] == "", "nothing has grown"
     code, out, err = run("grow", "a.db", *kinds)
     assert (code, json.loads(out)) == (0, expected), err
+    unjudged = f"note: {len(expected)} of these joined by growing, and nobody has judged them; the file does not tell"
+    assert run("set", "export", "a.db", "--csv")[2].startswith(unjudged)
+    run("set", "reject", "a.db", expected[0]["set"], expected[0]["item"])
+    assert run("set", "export", "a.db")[2].startswith(f"note: {len(expected) - 1} of these")
     assert run("set", "import", "a.db", "kinds.csv", "--items", "documents", "--add")[0] == 0
     (classes / "others.csv").write_text("set,item\nbig,cats9\nbig,sea9\n")
     assert run("set", "import", "a.db", "others.csv", "--items", "documents")[0] == 0

@@ -1,6 +1,6 @@
 """Commands for saved sets: `setsearch set ...`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -197,6 +197,8 @@ def export(
             print(as_skos(index, names or None, base or BASE).serialize(format="turtle"), end="")
             return
         rows = index.export_sets(names or None)
+        if grown := _count_grown(index, rows):
+            say(f"note: {grown:,} of these joined by growing, and nobody has judged them; the file does not tell which")
     if show in (print_json, print_lines):
         show(rows)
         return
@@ -204,6 +206,16 @@ def export(
         if not (row["accepted"] or row["rejected"]):
             say(f"note: {row['name']} has no members, so it has no row here; --json has it")
     show(member_rows(rows), OF_MEMBER)
+
+
+def _count_grown(index: "setsearch.Index", rows: Sequence[Mapping[str, Any]]) -> int:
+    """How many members joined by growing, and nobody has judged them; sets of numbers do not grow."""
+    from setsearch.answers.reading import Reading
+
+    of_kinds: dict[str, list[str]] = {}
+    for row in rows:
+        of_kinds.setdefault(row["items"], []).append(row["name"])
+    return sum(len(index.growth(names)) for kind, names in of_kinds.items() if isinstance(index.reading(kind), Reading))
 
 
 @_command("import")
