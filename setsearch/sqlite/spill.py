@@ -5,6 +5,7 @@ on the disk stays in memory. What was read stays there, too, until somebody says
 """
 
 import mmap
+import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -18,7 +19,9 @@ from setsearch.core.threads import give_back
 
 ALIGNED = 64  # bytes
 LEAST = 1 << 16  # bytes: fewer are not worth a file
-_DONTNEED = getattr(mmap, "MADV_DONTNEED", None)  # without it memory could not be let go
+IN_MEMORY = sys.platform in ("emscripten", "wasi")  # there files are in memory, and what is mapped is a copy
+# Without it memory could not be let go.
+_DONTNEED = None if IN_MEMORY else getattr(mmap, "MADV_DONTNEED", None)
 _maps, _lock = WeakSet[mmap.mmap](), threading.Lock()
 
 
