@@ -75,6 +75,7 @@ class FileReader:
     tally: Tally = field(default_factory=Tally)
     shut: list[Path] = field(default_factory=list)  # of the last folder, what may not be read
     people: dict[Path, dict[str, str]] = field(default_factory=dict)  # of Slack, by the folder of its channels
+    ids: Counter[str] = field(default_factory=Counter)  # of a file and what is in it: how often each was wanted
 
     def know_people(self, files: Sequence[Path]) -> None:
         """Read the names that exports of Slack among these files have beside their channels."""
@@ -229,7 +230,7 @@ class FileReader:
             self.leave_out(Path(path), "tables in mail: save them, and name them one by one")
         elif is_plain_zip(file.data, ending):
             self.leave_out(Path(path), "archives in mail: save and unpack them")
-        elif path.count("#") > _DEEPEST:
+        elif file.depth > _DEEPEST:
             self.leave_out(Path(path), "mail in mail in mail")
         else:
             lenient = replace(self, rows=replace(self.rows, errors="skip"))
@@ -239,7 +240,10 @@ class FileReader:
         self, data: bytes, ending: str, path: str, id: str, is_named: bool = True, within: Attached | None = None
     ) -> Iterator[FileItem]:
         """The documents that a file of these bytes holds, which may be attached to mail."""
-        number, times = 0, Counter[str]()
+        number, is_own = 0, False  # whether a document has the id of the file
+        if within is None:
+            self.ids.clear()
+            self.ids[id] = 1
         if not data.strip():
             data, ending = b"", ""  # no format complains
         for part in self._parts(Job(data, ending, path, self.rows.errors, self.rows.encoding), is_named):
@@ -248,8 +252,8 @@ class FileReader:
                 continue
             if isinstance(part, Attached):
                 name = part.name if part.key is None else f"{part.key}#{part.name}"
-                times[name] += 1
-                yield from self._attached(part, f"{path}#{name}", _numbered(f"{id}#{name}", times[name]))
+                inner = part._replace(depth=1 if within is None else within.depth + 1)
+                yield from self._attached(inner, f"{path}#{name}", self._new_id(f"{id}#{name}"))
                 continue
             number += 1
             text = None if part is None else self._without_nul(part, path, data)
@@ -265,8 +269,8 @@ class FileReader:
                 self._note_empty(part, path, id, number)
                 continue
             own = id if part.key is None else f"{id}#{part.key}"
-            times[own] += 1
-            own = _numbered(own, times[own])
+            own = self._new_id(own) if is_own or own != id else id
+            is_own |= own == id
             self.tally.workbooks += [self.rows.shown(path)] * is_workbook(data, ending)
             title = (part.title or (Path(path).name if within is None else within.name)).replace("\0", " ")
             is_attached = within is not None and not isinstance(part.columns, dict)  # and no message
@@ -274,8 +278,18 @@ class FileReader:
         if not number:
             self.leave_out(Path(path), NOTHING if data.strip() else "empty")
             self.tally.empty.append(id)
-        elif id not in {*times, *self.tally.empty[-1:]}:
+        elif not is_own and id not in self.tally.empty[-1:]:
             self.tally.empty.append(id)  # its records have names of their own; it may have been one text before
+
+    def _new_id(self, id: str) -> str:
+        """An id that nothing else of the file has; a sender names files as he likes, also `a.txt (2)`."""
+        self.ids[id] += 1
+        if self.ids[id] == 1:
+            return id
+        while (own := f"{id} ({self.ids[id]})") in self.ids:
+            self.ids[id] += 1
+        self.ids[own] = 1
+        return own
 
     def _note_empty(self, part: Part, path: str, id: str, number: int) -> None:
         if part.reference is not None:
@@ -358,11 +372,6 @@ class FileReader:
                 self.rows.warn(f"skipped {path}, line {place}: invalid UTF-8 in {broken}")
                 return False
         return True
-
-
-def _numbered(id: str, time: int) -> str:
-    """The id of what has the same name as others before."""
-    return id if time == 1 else f"{id} ({time})"
 
 
 def _is_of_slack(day: Path) -> bool:

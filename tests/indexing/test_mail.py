@@ -66,6 +66,21 @@ def test_attached_files_are_documents_of_their_own(tmp_path, run):
     assert "indexed 12;" in said
 
 
+def test_names_that_a_sender_chose_cost_no_file(tmp_path, run):
+    box = b"From a@x Mon Jan  5 10:00:00 2015\nSubject: lynx\n\npards\n"
+    names = ["a.txt", "a.txt", "a.txt (2)", "a.txt", "a #1 #2 #3 #4 #5 #6.txt", "box.mbox#1", "box.mbox"]
+    files = [(name, box if name == "box.mbox" else b"tigers", PLAIN) for name in names]
+    folder = tmp_path / "f" / "#1#2#3" / "#4#5#6"
+    folder.mkdir(parents=True)
+    (folder / "a.eml").write_bytes(message("a@x.org", "b@x.org", "lions", files=files))
+    code, _, said = run("index", "a.db", "f")
+    assert code == 0 and "left out" not in said, said
+    inner = ["a.txt", "a.txt (2)", "a.txt (2) (2)", "a.txt (3)", *names[4:6], "box.mbox#1 (2)"]
+    with setsearch.open(tmp_path / "a.db") as index:
+        ids = [f"#1#2#3/#4#5#6/a.eml{name}" for name in ["", *(f"#{own}" for own in inner)]]
+        assert sorted(row["id"] for row in index.export()) == sorted(ids)
+
+
 def test_mail_within_mail_ends(tmp_path, run):
     data = b"Subject: innermost\n\nlions\n"
     for level in range(12):

@@ -34,6 +34,7 @@ class Attached(NamedTuple):
     data: bytes
     columns: Mapping[str, Any]
     key: str | None = None  # of the document
+    depth: int = 1  # how many files it is in, one in another
 
 
 class Unread(NamedTuple):
