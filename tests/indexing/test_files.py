@@ -708,6 +708,15 @@ def test_notes_without_a_field_are_told(tmp_path, run):
     assert code == 1 and err.startswith("Error: g.md: the column 'date' is 'soon'") and not (tmp_path / "b.db").exists()
 
 
+def test_escapes_of_no_letter_cost_no_note(run, tmp_path):
+    (tmp_path / "a.md").write_text('---\ntitle: "a \\uD800 b"\ntags: ["c\\x00d", "e\\uDfFFf"]\n---\nA lion. #cat\n')
+    code, _, err = run("index", "a.db", "a.md", "--tags", "tags")
+    assert code == 0 and "skipped" not in err, err
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert in_fields(index, "a.md") == ["tags:c d", "tags:cat", "tags:euDfFFf"]
+        assert index.items("documents").titles(["a.md"]) == {"a.md": "a uD800 b"}
+
+
 def test_other_endings_of_tables(tmp_path, run):
     (tmp_path / "a.ndjson").write_text('{"id": "x", "text": "lion"}\n{"id": "y", "text": "tiger"}\n')
     (tmp_path / "b.tab").write_text("id\ttext\nz\twolf\n")

@@ -24,7 +24,7 @@ _wordless = re.compile(rf"([\"']?)(?:{_DAY}|true|false|yes|no|null|~|{_UUID})\1"
 _title = re.compile(r"^title[ \t]*[:=](.*)", re.MULTILINE | re.IGNORECASE)
 _double_quoted = re.compile(r'"((?:\\.|[^"\\])*)"\s*(?:#.*)?$')
 _single_quoted = re.compile(r"'((?:''|[^'])*)'\s*(?:#.*)?$")
-_escaped = re.compile(r"\\(x[0-9a-fA-F]{2}|u(?!d[89a-f])[0-9a-fA-F]{4}|.)")
+_escaped = re.compile(r"\\(x[0-9a-fA-F]{2}|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|.)")
 _mark_of_lines = re.compile(r"(?:[|>][-+0-9]*)?\s*(?:#.*)?")
 _TRIPLE = ('"""', "'''")
 # A key, its value, and the lines below that belong to it.
@@ -140,6 +140,6 @@ def _unquoted(value: str) -> str:
 
 
 def _unescape(escape: re.Match[str]) -> str:
-    """The character that an escape of a double-quoted value stands for; ends of lines are spaces."""
+    """The character that an escape of a double-quoted value stands for; ends of lines and NUL are spaces."""
     own = escape[1]
-    return chr(int(own[1:], 16)) if len(own) > 1 else " " if own in "nrt" else own
+    return chr(int(own[1:], 16) or ord(" ")) if len(own) > 1 else " " if own in "nrt" else own
