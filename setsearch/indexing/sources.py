@@ -21,7 +21,7 @@ from setsearch.indexing.formats.front_matter import TAGS, Note
 from setsearch.indexing.formats.mail import COLUMNS as MAIL_COLUMNS
 from setsearch.indexing.formats.mail import PEOPLE
 from setsearch.indexing.references.identity import Copy, Group, group_copies
-from setsearch.indexing.references.items import COLUMNS
+from setsearch.indexing.references.items import COLUMNS as REFERENCE_COLUMNS
 from setsearch.indexing.references.reference import Reference
 from setsearch.indexing.references.tables import are_reference_columns, reference_of_row
 from setsearch.indexing.rows.archives import LINKS, OUTSIDE, is_archive, unpacked
@@ -123,7 +123,7 @@ class SourceReader:
         for item in self.items(paths):
             is_empty = False
             if isinstance(item, Group):
-                self.tally.columns.update(wanted)  # references have all that may be asked for
+                self.tally.columns.update(REFERENCE_COLUMNS)
             yield item
         lacking = [] if is_empty or self.columns.group_by else [own for own in wanted if own not in self.tally.columns]
         if lacking:
@@ -184,13 +184,12 @@ class SourceReader:
         self.tally.references.clear()
         fields = self._of_reference if self.columns.fields or self.columns.joined else None
         while groups:  # each can be freed when it is written
-            keep = self.columns.keep or tuple(name for name in self.kept if name in COLUMNS)
+            keep = self.columns.keep or tuple(name for name in self.kept if name in REFERENCE_COLUMNS)
             yield groups.pop()._replace(keep=keep, fields=fields, filed=self.tally.filed)
 
     def _of_reference(self, id: str, values: Mapping[str, Any]) -> dict[str, float | list[str]]:
-        """What a reference has in its fields, of its columns. Raises SourceError."""
-        require_columns(f"reference {id}", values, *self.columns.fields)
-        return self._fields(f"reference {id}", id, values)
+        """What a reference has in its fields; nothing in those of notes or mail beside it. Raises SourceError."""
+        return self._fields(f"reference {id}", id, OpenCells(values))
 
     def _mail_rows(self, path: str) -> Iterator[Row]:
         """The messages of a file or folder as rows, whose columns make a relation, or groups."""
@@ -277,7 +276,7 @@ class SourceReader:
         columns = self.columns
         plain = replace(columns, keep=(), tags=(), links=(), numbers=(), split=None)
         is_plain = self.rows.table is None and plain == Columns(errors=columns.errors)
-        return is_plain and not {*columns.keep, *columns.fields} - {*COLUMNS}
+        return is_plain and not {*columns.keep, *columns.fields} - {*REFERENCE_COLUMNS}
 
     def _unless_references(self, path: str, id: str, is_named: bool = True) -> Iterator[Row] | None:
         """The rows of a source; None if they are references, which are taken. Columns that were named are of rows."""

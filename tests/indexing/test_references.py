@@ -363,13 +363,26 @@ def test_columns_of_references_are_fields(run, tmp_path):
         assert reading.expand(["six"], 1, by="authors")[0].item == "10.1000/oats"
         assert reading.expand(["one"], 1, by="authors,year")[0].item == "two"
     for options, told in (
-        (("--tags", "name"), "reference one has no column 'name'; it has authors, year, journal"),
+        (("--tags", "name"), "no document has a column 'name' beside its text, but authors, doi, journal"),
+        (("--keep-columns", "name"), "no document has a column 'name' beside its text, but authors, doi"),
         (("--numbers", "journal"), "the column 'journal' is 'Nature', not a finite number"),
         (("--tags", "t.id=name"), "t is read with a table of the database that is indexed, not with reference one"),
     ):
         (tmp_path / "b.bib").write_text(RECORDS.replace("year={2001}", "journal={Nature}"))
         code, _, said = run("index", "b.db", "b.bib", *options)
         assert code in (1, 2) and told in said and said.count("\n") == 1
+
+
+def test_references_beside_notes_may_lack_their_columns(run, tmp_path):
+    pytest.importorskip("bibtexparser", reason="needs bibtexparser: pip install setsearch[references]")
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault/a.bib").write_text(RECORDS)
+    (tmp_path / "vault/a.md").write_text("---\ntags: [cats]\n---\nLions hunt.\n")
+    code, _, said = run("index", "a.db", "vault", "--tags", "tags", "--tags", "keywords")
+    assert code == 0, said
+    with setsearch.open(tmp_path / "a.db") as index:
+        documents = index.items("documents")
+        assert "tags:cats" in documents.features_of("a.md") and "keywords:cats" in documents.features_of("one")
 
 
 def test_columns_of_references_are_kept(run, tmp_path):
