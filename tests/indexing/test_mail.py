@@ -7,6 +7,8 @@ from email.message import EmailMessage
 import pytest
 
 import setsearch
+from setsearch.indexing.formats import mail
+from setsearch.indexing.formats.part import Attached, Part, Unread
 
 DOCX = "application", "vnd.openxmlformats-officedocument.wordprocessingml.document"
 
@@ -79,6 +81,17 @@ def test_names_that_a_sender_chose_cost_no_file(tmp_path, run):
     with setsearch.open(tmp_path / "a.db") as index:
         ids = [f"#1#2#3/#4#5#6/a.eml{name}" for name in ["", *(f"#{own}" for own in inner)]]
         assert sorted(row["id"] for row in index.export()) == sorted(ids)
+
+
+@pytest.mark.parametrize(("room", "names"), [(30, ["a", "b"]), (29, ["a"]), (9, []), (-9, [])])
+def test_a_large_mailbox_is_read_with_the_attached_files_that_fit(monkeypatch, room, names):
+    files = [(name, b"x" * size, PLAIN) for name, size in (("a", 10), ("b", 20))]
+    own = b"".join(b"From a Mon Jan  5 10:00:00 2015\n" + message("a@x", "b@x", "lions", files=[f]) for f in files)
+    monkeypatch.setattr(mail, "MOST_HELD", len(own) + room)
+    parts = [*mail.mailbox(own, bytes.decode)]
+    assert [part.key for part in parts if isinstance(part, Part)] == ["1", "2"]
+    assert [part.name for part in parts if isinstance(part, Attached)] == names
+    assert sum(part.number for part in parts if isinstance(part, Unread)) == 2 - len(names)
 
 
 def test_mail_within_mail_ends(tmp_path, run):

@@ -20,6 +20,7 @@ from setsearch.text.headline import shorten
 MOST_NESTED = 20  # messages in messages
 LONGEST_HEADER = 100_000  # characters of people, who are more than two thousand
 LONGEST_NAME = 100  # characters of an attached file
+MOST_HELD = 1500 << 20  # bytes of a mailbox and of files attached; the process that reads it (apart.py) may have more
 PEOPLE = "people"  # all of a message
 COLUMNS = ("from", "to", PEOPLE, "date")  # of each message
 _from_line = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
@@ -94,10 +95,16 @@ def emlx(data: bytes, decode: Decode) -> Parts:
 
 
 def mailbox(data: bytes, decode: Decode) -> Parts:
-    """The messages of an mbox file."""
+    """The messages of an mbox file; of a large one without some attached files, which may be too much together."""
+    room = MOST_HELD - len(data)
     for number, message in enumerate(_messages(data), 1):
         try:
             for part in _parts(_quoted_from.sub(rb"\1", message), decode):
+                size = len(part.data) if isinstance(part, Attached) else 0
+                if size > max(room, 0):
+                    yield Unread("file{s} attached in a large mailbox", 1)
+                    continue
+                room -= size
                 yield part if isinstance(part, Unread) else part._replace(key=str(number))
         except Skipped:  # the others are read
             pass
