@@ -112,6 +112,8 @@ def suggest_rows(db: str, source: str, rows: Iterable[Row]) -> str | None:
     if found is None:
         return None
     pairs = [*zip(found[::2], found[1::2], strict=True)]
+    if ("--text", "rowid") in pairs and "rowid" not in columns:
+        return None  # rows of a file have numbers, which are no text
     told = {name for option, name in pairs if option in FIELDS}
     columns.pop(key or "", None)
     kept = [name for name, cells in columns.items() if COMMA not in name and (name in told or _are_numbers(cells))]

@@ -351,5 +351,7 @@ def test_files_without_names_or_texts_are_one_line(tmp_path, run, failed):
     failed(run("index", "a.db", "songs.csv", "--suggest"), 1, "has its first line, Björk, Jóga, among its rows")
     (tmp_path / "empty.jsonl").write_text("")
     failed(run("index", "a.db", "empty.jsonl", "--suggest"), 1, "empty.jsonl has no column of texts")
+    (tmp_path / "numbers.csv").write_text("probe,mean\n" + "".join(f"{n},{n / 7}\n" for n in range(20)))
+    failed(run("index", "a.db", "numbers.csv", "--suggest"), 1, "numbers.csv has no column of texts")
     failed(run("index", "a.db", "none.csv", "--suggest"), 1, "none.csv does not exist")
     failed(run("index", "a.db", str(tmp_path), "--suggest"), 1, "is a folder, which needs no columns")
