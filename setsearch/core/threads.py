@@ -97,8 +97,7 @@ def workers(most: int = MOST) -> Iterator[Callable[[Callable[[], U]], Callable[[
         with suppress(Empty):
             while True:
                 waiting.get_nowait()
-        for _ in begun:
-            waiting.put(None)
+        waiting.put(None)
         for thread in begun:
             thread.join()
 
@@ -116,10 +115,11 @@ def _is_narrow() -> bool:
 
 
 def _work_off(waiting: "SimpleQueue[Callable[[], None] | None]") -> None:
-    """Do what waits, until it is None."""
+    """Do what waits, until it is None, which is for all: Ctrl-C may leave a thread that nobody has counted."""
     for work in iter(waiting.get, None):
         work()
         del work  # what it was given may be large
+    waiting.put(None)
 
 
 def _do(future: "Future[U]", work: Callable[[], U]) -> None:
@@ -142,9 +142,9 @@ def _begun(work: Callable[[], None]) -> list[threading.Thread]:
 @contextmanager
 def beside(work: Callable[[threading.Event], None]) -> Iterator[None]:
     """Let `work` run in a thread while a block runs, then set its event and wait. Nothing, where no thread starts."""
-    is_over = threading.Event()
-    begun = _begun(partial(work, is_over))
+    is_over, begun = threading.Event(), list[threading.Thread]()
     try:
+        begun += _begun(partial(work, is_over))  # which Ctrl-C may end
         yield
     finally:
         is_over.set()

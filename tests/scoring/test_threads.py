@@ -186,3 +186,43 @@ def threads_of_a_limited_process():
 def test_no_thread_starts_where_address_space_is_limited():
     pytest.importorskip("resource", reason="needs a system with limits of processes: POSIX")
     assert in_fresh_process(threads_of_a_limited_process) == (False, True)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_ctrl_c_while_a_thread_starts_leaves_none(monkeypatch, number):
+    monkeypatch.setenv("SETSEARCH_THREADS", "3")
+    start, starts = threading.Thread.start, []
+
+    def interrupted(self):
+        start(self)
+        starts.append(self)
+        if len(starts) == number:
+            raise KeyboardInterrupt
+
+    def ask():
+        with pytest.raises(KeyboardInterrupt):
+            next(side_by_side(abs, range(9)))
+
+    asking = threading.Thread(target=ask, daemon=True)
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    start(asking)
+    asking.join(patience(5))
+    for thread in starts:
+        thread.join(patience(5))
+    assert len(starts) == number
+    assert [thread for thread in (asking, *starts) if thread.is_alive()] == []
+
+
+def test_ctrl_c_while_a_thread_starts_ends_what_is_beside(monkeypatch):
+    start, ended = threading.Thread.start, []
+
+    def interrupted(self):
+        start(self)
+        ended.append(self)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt), beside(lambda is_over: is_over.wait()):
+        pass
+    ended[0].join(patience(5))
+    assert not ended[0].is_alive()
