@@ -7,7 +7,7 @@ on the disk stays in memory. What was read stays there, too, until somebody says
 import mmap
 import sys
 import tempfile
-import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 from weakref import WeakSet
@@ -16,13 +16,14 @@ import numpy as np
 
 from setsearch.arrays import Array
 from setsearch.core.threads import give_back
+from setsearch.lists import LOCK
 
 ALIGNED = 64  # bytes
 LEAST = 1 << 16  # bytes: fewer are not worth a file
 IN_MEMORY = sys.platform in ("emscripten", "wasi")  # there files are in memory, and what is mapped is a copy
 # Without it memory could not be let go.
 _DONTNEED = None if IN_MEMORY else getattr(mmap, "MADV_DONTNEED", None)
-_maps, _lock = WeakSet[mmap.mmap](), threading.Lock()
+_maps = WeakSet[mmap.mmap]()
 
 
 class Spill:
@@ -42,7 +43,7 @@ class Spill:
                 data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except OSError:
             return [*arrays]
-        with _lock:
+        with LOCK:
             _maps.add(data)
         return [np.ndarray(own.shape, own.dtype, data, start) for own, start in zip(arrays, starts, strict=True)]
 
@@ -50,9 +51,10 @@ class Spill:
 def let_go() -> None:
     """Give back the memory of arrays that are gone, and of what was read of those that are in files."""
     give_back()
-    with _lock:
+    with LOCK:
         for data in _maps:
-            data.madvise(mmap.MADV_DONTNEED)
+            with suppress(OSError):  # where a process has locked its memory
+                data.madvise(mmap.MADV_DONTNEED)
 
 
 def _append(file: BinaryIO, array: Array) -> int:

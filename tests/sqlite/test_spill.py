@@ -1,5 +1,6 @@
 """Arrays that wait in files without a name."""
 
+import ctypes
 import gc
 import os
 import signal
@@ -7,6 +8,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from processes import in_fresh_process
 
 import setsearch
 from setsearch.memory import word_contexts
@@ -57,6 +61,43 @@ def test_what_was_read_is_let_go(tmp_path):
     let_go()
     assert before - resident() > own.nbytes / 2
     assert own.sum() == 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems let locked memory go, or have no mlock")
+def test_locked_memory_stays(tmp_path):
+    (own,) = Spill(tmp_path).put(np.arange(1 << 13))
+    if ctypes.CDLL(None).mlock(ctypes.c_void_p(own.ctypes.data), ctypes.c_size_t(1)):
+        pytest.skip("this process may lock no memory")
+    let_go()
+    assert own[-1] == len(own) - 1
+
+
+def forked_while_memory_is_let_go():
+    """How a child ends that lets memory go, forked while a thread of its parent did."""
+    inside = threading.Event()
+
+    class Slow:
+        def __iter__(self):
+            inside.set()
+            time.sleep(0.1)
+            return iter(())
+
+    spill._maps = Slow()
+    thread = threading.Thread(target=let_go)
+    thread.start()
+    inside.wait()
+    spill._maps, child = (), os.fork()
+    if not child:
+        signal.alarm(5)
+        let_go()
+        os._exit(0)
+    thread.join()
+    return os.waitpid(child, 0)[1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_waits_for_whoever_lets_memory_go():
+    assert in_fresh_process(forked_while_memory_is_let_go) == 0
 
 
 def test_what_a_full_disk_does_not_take_stays_in_memory(tmp_path, monkeypatch):
