@@ -85,7 +85,10 @@ def _row(graph: "Graph", own: Any, collections: set[Any], index: Index, items: s
     """A collection as a row of a set; of several names of a member, one that the index has."""
     from rdflib import SKOS
 
-    ordered = [one for first in graph.objects(own, SKOS.memberList) for one in graph.items(first)]
+    try:
+        ordered = [one for first in graph.objects(own, SKOS.memberList) for one in graph.items(first)]
+    except ValueError:
+        raise SourceError(f"the list of {own!s:.60} has no end, but leads back into itself; correct it") from None
     members = sorted({*graph.objects(own, SKOS.member), *ordered} - collections, key=str)
     if items is None:
         items = next((unquote(found[1]) for found in map(_own_item, map(str, members)) if found), None)

@@ -100,3 +100,7 @@ def test_collections_of_others_are_sets(tmp_path, run, failed):
         (tmp_path / "c.ttl").write_text(text)
         failed(run("set", "import", "a.db", "c.ttl"), 1, "c.ttl", told)
     failed(run("set", "import", "a.db", "none.ttl"), 1, "none.ttl does not exist")
+    rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    ring = f"_:a <{rdf}first> <x:lion> ; <{rdf}rest> _:a . <x:ring> a skos:OrderedCollection ; skos:memberList _:a ."
+    (tmp_path / "d.ttl").write_text(f"@prefix skos: <http://www.w3.org/2004/02/skos/core#> . {ring}")
+    failed(run("set", "import", "a.db", "d.ttl"), 1, "the list of x:ring has no end")
