@@ -172,6 +172,26 @@ def test_a_broken_message_costs_no_other_one(tmp_path, run, failed):
     failed(run("index", "b.db", "b.eml"), 1, "b.eml", "its headers are broken (embedded null character)")
 
 
+def test_comments_in_comments_cost_no_message(tmp_path, run):
+    deep = b"(" * 5_000
+    begin, own = (
+        b"From ann Mon Jan  5 10:00:00 2015\n",
+        message("a@x.org", "b@x.org", "lions", files=[("a", b"cats", PLAIN)]),
+    )
+    broken = [
+        own.replace(b"To: b@x.org", b"To: " + deep),
+        own.replace(b"attachment;", b"attachment; " + deep),
+        b"Subject: bears\n" + b"Content-Type: message/rfc822\n\n" * 3_000,
+    ]
+    (tmp_path / "a.eml").write_bytes(broken[0])
+    (tmp_path / "box").write_bytes(b"\n".join(begin + data for data in (own, *broken, own)))
+    code, _, said = run("index", "a.db", "box", "a.eml", "--keep-columns", "to")
+    assert code == 0 and "not read: 1 broken message, 1 part of mail\n" in said, said
+    with setsearch.open(tmp_path / "a.db") as index:
+        ids = ["a.eml", "a.eml#a", "box#1", "box#1#a", "box#2", "box#2#a", "box#3", "box#5", "box#5#a"]
+        assert sorted(row["id"] for row in index.export()) == ids
+
+
 def test_a_folder_is_no_file_of_sets(letters, run, failed):
     assert run("index", "a.db", "letters")[0] == 0
     failed(run("set", "import", "a.db", "letters"), 1, "letters")

@@ -31,6 +31,7 @@ _NO_FILES = ("calendar", "ics", "vcard", "x-vcard", "directory", "css", "javascr
 _NO_TEXTS = (*_NO_FILES, "rtf", "richtext")
 _SIGNATURE = re.compile(r"(x-)?(pgp|pkcs7)-").match
 _BROKEN = (ValueError, LookupError, AttributeError, TypeError)  # the library's own, on bad input
+_TOO_DEEP = (*_BROKEN, RecursionError)  # and on comments in comments
 _quotes = re.compile(r">*")
 _quoted_from = re.compile(rb"^>(>*From )", re.MULTILINE)
 
@@ -59,7 +60,7 @@ def _columns(message: Message, decode: Decode) -> dict[str, Any]:
     sender, *others = (_people(_header(message, name, decode)) for name in ("from", "to", "cc", "bcc"))
     receivers = list(dict.fromkeys(person for own in others for person in own))
     day = None
-    with suppress(*_BROKEN, OverflowError):
+    with suppress(*_TOO_DEEP, OverflowError):
         day = parsedate_to_datetime(_header(message, "date", decode)).date().isoformat()
     people = list(dict.fromkeys([*sender, *receivers]))
     return dict(zip(COLUMNS, (sender[0] if sender else None, receivers, people, day), strict=True))
@@ -67,7 +68,7 @@ def _columns(message: Message, decode: Decode) -> dict[str, Any]:
 
 def _people(header: str) -> list[str]:
     pairs = list[tuple[str, str]]()
-    with suppress(*_BROKEN):
+    with suppress(*_TOO_DEEP):
         pairs = getaddresses([header[:LONGEST_HEADER]])
     people = [address.lower() if "@" in address else name or address for name, address in pairs]
     plain = ["".join(letter if letter.isprintable() else " " for letter in own) for own in people]
@@ -77,7 +78,7 @@ def _people(header: str) -> list[str]:
 def _attached(part: Message, columns: dict[str, Any]) -> Attached | None:
     """A part with the name of a file; None for a picture, an appointment, a signature and what has no name."""
     kind, subtype, name = part.get_content_maintype(), part.get_content_subtype(), None
-    with suppress(*_BROKEN):
+    with suppress(*_TOO_DEEP):
         name = part.get_filename()
     is_file = kind in ("text", "application") and subtype not in _NO_FILES and _SIGNATURE(subtype) is None
     data = part.get_payload(decode=True)
@@ -108,7 +109,7 @@ def mailbox(data: bytes, decode: Decode) -> Parts:
                 yield part if isinstance(part, Unread) else part._replace(key=str(number))
         except Skipped:  # the others are read
             pass
-        except _BROKEN:
+        except _TOO_DEEP:
             yield Unread("broken message{s}", 1)
 
 
