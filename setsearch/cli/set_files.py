@@ -18,7 +18,7 @@ from setsearch.storage.synced_source import Columns
 
 COLUMNS = {*OF_SET, *OF_MEMBER}
 GENE_SETS = ".gmt"  # a line a set: its name, what it is, which is left out, and its genes
-GENE_SET = Header(("name", ""), "accepted", frozenset({""}))
+GENE_SET = Header(("name", ""), "accepted", frozenset({""}), has_quotes=False)
 
 
 def read_seed_sets(source: str) -> Iterator[tuple[str, list[str] | SourceError]]:

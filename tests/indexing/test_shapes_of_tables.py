@@ -166,6 +166,8 @@ def test_sets_of_genes(run, tmp_path):
     with setsearch.open(tmp_path / "a.db") as index:
         sets = {own["name"]: {*own["accepted"]} for own in index.export_sets()}
     assert sets == {"repair": {"ATM", "TP53"}, "cycle": {"ATM"}}
+    (tmp_path / "b.gmt").write_text('open\t"3\' end\tTP53\tATM\nquoted\t"DNA" repair\tATM\n')  # quotes are letters
+    assert run("set", "import", "a.db", "b.gmt", "--items", "gene") == (0, "", "saved 2 sets: 3 accepted, 0 rejected\n")
 
 
 def test_names_of_rows_have_no_name_in_r_and_pandas(run, failed, tmp_path):

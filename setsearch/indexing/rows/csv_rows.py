@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from setsearch.errors import SourceError, UsageError, number_of
 from setsearch.indexing.rows.cells import Cells, Row
@@ -30,6 +30,7 @@ class Header(NamedTuple):
     names: tuple[str, ...]
     rest: str | None = None
     repeated: frozenset[str] = frozenset()  # names of several columns, or none, which are left out
+    has_quotes: bool = True  # around cells; else quotes are letters
 
     def cells(self, row: list[str]) -> Cells | None:
         """The cells of a row by column; None if it has too few or too many. Columns without a name may be missing."""
@@ -92,7 +93,8 @@ def csv_rows(
     delimiter = delimiter or delimiter_of(first, usual)
     others = first.split(delimiter)[1:]
     is_spaced = others != [] and all(name.startswith(" ") for name in others)  # id, "a text"
-    rows = csv.reader(source, delimiter=delimiter, strict=True, skipinitialspace=is_spaced)
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if header is None or header.has_quotes else csv.QUOTE_NONE
+    rows = csv.reader(source, delimiter=delimiter, strict=True, skipinitialspace=is_spaced, quoting=quoting)
     yield from with_marks(_below_header(rows, source, name, header), delimiter, skip)
 
 
