@@ -210,7 +210,7 @@ def renewed_ends(relation: Relation, field: FeatureField) -> tuple[float, ...] |
 
 def _possible(numbers: Floats, field: FeatureField) -> Floats:
     least, most = (FIRST_DAY, LAST_DAY) if field.has_dates else (-np.inf, np.inf)
-    if not (np.isfinite(numbers) & (numbers >= least) & (numbers < most)).all():
+    if not (np.isfinite(numbers) & (numbers >= least) & (numbers <= most)).all():
         raise CorruptIndex(f"the numbers of {field.name} are damaged; index the collection again")
     return numbers
 

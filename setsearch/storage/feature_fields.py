@@ -22,7 +22,8 @@ AFTER_MARK = chr(ord(MARK) + 1)
 RESERVED = ":,=\0"  # in names
 MOST_FIELDS, LONGEST_NAME = 50, 100  # of a relation; characters of one
 EPOCH, DAY = datetime.datetime(1970, 1, 1), datetime.timedelta(days=1)
-FIRST_DAY, LAST_DAY = (datetime.datetime.min - EPOCH) / DAY, (datetime.datetime.max - EPOCH) / DAY
+FIRST_DAY = (datetime.datetime.min - EPOCH) / DAY
+LAST_DAY = math.nextafter((datetime.datetime.max - EPOCH) / DAY, 0.0)  # rounded up it were no date
 LARGEST_WEIGHT = 1000.0  # of a field
 LEEWAY = 100  # an end may be a round number that so small a part of the numbers lies away
 PARTS = 20  # of the numbers; a range has two of them
@@ -43,8 +44,10 @@ def as_days(value: Any) -> Days | None:
     if not isinstance(value, datetime.datetime):
         value = datetime.datetime.combine(value, datetime.time())
     if value.tzinfo is not None:
-        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
-    return Days((value - EPOCH) / DAY)
+        with suppress(OverflowError):  # on the first day and the last one, with which programs say "never"
+            value = value.astimezone(datetime.UTC)
+        value = value.replace(tzinfo=None)
+    return Days(min((value - EPOCH) / DAY, LAST_DAY))
 
 
 class FeatureField(NamedTuple):

@@ -401,6 +401,23 @@ def test_a_date_is_a_number_of_days(date, days):
     assert as_days(date) == days
 
 
+@pytest.mark.parametrize(
+    ("date", "day"),
+    [
+        ("9999-12-31T23:59:59.9999999", "9999-12-31"),
+        ("9999-12-31T23:59:59-05:00", "9999-12-31"),
+        ("0001-01-01T00:00:00+05:00", "0001-01-01"),
+    ],
+)
+def test_dates_that_say_never_are_dates(run, tmp_path, date, day):
+    rows = [{"id": own, "text": "a lion", "day": own} for own in (date, "2020-01-02")]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert run("index", "a.db", "a.jsonl", "--numbers", "day")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        index.check()
+        assert {row["id"]: row["day"][:10] for row in index.export()} == {date: day, "2020-01-02": "2020-01-02"}
+
+
 def test_dates_of_a_column_are_near(tmp_path, run):
     rows = [f"a{n},w{n},{2000 + n // 3}-0{n % 3 + 1}-15" for n in range(30)]
     (tmp_path / "a.csv").write_text("\n".join(["id,text,day", *rows]))
