@@ -432,13 +432,23 @@ class SourceReader:
 
     def _of_file(self, document: FileItem) -> SourceItem:
         id, text, title, found = document
-        columns, values = self.columns, OpenCells(found.columns() if isinstance(found, Note) else found or {})
-        if isinstance(found, Note) and (inline := found.tags()):
-            values[TAGS] = list(dict.fromkeys([*cell_names(id, TAGS, values[TAGS], columns.split), *inline]))
+        columns, values = self.columns, self._of_note(found) if isinstance(found, Note) else OpenCells(found or {})
         self.tally.columns.update(values)
         kept = {name: values[name] for name in columns.keep or [name for name in self.kept if name in values]}
         fields = self._fields(id, id, values) if columns.fields or columns.joined else {}
         return (id, text, title, kept or None, fields) if kept or fields else (id, text, title)
+
+    def _of_note(self, note: Note) -> OpenCells:
+        """The columns of a note, with #tags; a text that begins as a list, such as `(draft) lions`, may be a name."""
+        values = OpenCells(note.columns())
+        for column in {TAGS, *(column for _, column in self.columns.named)}:
+            try:
+                names = cell_names("", column, values[column], self.columns.split)
+            except SourceError:
+                names = values[column] = [values[column]]
+            if column == TAGS and (inline := note.tags()):
+                values[TAGS] = list(dict.fromkeys([*names, *inline]))
+        return values
 
     def _fields(self, position: str, id: str, values: Mapping[str, Any]) -> dict[str, float | list[str]]:
         """What a document has in its fields beside the text; nothing where its cell is empty. Raises SourceError."""

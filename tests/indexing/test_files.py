@@ -708,6 +708,17 @@ def test_notes_without_a_field_are_told(tmp_path, run):
     assert code == 1 and err.startswith("Error: g.md: the column 'date' is 'soon'") and not (tmp_path / "b.db").exists()
 
 
+def test_names_that_begin_as_lists_cost_no_note(run, tmp_path):
+    names = {"a.md": "(draft) x", "b.md": "{x", "c.md": "["}
+    write_notes(tmp_path / "notes", {id: f"---\ntags: '{name}'\nby: 'A'\n---\n#cat\n" for id, name in names.items()})
+    for options in (("--tags", "tags"), ("--keep-columns", "by")):
+        code, _, err = run("index", "a.db", "notes", "--replace", *options)
+        assert code == 0 and "skipped" not in err, err
+        with setsearch.open(tmp_path / "a.db") as index:
+            tags = {row["id"]: {*row.get("tags", ())} for row in index.export()}
+        assert tags == {id: {name, "cat"} if "tags" in options else set() for id, name in names.items()}
+
+
 def test_escapes_of_no_letter_cost_no_note(run, tmp_path):
     (tmp_path / "a.md").write_text('---\ntitle: "a \\uD800 b"\ntags: ["c\\x00d", "e\\uDfFFf"]\n---\nA lion. #cat\n')
     code, _, err = run("index", "a.db", "a.md", "--tags", "tags")
