@@ -44,6 +44,7 @@ from setsearch.text.shown_forms import changed_forms, numbers_of, stem_numbers
 from setsearch.text.token_stream import Tokens, arrange, tokenize, used_names, without_others
 
 TITLES_OF_WRITE = 5000  # in one statement
+STORED = 48  # times as many bytes as tokens have may be stored: 12 to 28 of large collections, 46 of a small one
 
 Tell = Callable[[float], None]  # which share of the work is done
 READ, ARRANGED, COUNTED, COMPARED = 0.1, 0.2, 0.5, 0.95  # shares of the time, of 126,000 short texts
@@ -137,12 +138,13 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
         before = texts.parts[0] if len(texts.stems) else None
         forms, stems = changed_forms(before, texts.parts[-1], tokens, stems, analyzer.stem), stems[used]
     tokens = without_others(tokens, used)
-    tokens = replace(tokens, tokens=texts.spill.put(tokens.tokens)[0])
+    spill = texts.spill.leaving(STORED * tokens.tokens.nbytes)
+    tokens = replace(tokens, tokens=spill.put(tokens.tokens)[0])
     texts.parts.clear()
     stored = token_arrays(tokens) | {STEMS: stems}
     contexts = no_contexts(Generation(IN_MEMORY, relation.state))
     if texts.has_contexts:
-        settings = relation.items.next_id, analyzer, relation.has_phrases, texts.spill
+        settings = relation.items.next_id, analyzer, relation.has_phrases, spill
         source = TokenizedTexts(tokens, texts.documents, *settings)
         del tokens
         contexts = derived_contexts(contexts.generation, source, step(ARRANGED, COUNTED))

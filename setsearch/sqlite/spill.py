@@ -1,10 +1,12 @@
 """Arrays that wait in files without a name beside a database: they take memory only while somebody reads them.
 
 The system deletes such a file when nobody has it open, so a process that dies leaves nothing behind. What finds no room
-on the disk stays in memory. What was read stays there, too, until somebody says that it may go (`let_go`).
+on the disk, or would leave too little of it, stays in memory. What was read stays there, too, until somebody says that
+it may go (`let_go`).
 """
 
 import mmap
+import shutil
 import sys
 import tempfile
 from contextlib import suppress
@@ -27,16 +29,23 @@ _maps = WeakSet[mmap.mmap]()
 
 
 class Spill:
-    """Puts arrays into files in a folder; without one they stay where they are."""
+    """Puts arrays into files in a folder, which leave `spare` bytes free; without a folder they stay where they are."""
 
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder if _DONTNEED is not None else None
+    def __init__(self, folder: Path | None, spare: int = 0) -> None:
+        self._folder, self._spare = folder if _DONTNEED is not None else None, spare
+
+    def leaving(self, spare: int) -> "Spill":
+        """The same with other bytes that stay free."""
+        return Spill(self._folder, spare)
 
     def put(self, *arrays: Array) -> list[Array]:
         """The same arrays, from one file, which nobody may write."""
-        if self._folder is None or sum(own.nbytes for own in arrays) < LEAST:
+        size = sum(own.nbytes for own in arrays)
+        if self._folder is None or size < LEAST:
             return [*arrays]
         try:
+            if shutil.disk_usage(self._folder).free < size + self._spare:
+                return [*arrays]
             with tempfile.TemporaryFile(dir=self._folder) as file:
                 starts = [_append(file, own) for own in arrays]
                 file.flush()

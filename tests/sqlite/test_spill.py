@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -109,6 +110,12 @@ def test_what_a_full_disk_does_not_take_stays_in_memory(tmp_path, monkeypatch):
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.parametrize(("free", "stays"), [(99, False), (98, True)])
+def test_some_room_is_left(tmp_path, monkeypatch, free, stays):
+    monkeypatch.setattr(spill.shutil, "disk_usage", lambda _: SimpleNamespace(free=LARGE.nbytes + free))
+    assert (Spill(tmp_path).leaving(99).put(LARGE)[0] is LARGE) == stays
+
+
 def test_a_process_that_is_killed_leaves_nothing(tmp_path):
     code = (
         "import os, signal, sys, numpy as np; from pathlib import Path; from setsearch.sqlite.spill import Spill\n"
@@ -144,6 +151,12 @@ def derived(path, monkeypatch, can_spill):
 def flat(content):
     for prefix, own in (("items", content.by_item), ("features", content.by_feature)):
         yield from ((name, getattr(array, "array", array)) for name, array in lists_to_arrays(prefix, own, False))
+
+
+def test_deriving_leaves_room_for_what_it_stores(tmp_path, monkeypatch):
+    monkeypatch.setattr(spill.shutil, "disk_usage", lambda _: SimpleNamespace(free=8 << 20))
+    *_, spilled = derived(tmp_path / "a.db", monkeypatch, True)
+    assert not spilled
 
 
 def test_contexts_are_the_same_with_files_and_without(tmp_path, monkeypatch):
