@@ -48,7 +48,7 @@ class Spill:
                 return [*arrays]
             with tempfile.TemporaryFile(dir=self._folder) as file:
                 starts = [_append(file, own) for own in arrays]
-                file.flush()
+                file.truncate()  # here: the last one may be empty
                 data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except OSError:
             return [*arrays]

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from processes import in_fresh_process
@@ -38,6 +38,7 @@ def resident():
 
 @examples(50)
 @given(st.lists(arrays.arrays(st.sampled_from(["<i8", "<i4", "<u2", "u1", "<f4"]), st.integers(0, 40)), max_size=5))
+@example([np.zeros(1), np.zeros(0)])
 def test_arrays_are_what_was_put(given_arrays):
     with tempfile.TemporaryDirectory() as folder:
         found = Spill(Path(folder)).put(LARGE, *given_arrays)

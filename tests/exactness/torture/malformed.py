@@ -181,7 +181,7 @@ def _relations() -> Iterator[Case]:
         ("count empty", b"film,user,n\na,u,\n", None),
         ("count underscore", b"film,user,n\na,u,1_0\n", None),
         ("no film", b"movie,user,n\na,u,1\n", None),
-        ("empty user", b"film,user,n\na,,1\n", None),
+        ("empty user", b"film,user,n\na,,1\n", 1),  # a film that nobody has
         ("markup", f"film,user,n\n{MARKUP.replace(',', '')},u,1\n".replace('"', "").encode(), 1),
     ]:
         yield Case(f"relation {name}", "x.csv", data, options, items)
