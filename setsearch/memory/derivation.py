@@ -24,7 +24,7 @@ from setsearch.memory.word_contexts import (
     IN_MEMORY,
     STEMS,
     WORDS,
-    Document,
+    Documents,
     TokenizedTexts,
     WordContexts,
     derived_contexts,
@@ -54,7 +54,7 @@ class _Texts(NamedTuple):
     """What contexts are derived from, as one transaction sees it; emptied when it was used, to free memory."""
 
     relation: Relation
-    documents: list[Document]  # those with a text, by name
+    documents: Documents  # those with a text, by name
     parts: list[Tokens]  # tokens of documents; the last part that has a document counts
     stems: Ints  # the numbers of the stems of the words of the first part, as far as they are known
     has_contexts: bool
@@ -103,7 +103,7 @@ def _read(relation: Relation, analyzer: Analyzer, spill: Spill) -> _Texts:
     named = relation.cursor.execute(
         "select id, name, title from setsearch_name where kind = ? order by name", (relation.items.id,)
     )
-    documents = [row for row in named if has_text[row[0]]]
+    documents = Documents((row for row in named if has_text[row[0]]), spill)
     known, changed, neighbors, stems = tokenize((), analyzer.words), None, None, np.zeros(0, np.int64)
     generation = find_generation(relation)
     if generation is not None:
@@ -131,7 +131,7 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
         return lambda share: at(first + share * (last - first))
 
     at(READ)
-    tokens = arrange(np.array([id for id, _, _ in texts.documents], np.int64), texts.parts)
+    tokens = arrange(texts.documents.ids, texts.parts)
     used, stems, forms = used_names(tokens), np.zeros(0, np.int64), dict[str, str]()
     if analyzer.language is not None:
         stems = stem_numbers(tokens.names, analyzer.stem, texts.stems)

@@ -5,15 +5,17 @@ derived and takes the place of this one, so nothing here is ever brought up to d
 its texts. The lists follow from these in some seconds: they stand in a file of arrays, or in memory.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import chain
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Array, Entries, Ints
+from setsearch.arrays import Array, Entries, Ints, offsets
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists, transposed
 from setsearch.memory import layout
@@ -59,6 +61,7 @@ STEMS = "token stems"
 DOCUMENTS = "documents"  # also of a field
 WORDS, USES_NAMES = "words", ("uses", "occurrences", "least uses")
 IN_MEMORY = 0  # the id of a generation that no file holds
+DOCUMENTS_OF_STEP = 1 << 12  # that are packed, and unpacked, together
 ITEMS, FEATURES = "items", "features"  # the directions of a field's lists
 
 Arrays = dict[str, Array]  # by name; texts are their bytes
@@ -109,15 +112,34 @@ class WordContexts:
         return word_vectors(self.arrays[LATENT_NAME])
 
 
+class Documents:
+    """Documents in some order, as the JSON of all, since rows take more than four times the memory.
+
+    They are unpacked in steps, as lists. `array` is what `json_array` makes of all; it waits in a spill.
+    """
+
+    def __init__(self, rows: Iterable[Document], spill: Spill) -> None:
+        others, ids, parts = iter(rows), array("q"), list[bytes]()
+        while step := [*islice(others, DOCUMENTS_OF_STEP)]:
+            ids.extend(id for id, _, _ in step)
+            parts.append(json.dumps(step, ensure_ascii=False).encode()[1:-1])
+        self.ids: Ints = np.array(ids, np.int64)
+        self._starts = offsets(np.array([len(part) + len(", ") for part in parts], np.int64)) + 1
+        (self.array,) = spill.put(np.frombuffer(b"[%b]" % b", ".join(parts), np.uint8))
+
+    def __iter__(self) -> Iterator[Document]:
+        for start, next_start in pairwise(self._starts.tolist()):
+            yield from json.loads(b"[%b]" % self.array[start : next_start - len(", ")].tobytes())
+
+
 class TokenizedTexts(NamedTuple):
     """What contexts follow from: the tokens of documents in the order of their names, and these documents.
 
-    `n_ids` is above the id of any document of the collection. `documents` is emptied when it was used, to free memory.
-    What is derived waits in `spill`.
+    `n_ids` is above the id of any document of the collection. What is derived waits in `spill`.
     """
 
     tokens: Tokens
-    documents: list[Document]
+    documents: Documents
     n_ids: int
     analyzer: Analyzer
     has_phrases: bool
@@ -142,7 +164,9 @@ def read_contexts(
         check_nearest(len(words), *(layout.take_array(mapped, name, "<i8") for name in NEAREST_NAMES))
         layout.take_array(mapped, LATENT_NAME, "<i8", len(words) * BYTES // 8)
         return _made(generation, words, lists, mapped.arrays, mapped)
-    texts = TokenizedTexts(*_read_texts(generation), sizes["documents"], analyzer, relation.has_phrases, Spill(None))
+    tokens, rows = _read_texts(generation)
+    settings = sizes["documents"], analyzer, relation.has_phrases, Spill(None)
+    texts = TokenizedTexts(tokens, Documents(rows, Spill(None)), *settings)
     if not texts.tokens.documents.max(initial=-1) < texts.n_ids <= max(relation.items.next_id, IDS_OF_ANY_FILE):
         raise LostArrays("the stored tokens")
     contexts = derived_contexts(generation, texts)
@@ -189,16 +213,16 @@ def derived_contexts(
     items = choose_items(stream.names, counts, len(stream.tokens), texts.analyzer)
     lists, n_words = dict[str, tuple[Lists, Lists]](), len(items.names)
     titles = words_of_titles(texts.analyzer.words, (own[1:] for own in texts.documents))
-    pairs = ContextPairs(stream, items, [name for _, name, _ in texts.documents], titles)
+    pairs = ContextPairs(stream, items, (name for _, name, _ in texts.documents), titles)
     put = texts.spill.put
-    arrays = {WORDS: json_array(stream.names), DOCUMENTS: put(json_array(texts.documents))[0]}
-    texts.documents.clear()
+    arrays = {WORDS: json_array(stream.names), DOCUMENTS: texts.documents.array}
+    let_go()
     for number, (name, field) in enumerate(context_fields(pairs, put)):
         tell(number / len(FIELDS))
-        let_go()
         lists[f"{CONTEXTS_OF}{name}"] = _both_ways(field.cells, (len(field.keys), n_words), put)
         arrays[f"{name} keys"] = put(field.keys)[0]
         del field  # not two at once
+        let_go()
     lists[DOCUMENTS] = _both_ways(document_field(stream, items.of), (texts.n_ids, n_words), put)
     uses = pairs.uses, items.occurrences, np.array([least_count(len(stream.tokens))])
     arrays |= zip(USES_NAMES, uses, strict=True)
@@ -242,7 +266,10 @@ def _keys(field: str) -> str | None:
 
 def _both_ways(cells: Entries, sizes: tuple[int, int], put: Callable[..., list[Array]]) -> tuple[Lists, Lists]:
     """The lists of a field by word, and by feature, of sorted (feature, word, count), where `put` puts them."""
-    by_word = Lists.put(transposed(cells), sizes[::-1], put)
+    turned = transposed(cells)
+    let_go()  # of `cells`, which the next step does not read
+    by_word = Lists.put(turned, sizes[::-1], put)
+    del turned
     let_go()
     return by_word, Lists.put(cells, sizes, put)
 

@@ -140,7 +140,7 @@ class ContextPairs:
     `titles` are as `words_of_titles` writes them. `uses` `(n_items,)`: how many uses of an item tell its neighbors.
     """
 
-    def __init__(self, stream: TokenStream, items: Items, documents: Sequence[str], titles: Iterable[str]) -> None:
+    def __init__(self, stream: TokenStream, items: Items, documents: Iterable[str], titles: Iterable[str]) -> None:
         self._stream, self._item_of = stream, items.of.astype(np.int32)
         numbers = dict(zip(stream.names, range(len(stream.names)), strict=True))
         self._owners = self._item_of[np.fromiter((numbers.get(title, RARE) for title in titles), np.int64)]
@@ -168,12 +168,12 @@ class ContextPairs:
         return _neighbors(self._stream.tokens, (self._begins, self._items), pattern, words)
 
 
-def _hashes(stream: TokenStream, documents: Sequence[str], places: Ints) -> Ints:
+def _hashes(stream: TokenStream, documents: Iterable[str], places: Ints) -> Ints:
     """Numbers below 2^32 that look random, by the document of a place and how far behind its beginning that is.
 
     So a sample depends on the content only, whoever wrote it in which order, and wherever it is derived.
     """
-    codes = np.array([zlib.crc32(name.encode()) for name in documents], np.uint64)
+    codes = np.fromiter((zlib.crc32(name.encode()) for name in documents), np.uint64)
     owners = np.searchsorted(stream.starts, places, side="right") - 1
     numbers = codes[owners] << np.uint64(32) | (places - stream.starts[owners]).astype(np.uint64)
     return (numbers * HASH >> np.uint64(32)).astype(np.int64)

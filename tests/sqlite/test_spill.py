@@ -21,6 +21,7 @@ from hypothesis.extra import numpy as arrays
 from processes import in_fresh_process
 
 import setsearch
+from setsearch.arrays import Entries
 from setsearch.memory import word_contexts
 from setsearch.memory.layout import lists_to_arrays
 from setsearch.sqlite import spill
@@ -167,6 +168,16 @@ def test_contexts_are_the_same_with_files_and_without(tmp_path, monkeypatch):
     assert with_files == without
     gc.collect()
     assert not [*tmp_path.glob("tmp*")]
+
+
+def test_entries_are_let_go_before_each_direction_of_lists_is_put(monkeypatch):
+    steps, turn = [], word_contexts.transposed
+    monkeypatch.setattr(word_contexts, "let_go", lambda: steps.append("let go"))
+    monkeypatch.setattr(word_contexts, "transposed", lambda cells: steps.append("turn") or turn(cells))
+    cells = Entries(*np.array([[0, 0, 1], [0, 1, 1], [2, 1, 1]]))
+    both = word_contexts._both_ways(cells, (2, 2), lambda *given: steps.append("put") or [*given])
+    assert steps == ["turn", "let go", "put", "let go", "put"]
+    assert [own.lengths.tolist() for own in both] == [[1, 2], [2, 1]]
 
 
 @pytest.mark.parametrize("place", ["memory", "unwanted"])
