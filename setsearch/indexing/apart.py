@@ -4,6 +4,8 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any, NamedTuple
@@ -17,6 +19,7 @@ from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.rows.workbooks import Sheet, read_workbook
 
 SECONDS, MEGABYTES = 60.0, 2048  # that a file may take
+BATCH, LEAST = 1 << 20, 256  # bytes of parts that are handed over at once; what a part without a text counts
 
 
 class Job(NamedTuple):
@@ -31,12 +34,13 @@ class Job(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What was read before the error, if there was one; warnings, and files that were not UTF-8, by encoding."""
+    """Some of what was read; its warnings, and encodings other than UTF-8. The last one has the error, if one came."""
 
     parts: list[Any]
-    error: Exception | None
     warnings: list[str]
-    decided: dict[str, list[str]]
+    decided: list[str]
+    is_last: bool
+    error: Exception | None = None
 
 
 @dataclass
@@ -46,28 +50,53 @@ class Reader:
     seconds: float = SECONDS
     megabytes: int = MEGABYTES
     _process: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
+    _is_busy: bool = field(default=False, repr=False)
+    _inner: "Reader | None" = field(default=None, repr=False)
 
-    def read(self, job: Job) -> Outcome:
-        """What is in a file; raises TooMuch."""
-        if self._process is None:
-            self._process = self._start()
-            finalize(self, _end, self._process)  # keeps the process until this one is gone
+    def read(self, job: Job) -> Iterator[Outcome]:
+        """What is in a file, little by little; raises TooMuch. Meanwhile another process reads what is attached."""
+        free = self
+        while free._is_busy:
+            free._inner = free._inner or Reader(self.seconds, self.megabytes)
+            free = free._inner
+        return free._read(job)
+
+    def _read(self, job: Job) -> Iterator[Outcome]:
+        name = job.name
+        self._is_busy, is_whole = True, False
+        try:
+            if self._process is None:
+                self._process = self._start()
+                finalize(self, _end, self._process)  # keeps the process until this one is gone
+            outcome, left = self._wait(job, name, self.seconds)
+            del job  # may be large
+            while not outcome.is_last:
+                yield outcome
+                outcome, left = self._wait(None, name, left)
+            is_whole = True
+        finally:
+            self._is_busy = False
+            if not is_whole:  # what still comes would be taken for the next file
+                self.close()
+        yield outcome
+
+    def _wait(self, job: Job | None, name: str, left: float) -> tuple[Outcome, float]:
+        """What comes next of a file within the seconds that are `left`, and how many then are; raises TooMuch.
+
+        What is done with it in between is not the time of the file.
+        """
         process = self._process
-        assert process.stdin is not None and process.stdout is not None
-        timer = threading.Timer(self.seconds, process.kill)
+        assert process is not None and process.stdin is not None and process.stdout is not None
+        timer, begun = threading.Timer(left, process.kill), time.monotonic()
         timer.daemon = True
         timer.start()
         try:
-            _send(process.stdin, job)
-            outcome: Outcome = pickle.load(process.stdout)
-            return outcome
+            if job is not None:
+                _send(process.stdin, job)
+            return pickle.load(process.stdout), left - (time.monotonic() - begun)
         except (OSError, EOFError, pickle.UnpicklingError):
-            self.close()
             what = f"{self.seconds:g} s" if not timer.is_alive() else f"{self.megabytes} MB"
-            raise TooMuch(f"{job.name} takes more than {what} to read; leave it out") from None
-        except BaseException:
-            self.close()
-            raise
+            raise TooMuch(f"{name} takes more than {what} to read; leave it out") from None
         finally:
             timer.cancel()
 
@@ -91,9 +120,9 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-def read_parts(job: Job) -> Outcome:
-    """What a format makes of a file, with the error at which it ended."""
-    warnings = list[str]()
+def read_parts(job: Job) -> Iterator[Outcome]:
+    """What a format makes of a file, at most BATCH bytes and a part at once, with the error at which it ended."""
+    warnings, told, size = list[str](), set[str](), 0
     rows = RowReader(job.errors, warnings.append, encoding=job.encoding)
     form = form_of(job.data, job.ending)
 
@@ -104,14 +133,33 @@ def read_parts(job: Job) -> Outcome:
             raise Skipped
         return text
 
+    def outcome(is_last: bool, error: Exception | None = None) -> Outcome:
+        """What was not handed over before."""
+        decided = [encoding for encoding in rows.decided if encoding not in told]
+        told.update(decided)
+        own = Outcome(parts.copy(), warnings.copy(), decided, is_last, error)
+        parts.clear()
+        warnings.clear()
+        return own
+
     parts: list[Part | Unread | Attached | Sheet] = []
     problem: Exception | None = None
     try:
         for part in read_workbook(job.data, job.ending) if job.has_rows else form(job.data, decode):
             parts.append(part)  # what came before an error counts
+            size += _size(part)
+            if size > BATCH:
+                size = 0
+                yield outcome(is_last=False)
     except (Exception, RecursionError) as raised:
         problem = _plain(raised)
-    return Outcome(parts, problem, warnings, rows.decided)
+    yield outcome(is_last=True, error=problem)
+
+
+def _size(part: Part | Unread | Attached | Sheet) -> int:
+    """Bytes of a part, more or less; sheets, which are wanted together, count as little."""
+    content = part.text if isinstance(part, Part) else part.data if isinstance(part, Attached) else ""
+    return LEAST + len(content)
 
 
 def main(megabytes: int) -> None:
@@ -119,15 +167,21 @@ def main(megabytes: int) -> None:
     _limit_memory(megabytes)
     source, target = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # what libraries print
-    while True:
-        try:
-            job = pickle.load(source)
-        except (EOFError, OSError, KeyboardInterrupt):
-            return
-        outcome = read_parts(job)
+    while _answer(source, target):
+        pass
+
+
+def _answer(source: IO[bytes], target: IO[bytes]) -> bool:
+    """Answer a job, of which nothing stays in memory; False at the end, and when there is too little memory."""
+    try:
+        job = pickle.load(source)
+    except (EOFError, OSError, KeyboardInterrupt):
+        return False
+    for outcome in read_parts(job):
         if isinstance(outcome.error, MemoryError):
-            return
+            return False
         _send(target, outcome)
+    return True
 
 
 def _plain(error: Exception) -> Exception:

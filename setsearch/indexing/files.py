@@ -16,6 +16,7 @@ from setsearch.indexing.apart import Job, Reader, read_parts
 from setsearch.indexing.encodings import is_text
 from setsearch.indexing.formats import (
     FORMATS,
+    MAIL,
     RISKY,
     are_rows,
     form_by_content,
@@ -192,7 +193,9 @@ class FileReader:
             else:
                 self.tell_skipped(error, str(error))
             return
-        yield from self._documents_in(data, path, id, is_named)
+        found = self._documents_in(data, path, id, is_named)
+        del data  # a large file is not kept while it is read apart
+        yield from found
 
     def _documents_in(
         self, data: bytes, path: Path, id: str, is_named: bool, within: Attached | None = None
@@ -221,7 +224,9 @@ class FileReader:
             self.leave_out(path, "no text")
             self.tally.textless_now.add(id)
             return
-        yield from self.documents_of(data, file_ending(path), str(path), id, is_named, within)
+        found = self.documents_of(data, file_ending(path), str(path), id, is_named, within)
+        del data
+        yield from found
 
     def _attached(self, file: Attached, path: str, id: str) -> Iterator[FileItem]:
         """The documents of a file that is attached; what cannot be read of it is told, and no error."""
@@ -244,9 +249,13 @@ class FileReader:
         if within is None:
             self.ids.clear()
             self.ids[id] = 1
-        if not data.strip():
+        if not data or data.isspace():  # `strip` would copy it
             data, ending = b"", ""  # no format complains
-        for part in self._parts(Job(data, ending, path, self.rows.errors, self.rows.encoding), is_named):
+        is_empty, has_sheets = not data, is_workbook(data, ending)
+        parts = self._parts(Job(data, ending, path, self.rows.errors, self.rows.encoding), is_named)
+        if form_of(data, ending) in MAIL:  # which is large, and whose bytes tell no more
+            data = b""
+        for part in parts:
             if isinstance(part, Unread):
                 self.tally.unread[part.what] += part.number
                 continue
@@ -271,12 +280,12 @@ class FileReader:
             own = id if part.key is None else f"{id}#{part.key}"
             own = self._new_id(own) if is_own or own != id else id
             is_own |= own == id
-            self.tally.workbooks += [self.rows.shown(path)] * is_workbook(data, ending)
+            self.tally.workbooks += [self.rows.shown(path)] * has_sheets
             title = (part.title or (Path(path).name if within is None else within.name)).replace("\0", " ")
             is_attached = within is not None and not isinstance(part.columns, dict)  # and no message
             yield FileItem(own, text, title, within.columns if within and is_attached else part.columns)
         if not number:
-            self.leave_out(Path(path), NOTHING if data.strip() else "empty")
+            self.leave_out(Path(path), "empty" if is_empty else NOTHING)
             self.tally.empty.append(id)
         elif not is_own and id not in self.tally.empty[-1:]:
             self.tally.empty.append(id)  # its records have names of their own; it may have been one text before
@@ -304,14 +313,16 @@ class FileReader:
         """The sheets of a workbook that have rows. Raises SourceError."""
         with open_file(path) as file:
             data = read_whole(file, path, MOST_UNPACKED)
-        outcome = self.apart.read(Job(data, file_ending(path), str(path), has_rows=True))
-        if outcome.error is not None:
-            raise SourceError(f"{path} cannot be read: {outcome.error}") from outcome.error
-        if not outcome.parts:
+        sheets = list[Sheet]()
+        for outcome in self.apart.read(Job(data, file_ending(path), str(path), has_rows=True)):
+            if outcome.error is not None:
+                raise SourceError(f"{path} cannot be read: {outcome.error}") from outcome.error
+            sheets += outcome.parts
+        if not sheets:
             raise SourceError(
                 f"{path} has no sheet with names of columns and rows below them; add a first line of names"
             )
-        return [below_asked(sheet, self.rows.asked) for sheet in outcome.parts]
+        return [below_asked(sheet, self.rows.asked) for sheet in sheets]
 
     def is_wanted(self, path: Path) -> bool:
         """Whether a file of a folder is one of those that were chosen."""
@@ -320,35 +331,35 @@ class FileReader:
 
     def _parts(self, job: Job, is_named: bool) -> Iterator[Part | Unread | Attached | None]:
         """What a format makes of a file, None for what is skipped. What its library raises becomes a SourceError."""
+        name, problem = job.name, None
+        outcomes = self.apart.read(job) if form_of(job.data, job.ending) in RISKY else read_parts(job)
+        del job
         try:
-            is_risky = form_of(job.data, job.ending) in RISKY
-            outcome = self.apart.read(job) if is_risky else read_parts(job)
+            for outcome in outcomes:
+                for warning in outcome.warnings:
+                    self.rows.warn(warning)
+                for encoding in outcome.decided:
+                    self.rows.decide(encoding, name)
+                yield from outcome.parts
+                problem = outcome.error
         except TooMuch as error:
             if is_named:
                 self.tell_skipped(error, str(error))
             else:
-                self.leave_out(
-                    Path(job.name), f"more than {self.apart.seconds:g} s or {self.apart.megabytes} MB to read"
-                )
+                self.leave_out(Path(name), f"more than {self.apart.seconds:g} s or {self.apart.megabytes} MB to read")
             yield None
             return
-        for warning in outcome.warnings:
-            self.rows.warn(warning)
-        for encoding in outcome.decided:
-            self.rows.decide(encoding, job.name)
-        yield from outcome.parts
-        problem = outcome.error
         if problem is None:
             return
         if isinstance(problem, UsageError):  # an unknown encoding
             raise problem
         if isinstance(problem, MissingLibrary) and not is_named and self.rows.errors == "skip":
-            self.leave_out(Path(job.name), str(problem))  # once for all such files
+            self.leave_out(Path(name), str(problem))  # once for all such files
         elif isinstance(problem, SetsearchError):
-            told = str(problem) if job.name in str(problem) else f"{job.name}: {problem}"
+            told = str(problem) if name in str(problem) else f"{name}: {problem}"
             self.tell_skipped(type(problem)(told), told)
         elif not isinstance(problem, Skipped):
-            self._skip(job.name, str(problem) or type(problem).__name__)
+            self._skip(name, str(problem) or type(problem).__name__)
         yield None
 
     def _without_nul(self, part: Part, path: str, data: bytes) -> str | None:

@@ -10,7 +10,8 @@ from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 import setsearch
-from setsearch.indexing.apart import Job, Reader, TooMuch
+from setsearch.indexing import apart
+from setsearch.indexing.apart import BATCH, Job, Reader, TooMuch
 from setsearch.indexing.files import FileReader
 from setsearch.indexing.formats import FORMATS, markup
 from setsearch.indexing.formats.broken_words import join_broken_words
@@ -583,18 +584,82 @@ def test_a_file_that_takes_too_much_memory_is_named():
     reader = Reader(megabytes=400)
     reader._start = lambda: _with(reader, "large", "b'x' * (1 << 30)")
     with pytest.raises(TooMuch, match=r"a\.html takes more than 400 MB"):
-        reader.read(Job(b"<p>large", ".html", "a.html"))
-    assert reader.read(Job(b"<p>small", ".html", "b.html")).parts[0].text == "small"
+        list(reader.read(Job(b"<p>large", ".html", "a.html")))
+    (outcome,) = reader.read(Job(b"<p>small", ".html", "b.html"))
+    assert outcome.parts[0].text == "small"
     reader.close()
 
 
 def test_a_file_apart_is_read_as_here(tmp_path):
     reader = Reader()
     job = Job("<meta charset=latin-1><p>Löwe".encode("latin-1"), ".html", "a.html")
-    assert [part.text for part in reader.read(job).parts] == ["Löwe"]
-    outcome = reader.read(Job(b"%PDF-1.4\nbroken", ".pdf", "a.pdf"))
+    (outcome,) = reader.read(job)
+    assert [part.text for part in outcome.parts] == ["Löwe"]
+    (outcome,) = reader.read(Job(b"%PDF-1.4\nbroken", ".pdf", "a.pdf"))
     assert outcome.parts == [] and isinstance(outcome.error, ValueError)
     reader.close()
+
+
+def _box(words):
+    return b"\n".join(
+        b"From ann Mon Jan  5 10:00:00 2015\nSubject: %b\n\n%b\n" % (word.encode(), b"tigers " * 20_000)
+        for word in words
+    )
+
+
+def test_parts_of_a_large_file_come_little_by_little_and_let_go():
+    """Nothing waits for the end, and a file within is read meanwhile; who leaves early leaves nothing behind."""
+    reader, words = Reader(), [f"word{n}" for n in range(40)]
+    outcomes = list(reader.read(Job(_box(words), ".mbox", "box")))
+    assert [part.title for outcome in outcomes for part in outcome.parts] == words
+    sizes = [sum(len(part.text) for part in outcome.parts) for outcome in outcomes]
+    assert len(sizes) > 3 and max(sizes) < BATCH + 150_000
+    assert [outcome.is_last for outcome in outcomes] == [False] * (len(sizes) - 1) + [True]
+
+    begun = reader.read(Job(_box(words), ".mbox", "box"))
+    titles = [part.title for part in next(begun).parts]
+    (inner,) = reader.read(Job(b"<p>small", ".html", "b.html"))
+    assert inner.parts[0].text == "small"
+    titles += [part.title for part in next(begun).parts]
+    assert titles == words[: len(titles)]
+    begun.close()
+    (outcome,) = reader.read(Job(b"<p>other", ".html", "c.html"))
+    assert outcome.parts[0].text == "other"
+    reader.close()
+
+
+def test_only_the_time_of_the_file_counts(monkeypatch):
+    """Not what is done with its parts; but all that is waited for them."""
+    now, reader = [0.0], Reader(seconds=60)
+    monkeypatch.setattr(apart.time, "monotonic", lambda: now[0])
+    left, timer = [], apart.threading.Timer
+    monkeypatch.setattr(apart.threading, "Timer", lambda seconds, end: left.append(seconds) or timer(60, end))
+    load = apart.pickle.load
+
+    def slow(pipe):
+        """A part takes seven seconds."""
+        now[0] += 7
+        return load(pipe)
+
+    monkeypatch.setattr(apart.pickle, "load", slow)
+    for _ in reader.read(Job(_box("abcdefghijklmnopqrstuvwxyz"), ".mbox", "box")):
+        now[0] += 1000
+    assert len(left) > 3 and left == [60 - 7 * n for n in range(len(left))]
+    reader.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the limit of memory is that of POSIX")
+def test_what_came_before_a_part_that_takes_too_much_counts(tmp_path):
+    """As before an error; the note tells that there was more."""
+    (tmp_path / "box.mbox").write_bytes(_box([f"word{n}" for n in range(20)]))
+    reader = FileReader(RowReader("skip"), apart=Reader(megabytes=400))
+    action = "import setsearch.indexing.formats.mail as own\ndef parts(data, *more, read=own._parts):\n"
+    action += " return read(data if b'word15' not in data else bytes(1 << 30), *more)\nown._parts = parts"
+    reader.apart._start = lambda: _with(reader.apart, "word15", action)
+    found = [item.title for item in reader.documents(tmp_path / "box.mbox", "box", False)]
+    assert found and found == [f"word{n}" for n in range(len(found))] and len(found) <= 15
+    (why,) = reader.tally.left_out
+    assert "400 MB to read" in why and reader.tally.failed == {"box"}
 
 
 def test_a_file_is_unpacked_by_its_beginning(run, tmp_path):

@@ -1,5 +1,6 @@
 """Mail: files that are attached, and who wrote to whom, as columns, fields, items and groups."""
 
+import gc
 import io
 import zipfile
 from email.message import EmailMessage
@@ -7,8 +8,12 @@ from email.message import EmailMessage
 import pytest
 
 import setsearch
+from setsearch.indexing import files as files_module
+from setsearch.indexing.files import FileReader
 from setsearch.indexing.formats import mail
 from setsearch.indexing.formats.part import Attached, Part, Unread
+from setsearch.indexing.rows import opening
+from setsearch.indexing.rows.reader import RowReader
 
 DOCX = "application", "vnd.openxmlformats-officedocument.wordprocessingml.document"
 
@@ -196,3 +201,32 @@ def test_a_folder_is_no_file_of_sets(letters, run, failed):
     assert run("index", "a.db", "letters")[0] == 0
     failed(run("set", "import", "a.db", "letters"), 1, "letters")
     failed(run("index", "b.db", "", "--items", "from", "--features", "to"), 1)
+
+
+def test_the_bytes_of_a_mailbox_are_let_go_while_it_is_read(tmp_path, monkeypatch):
+    """They are in the process apart, which has a copy."""
+    begin, text = b"From ann Mon Jan  5 10:00:00 2015\n", "tigers " * 20_000
+    files = [("a.html", PAGE, PLAIN)]
+    box = [begin + message("a@x.org", "b@x.org", f"lions{n} {text}", files=files) for n in range(20)]
+    (tmp_path / "box").write_bytes(b"\n".join(box))
+    gone = list[int]()
+
+    class Held(bytes):
+        """Bytes that tell when they are let go."""
+
+        def __reduce__(self):
+            return bytes, (bytes(self),)
+
+        def __del__(self):
+            gone.append(len(self))
+
+    def read(*given):
+        return Held(opening.read_whole(*given))
+
+    monkeypatch.setattr(files_module, "read_whole", read)
+    found = FileReader(RowReader()).documents(tmp_path / "box", "box", True)
+    ids = [next(found).id]
+    gc.collect()
+    assert gone == [(tmp_path / "box").stat().st_size]
+    ids += [item.id for item in found]
+    assert ids == [own for n in range(1, 21) for own in (f"box#{n}", f"box#{n}#a.html")]

@@ -109,7 +109,8 @@ def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
     if (encoding := encoding_by_mark(data)) is not None:  # UTF-16, in which spreadsheets and EndNote export
         begin = data[:LOOKED_AT].decode(encoding, "ignore").encode().lstrip()
     sure = next((form for form, pattern in _SURE if re.match(pattern, begin)), None)
-    if sure is None and by_ending in SAY_LITTLE and data.rstrip().endswith(b"ER  -") and _ris_below.search(begin):
+    end = data[-LOOKED_AT:].rstrip()
+    if sure is None and by_ending in SAY_LITTLE and end.endswith(b"ER  -") and _ris_below.search(begin):
         return references.ris  # below what the service says of the search
     is_wrong = by_ending in _BINARY and sure is None and not begin.startswith((_BINARY[by_ending], _OLD_OFFICE))
     if is_wrong and b"%PDF-" not in begin and is_text(data):
