@@ -79,6 +79,23 @@ def test_a_link_to_no_file_yet_becomes_one_to_the_new_file(tmp_path):
     assert (tmp_path / "a.db").is_symlink() and ask(tmp_path / "data/real.db") == ask(tmp_path / "a.db") != []
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
+def test_a_new_file_and_those_beside_it_have_the_mode_of_the_umask(tmp_path, umask, mode):
+    before = os.umask(umask)
+    try:
+        with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+            index.add(ITEMS)
+            os.umask(0)  # what is written later goes by the database
+            index.refresh("now")
+            index.add([("later", "lion")])
+            modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    assert {"a.db", "a.db-wal", "a.db-shm"} <= {*modes} and any("arrays" in name for name in modes)
+    assert {*modes.values()} == {mode}, modes
+
+
 def test_an_empty_file_becomes_a_database_with_a_log(tmp_path):
     path = tmp_path / "a.db"
     path.touch()
