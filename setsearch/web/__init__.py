@@ -71,8 +71,8 @@ def make_app(place: str | Path | Index, rules: Rules | None = None) -> "FastAPI"
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_middleware(GZipMiddleware, compresslevel=5)  # a page of 70 kB is one of 9
     app.add_middleware(RequestLimits)
-    if rules.origins:
-        methods = ["GET"] if rules.read_only else ["GET", "POST", "PUT", "PATCH", "DELETE"]
+    if rules.origins:  # a question may be a POST, too, and `read_only` is said in words
+        methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
         app.add_middleware(
             CORSMiddleware, allow_origins=rules.origins, allow_methods=methods, allow_headers=["authorization"]
         )

@@ -582,6 +582,35 @@ def test_a_proxy_may_show_it_under_a_path(serve, animals):
     assert server.json("/openapi.json")["servers"] == [{"url": "/sets"}]
 
 
+def test_a_proxy_may_ask_by_another_name(serve, animals):
+    """As most do by themselves. The browser says that the page is of the same origin."""
+    server = serve(animals, "--prefix", "sets")
+    body, headers = {"items": "documents", "accepted": ["lion"]}, {"origin": "https://sets.example"}
+    for site, status in (("same-origin", 200), ("same-site", 403), ("cross-site", 403), ("none", 403)):
+        given = headers | {"sec-fetch-site": site}
+        assert server.ask("/api/sets/x", method="PUT", body=body, headers=given)[0] == status, site
+
+
+def test_pages_of_an_origin_may_ask_by_post_where_nothing_is_written(serve, animals):
+    """An address is taken for its origin."""
+    server = serve(animals, "--read-only", "--cors", "https://Friend.example/", "--cors", "null")
+    for origin in ("https://friend.example", "null"):
+        asks = {"origin": origin, "access-control-request-method": "POST"}
+        asks["access-control-request-headers"] = "authorization,content-type"
+        status, headers, _ = server.ask("/api/expand", method="OPTIONS", headers=asks)
+        assert (status, headers["access-control-allow-origin"]) == (200, origin)
+        body = {"items": "documents", "seeds": ["lion"]}
+        assert server.ask("/api/expand", method="POST", body=body, headers={"origin": origin})[0] == 200
+        status, headers, said = server.ask("/api/sets/x", method="PUT", body={}, headers={"origin": origin})
+        assert status == 403 and "only reads" in said and headers["access-control-allow-origin"] == origin
+
+
+@pytest.mark.parametrize("given", ["friend.example", "https://friend.example/page", "https://", "https://a@b.example"])
+def test_what_is_no_origin_is_told(run, failed, animals, given):
+    said = f"--cors '{given}' is no origin; give scheme and host, such as https://friend.example"
+    failed(run("serve", animals, "--cors", given), 2, said)
+
+
 def test_generated_clients_have_short_names(asked):
     paths = asked.json("/openapi.json")["paths"].values()
     names = [operation["operationId"] for path in paths for operation in path.values()]

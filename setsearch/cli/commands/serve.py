@@ -1,6 +1,7 @@
 """Commands that serve an index: to browsers and other programs, or to an assistant."""
 
 import os
+import re
 import signal
 import threading
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from setsearch.web import Rules
 
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#@\s]+")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -31,7 +33,9 @@ def tell_missing_core() -> None:
 
 
 def mcp(db: DB) -> None:
-    """Serve an index to an assistant, by the Model Context Protocol on stdin and stdout.
+    """Serve an index to an assistant, by the Model Context Protocol on stdin and stdout, which starts it.
+
+    There is none by HTTP: for other machines, `setsearch serve` has a JSON API.
 
     Example: setsearch mcp notes.db
     """
@@ -80,6 +84,7 @@ def serve(
     is_local = host in LOOPBACK
     if not is_local and not token and not read_only:
         raise UsageError(f"--host {host} lets others in: require a --token TEXT, or serve --read-only")
+    origins = tuple(map(_origin, cors or ()))
     hosts = (*LOOPBACK, "[::1]", *(name or ())) if is_local or name else ()
     with suppress(KeyboardInterrupt), _ended_by_ctrl_c():
         try:
@@ -95,10 +100,18 @@ def serve(
         tell_missing_core()
         address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
         shown = f"/{service.prefix.strip('/')}".rstrip("/")
-        rules = Rules(token or None, read_only, tuple(cors or ()), hosts, service.timeout, shown)
+        rules = Rules(token or None, read_only, origins, hosts, service.timeout, shown)
         with listening:
             _answer(db, rules, listening, service, address, open_page)
     say("stopped")
+
+
+def _origin(given: str) -> str:
+    """An origin as browsers send it, of an address without a path; `*` is any, `null` that of a file."""
+    origin = given.rstrip("/").lower()
+    if origin not in ("*", "null") and _ORIGIN.fullmatch(origin) is None:
+        raise UsageError(f"--cors {given!r:.80} is no origin; give scheme and host, such as https://friend.example")
+    return origin
 
 
 @contextmanager
