@@ -103,7 +103,7 @@ def _read(relation: Relation, analyzer: Analyzer, spill: Spill) -> _Texts:
     named = relation.cursor.execute(
         "select id, name, title from setsearch_name where kind = ? order by name", (relation.items.id,)
     )
-    documents = Documents((row for row in named if has_text[row[0]]), spill)
+    documents = Documents(row for row in named if has_text[row[0]])
     known, changed, neighbors, stems = tokenize((), analyzer.words), None, None, np.zeros(0, np.int64)
     generation = find_generation(relation)
     if generation is not None:
@@ -140,6 +140,7 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
     tokens = without_others(tokens, used)
     spill = texts.spill.leaving(STORED * tokens.tokens.nbytes)
     tokens = replace(tokens, tokens=spill.put(tokens.tokens)[0])
+    texts.documents.wait_in(spill)
     texts.parts.clear()
     stored = token_arrays(tokens) | {STEMS: stems}
     contexts = no_contexts(Generation(IN_MEMORY, relation.state))

@@ -115,17 +115,20 @@ class WordContexts:
 class Documents:
     """Documents in some order, as the JSON of all, since rows take more than four times the memory.
 
-    They are unpacked in steps, as lists. `array` is what `json_array` makes of all; it waits in a spill.
+    They are unpacked in steps, as lists. `array` is what `json_array` makes of all.
     """
 
-    def __init__(self, rows: Iterable[Document], spill: Spill) -> None:
+    def __init__(self, rows: Iterable[Document]) -> None:
         others, ids, parts = iter(rows), array("q"), list[bytes]()
         while step := [*islice(others, DOCUMENTS_OF_STEP)]:
             ids.extend(id for id, _, _ in step)
             parts.append(json.dumps(step, ensure_ascii=False).encode()[1:-1])
         self.ids: Ints = np.array(ids, np.int64)
         self._starts = offsets(np.array([len(part) + len(", ") for part in parts], np.int64)) + 1
-        (self.array,) = spill.put(np.frombuffer(b"[%b]" % b", ".join(parts), np.uint8))
+        self.array = np.frombuffer(b"[%b]" % b", ".join(parts), np.uint8)
+
+    def wait_in(self, spill: Spill) -> None:
+        (self.array,) = spill.put(self.array)
 
     def __iter__(self) -> Iterator[Document]:
         for start, next_start in pairwise(self._starts.tolist()):
@@ -166,7 +169,7 @@ def read_contexts(
         return _made(generation, words, lists, mapped.arrays, mapped)
     tokens, rows = _read_texts(generation)
     settings = sizes["documents"], analyzer, relation.has_phrases, Spill(None)
-    texts = TokenizedTexts(tokens, Documents(rows, Spill(None)), *settings)
+    texts = TokenizedTexts(tokens, Documents(rows), *settings)
     if not texts.tokens.documents.max(initial=-1) < texts.n_ids <= max(relation.items.next_id, IDS_OF_ANY_FILE):
         raise LostArrays("the stored tokens")
     contexts = derived_contexts(generation, texts)
