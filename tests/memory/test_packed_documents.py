@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from setsearch.memory import word_contexts
 from setsearch.memory.word_contexts import Documents
-from setsearch.sqlite.spill import Spill
 from setsearch.storage.generations import json_array
 from tests.laws import examples
 
@@ -28,7 +27,7 @@ def test_packed_documents_are_those_that_were_packed(rows, step):
 def test_packed_documents_take_little_memory():
     tracemalloc.start()
     try:
-        packed = Documents(((n, f"d{n}", None) for n in range(50_000)))
+        packed = Documents((n, f"d{n}", None) for n in range(50_000))
         assert tracemalloc.get_traced_memory()[0] < 50_000 * 50  # bytes; rows take 130 each
         assert sum(id for id, _, _ in packed) == sum(range(50_000))
     finally:
