@@ -178,11 +178,13 @@ def test_a_second_run_of_a_group_is_told_and_may_stop_the_first(tmp_path):
 
         first = index.grow(group="kinds", rounds=4, each=1, progress=look)
         assert {own.round for own in first} == {1} and first.ended == "somebody has stopped it in round 2"
+        assert first.end is growing.End.STOPPED
         assert other.growth(group="kinds").ended == "", "who stopped it knows"
         rest = other.grow(group="kinds", rounds=4, each=1)
         with made() as whole:
             assert [*first, *rest] == whole.grow(group="kinds", rounds=4, each=1)
         assert other.growth(group="kinds").ended == rest.ended == "round 4 is reached"
+        assert rest.end is growing.End.REACHED
 
 
 def test_a_run_of_sets_of_two_groups_is_one_of_both(tmp_path):

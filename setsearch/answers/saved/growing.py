@@ -26,6 +26,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from enum import Enum
 from functools import partial
 from itertools import chain, product
 from typing import NamedTuple
@@ -62,6 +63,15 @@ PAUSE = 1.0  # seconds of a round after which others may write
 TOLD = "told"  # the name of what is kept of a run that has ended
 
 
+class End(Enum):
+    """Why a run has ended."""
+
+    REACHED = "it was to go so far"
+    NOTHING = "nothing joined"
+    STOPPED = "somebody has stopped it"
+    ELSEWHERE = "a set is in another group now"
+
+
 class Grown(NamedTuple):
     """An item that joined a set in a `round`: its score in nats, the chance that it is right, what tells most.
 
@@ -80,12 +90,13 @@ class Grown(NamedTuple):
 class Growth(list[Grown]):
     """What joined, in the order in which it came. `runs`: the process that is at work; None if none is.
 
-    Of the run that ended last, `ended` tells why. `untold`: why the share that must be right is no promise; None if it
-    is one, or nothing joined. `notes`: which sets cannot grow, and why; and which example fits the others of its set
-    least.
+    Of the run that ended last, `ended` tells why, and `end` of which kind that is, where the run was called here.
+    `untold`: why the share that must be right is no promise; None if it is one, or nothing joined. `notes`: which sets
+    cannot grow, and why; and which example fits the others of its set least.
     """
 
     ended: str = ""
+    end: End | None = None
     untold: str | None = None
     notes: Sequence[str] = ()
     runs: str | None = None
@@ -252,6 +263,7 @@ class Rounds:
         self._group_of = {name: grower.group or of.get(name) for name in grower.names}
         self.notes: list[str] = []  # of the last one, as Growth has them
         self.ended = ""  # why, as Growth has it
+        self.end: End | None = None
 
     def __len__(self) -> int:
         return max(self._plan.rounds - self._grower.last_round(), 0)
@@ -265,18 +277,19 @@ class Rounds:
                 self._gives_way = False
                 continue
             except TakenOver:
-                self.ended = f"somebody has stopped it in round {done + 1}"
+                self.ended, self.end = f"somebody has stopped it in round {done + 1}", End.STOPPED
                 return
             except _Elsewhere as error:
-                self.ended = f"{error} now, so round {done + 1} was not stored"
+                self.ended, self.end = f"{error} now, so round {done + 1} was not stored", End.ELSEWHERE
                 return
             if is_stored:
                 if not found.joining:
                     self.ended = f"nothing joined in round {done + 1}: no candidate is certain enough"
+                    self.end = End.NOTHING
                     return
                 self._done, self._asked = self._done + 1, 0
                 yield [_with_odds(own, found.odds) for own in found.joining]
-        self.ended = f"round {done} is reached"
+        self.ended, self.end = f"round {done} is reached", End.REACHED
 
     @property
     def share(self) -> float:
@@ -380,7 +393,7 @@ def grow(grower: Grower, plan: Plan, progress: Progress) -> Growth:
         judged, unjudged = grower.judged()
         growing = Rounds(grower, plan, drafts)
         found += (own for joined in progress(growing) for own in joined)
-        found.notes, found.ended = growing.notes, growing.ended
+        found.notes, found.ended, found.end = growing.notes, growing.ended, growing.end
         if found and (unjudged or judged < JUDGED):
             found.untold = _no_promise(plan, grower.judged()[1])
     except SetsearchError as error:

@@ -31,6 +31,8 @@ class Alone(NamedTuple):
 
 def _grow_alone(db: Collection, items: str | None, alone: Alone, how: dict[str, Any], show: Show) -> None:
     """Grow the sets of a group, or of a file, and show what joined."""
+    from setsearch.answers.saved.growing import End
+
     until = None if alone.until is None else _next_time(alone.until)
     again = "the same command" + " without --accept" * how["accept"]
     how = {name: value for name, value in how.items() if value is not None}
@@ -67,7 +69,7 @@ def _grow_alone(db: Collection, items: str | None, alone: Alone, how: dict[str, 
             joined = index.grow(group=group, progress=tell, **how)
         except KeyboardInterrupt as error:
             raise Interrupted(f"stopped; the rounds that were told are kept, and {again} goes on") from error
-        is_reached = joined.ended.endswith("is reached")
+        is_reached = joined.end is End.REACHED
         last = index.growth(group=group).last if is_reached else 0
     show([row._asdict() for row in joined])
     for note in joined.notes:
@@ -78,12 +80,11 @@ def _grow_alone(db: Collection, items: str | None, alone: Alone, how: dict[str, 
         more = f"--rounds {last + how.get('rounds', ROUNDS)} goes on"
         say(f"{joined.ended}; {more}, `setsearch set group --grown` has what joined, and why")
     elif not is_late:
-        ways_out = {
-            "nothing": "judge the doubtful ones of `setsearch inbox`, or give a smaller --precision, then grow again",
-            "the set": "`setsearch set list` has the groups; grow those",
+        ways_out: dict[End | None, str] = {
+            End.NOTHING: "judge the doubtful ones of `setsearch inbox`, or give a smaller --precision, then grow again",
+            End.ELSEWHERE: "`setsearch set list` has the groups; grow those",
         }
-        way_out = next((own for begin, own in ways_out.items() if joined.ended.startswith(begin)), f"{again} goes on")
-        say(f"{joined.ended}; {way_out}")
+        say(f"{joined.ended}; {ways_out.get(joined.end, f'{again} goes on')}")
 
 
 def _next_time(text: str) -> datetime:
