@@ -407,15 +407,23 @@ class SourceReader:
         id = cell_id(position, columns.id, values[columns.id])
         if id in self.tally.seen:
             raise DuplicateItem(f"{position}: the id {id!r} occurs twice; ids must be unique")
-        kept = {name: values[name] for name in columns.keep or [name for name in self.kept if name in values]}
         self.tally.columns.update(columns.keep, columns.fields)
+        item = self._with_columns(position, (id, text, title), values)
+        self.tally.seen.add(id)
+        return item
+
+    def _with_columns(
+        self, position: str, document: tuple[str, str, str | None], values: Mapping[str, Any]
+    ) -> SourceItem:
+        """A document with what is kept of its columns, and with its fields. Raises SourceError."""
+        id, columns = document[0], self.columns
+        kept = {name: values[name] for name in columns.keep or [name for name in self.kept if name in values]}
         try:
             encode_columns(id, kept)
         except InvalidItem as error:
             raise SourceError(f"{position}: {error}") from error
         fields = self._fields(position, id, values) if columns.fields or columns.joined else {}
-        self.tally.seen.add(id)
-        return (id, text, title, kept or None, fields) if kept or fields else (id, text, title)
+        return (*document, kept or None, fields) if kept or fields else document
 
     def _of_files(self, documents: Iterable[FileItem]) -> Iterator[SourceItem]:
         """Documents of files, with what is asked of the columns of notes and mail.
@@ -424,19 +432,14 @@ class SourceReader:
         """
         is_asked = bool(self.columns.keep or self.columns.fields or self.columns.joined or self.kept)
         for document in documents:
+            found = document.columns if is_asked else None
+            values = self._of_note(found) if isinstance(found, Note) else OpenCells(found or {})
+            self.tally.columns.update(values)
             try:
-                yield self._of_file(document) if is_asked and document.columns else document[:3]
+                yield self._with_columns(document.id, document[:3], values) if found else document[:3]
             except SourceError as error:
                 self.tally.failed.add(document.id)
                 self.files.tell_skipped(error, str(error))
-
-    def _of_file(self, document: FileItem) -> SourceItem:
-        id, text, title, found = document
-        columns, values = self.columns, self._of_note(found) if isinstance(found, Note) else OpenCells(found or {})
-        self.tally.columns.update(values)
-        kept = {name: values[name] for name in columns.keep or [name for name in self.kept if name in values]}
-        fields = self._fields(id, id, values) if columns.fields or columns.joined else {}
-        return (id, text, title, kept or None, fields) if kept or fields else (id, text, title)
 
     def _of_note(self, note: Note) -> OpenCells:
         """The columns of a note, with #tags; a text that begins as a list, such as `(draft) lions`, may be a name."""

@@ -27,12 +27,7 @@ from setsearch.cli.source_notes import (
     tell_others,
     tell_without_fields,
 )
-from setsearch.cli.source_options import (
-    Rules,
-    column_options,
-    field_options,
-    input_options,
-)
+from setsearch.cli.source_options import Rules, column_options, field_options, input_options
 from setsearch.core import NOT_BUILT
 from setsearch.errors import MissingDatabase, NoIndex, SetsearchError, UsageError
 
@@ -103,22 +98,7 @@ def index_command(
         before = [] if replace else _readings(index)
         kept = tuple(name for reading in before for name in reading["columns"])
         reader = dataclasses.replace(reader, database=db.path, kept=kept)
-        if columns.of_numbers:
-            with tell(READING, lambda: reader.rows.amount.share) as follow:
-                numbers = follow(reader.read_numbers(sources))
-                written = index.add_numbers(numbers, columns.numbers, columns.relation[0])
-        elif is_own_table:
-            roles = dataclasses.replace(columns, errors=given.errors or "strict")
-            with tell(READING) as follow:
-                written = index.add_table(
-                    table or "", roles, track=given.track, replace=replace, progress=follow
-                ).written
-            _derive(index)
-        else:
-            write = partial(index.replace, keep=reader.tally.keep) if replace else index.update
-            with tell(READING, lambda: reader.rows.amount.share) as follow:
-                written = write(follow(reader.read(sources)), columns.relation)
-            _derive(index)
+        written = _write(index, reader, sources, given, replace)
         tell_indexed(index, written, str(db))
         tell_left_out(reader, replace)
         tell_moved(index)
@@ -177,9 +157,24 @@ def _readings(index: "setsearch.Index") -> list[dict[str, Any]]:
     return []
 
 
-def _derive(index: "setsearch.Index") -> None:
+def _write(
+    index: "setsearch.Index", reader: "SourceReader", sources: list[str], given: SimpleNamespace, replace: bool
+) -> int:
+    """Write what the sources hold, a table of the database itself without any; returns how many items."""
+    columns = reader.columns
+    with tell(READING, lambda: reader.rows.amount.share) as follow:
+        if columns.of_numbers:
+            return index.add_numbers(follow(reader.read_numbers(sources)), columns.numbers, columns.relation[0])
+        if not sources:
+            roles = dataclasses.replace(columns, errors=given.errors or "strict")
+            changes = index.add_table(given.table, roles, track=given.track, replace=replace, progress=follow)
+            written = changes.written
+        else:
+            write = partial(index.replace, keep=reader.tally.keep) if replace else index.update
+            written = write(follow(reader.read(sources)), columns.relation)
     with tell(DERIVING) as follow:
         index.derive("now", follow)
+    return written
 
 
 def _index_matrix(
