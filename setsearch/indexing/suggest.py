@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,6 +53,9 @@ _padded = re.compile(r"0\d+").fullmatch
 _reserved = re.compile(f"[{RESERVED}]")
 
 
+Choice = list[tuple[str, str]]  # options of `index`, each with its value
+
+
 class _Link(NamedTuple):
     column: str
     table: str
@@ -69,7 +72,7 @@ def suggest(database: Path) -> list[str]:
         raise SourceError(f"the tables of {database} cannot be read: {error}") from error
     return [
         shlex.join(
-            ["setsearch", "index", str(database), "--table", table, *options, "--track"]
+            ["setsearch", "index", str(database), "--table", table, *chain.from_iterable(options), "--track"]
             + ["--collection", table.replace("/", "-")] * (len(found) > 1)
         )
         for table, options in found.items()
@@ -85,7 +88,7 @@ def columns_of(own: Table) -> Columns | None:
     if options is None:
         return None
     found: dict[str, list[str]] = {}
-    for name, value in zip(options[::2], options[1::2], strict=True):
+    for name, value in options:
         found.setdefault(name.removeprefix("--"), []).append(value)
     text, tags, links_to, numbers = (tuple(found.get(name, ())) for name in ("text", "tags", "links", "numbers"))
     title, split = (found.get(name, [None])[0] for name in ("title", "split"))
@@ -111,21 +114,16 @@ def suggest_rows(db: str, source: str, rows: Iterable[Row]) -> str | None:
         found = _Host(cursor).commands().get(ROWS)
     if found is None:
         return None
-    pairs = [*zip(found[::2], found[1::2], strict=True)]
-    if ("--text", "rowid") in pairs and "rowid" not in columns:
+    if ("--text", "rowid") in found and "rowid" not in columns:
         return None  # rows of a file have numbers, which are no text
-    told = {name for option, name in pairs if option in FIELDS}
+    told = {name for option, name in found if option in FIELDS}
     columns.pop(key or "", None)
     kept = [name for name, cells in columns.items() if COMMA not in name and (name in told or _are_numbers(cells))]
-    options = [
-        part
-        for option, name in pairs
-        if (option, name) != ("--id", "rowid")
-        for part in (option, _named(name) if option in FIELDS else name)
-    ]
-    is_relation = "--items" in options
-    options += ["--keep-columns", COMMA.join(kept)] if kept and not is_relation else []
-    return shlex.join(["setsearch", "index", db, source, *options])
+    options = [(option, _named(name) if option in FIELDS else name) for option, name in found]
+    if kept and not any(option == "--items" for option, _ in found):
+        options.append(("--keep-columns", COMMA.join(kept)))
+    shown = chain.from_iterable(own for own in options if own != ("--id", "rowid"))
+    return shlex.join(["setsearch", "index", db, source, *shown])
 
 
 def _named(column: str) -> str:
@@ -201,10 +199,11 @@ class _Host:
         self._links, self._values = cache(self._find_links), cache(self._some_values)
         self._names_of = cache(self._find_names)
 
-    def commands(self) -> dict[str, list[str]]:
+    def commands(self) -> dict[str, Choice]:
         """The options of each table that has some."""
         found = {table: options for table in self.tables if (options := self.options(table)) is not None}
-        given = {(table, own.rows.table) for table, options in found.items() for own in map(joined, options) if own}
+        named = ((table, joined(value)) for table, options in found.items() for _, value in options)
+        given = {(table, own.rows.table) for table, own in named if own}
         fields = {other for table, other in given if other != table and len(self._described(other)) == 2}
         found = {table: options for table, options in found.items() if table not in fields or self._primary(table)}
         for table in self.tables:
@@ -213,7 +212,7 @@ class _Host:
                 found |= {table: options} if options is not None else {}
         return found
 
-    def options(self, table: str, of_names: bool = False, alone: bool = False) -> list[str] | None:
+    def options(self, table: str, of_names: bool = False, alone: bool = False) -> Choice | None:
         """The options of a table of documents; None if it has no key of one column, or bytes there, or no text.
 
         `of_names`: names, or else the key, are its text. `alone`: without what other tables have, and rows that have
@@ -241,18 +240,16 @@ class _Host:
             kinds |= dict.fromkeys(titles or short or (others if of_names else ()), "--text")
         if "--text" not in kinds.values():
             return None
-        options = ["--id", key]
+        options = [("--id", key)]
         for name, kind in kinds.items():
             step = None if alone or name not in links or kind != "--tags" else self._names_of(links[name], table)
             stem = id_name(name)
             is_free = stem is None or stem[1] not in columns  # without "_id" it may be a field
-            options += ["--title", name] if name in titles[:1] else []
-            options += (
-                [kind, f"{table}.{key}={name},{step}" if step and is_free else name]
-                if kind not in (None, SHORT)
-                else []
-            )
-        options += [] if separator is None else ["--split", separator]
+            if name in titles[:1]:
+                options.append(("--title", name))
+            if kind not in (None, SHORT):
+                options.append((str(kind), f"{table}.{key}={name},{step}" if step and is_free else name))
+        options += [] if separator is None else [("--split", separator)]
         return [*options, *(() if alone else self._of_others(table))]
 
     def _lists_ids(self, table: str, key: str, cells: Sequence[Any], separator: str | None) -> bool:
@@ -313,7 +310,7 @@ class _Host:
         are_different = len({*values[name]}) == len(values[name])
         return step if are_different and _are_names(values[name]) and joined(step) is not None else None
 
-    def _relation(self, table: str) -> list[str] | None:
+    def _relation(self, table: str) -> Choice | None:
         """The options of a table with two ids in each row; None for another one."""
         primary, values = self._primary(table), {name: self._values(table, name) for name in self._columns(table)}
         others = [name for name in values if name not in primary and name.lower().endswith("id")]
@@ -322,10 +319,10 @@ class _Host:
         for names in (primary, [own.column for own in self._links(table)], ids):
             if len({*names}) == 2 and all(values[name] for name in names):
                 features, items = sorted(names, key=lambda name: not name.lower().startswith(PEOPLE))
-                return ["--items", items, "--features", features]
+                return [("--items", items), ("--features", features)]
         return None
 
-    def _of_others(self, table: str) -> Iterator[str]:
+    def _of_others(self, table: str) -> Iterator[tuple[str, str]]:
         """The fields that other tables have of the rows of one, but for a second one of the same name."""
         columns = self._columns(table)
         taken = {TEXT_FIELD, *columns, *(stem[1] for stem in map(id_name, columns) if stem)}
@@ -341,7 +338,7 @@ class _Host:
                 own, is_text = joined(option), _kind(name, self._values(other, name), None) == "--text"
                 if own and own.name not in taken and (name in links or not is_text):
                     taken.add(own.name)
-                    yield from ("--links" if name in keys else "--tags", option)
+                    yield "--links" if name in keys else "--tags", option
 
     def _described(self, table: str) -> list[str]:
         """The columns of a table, without a key of one column."""
