@@ -288,6 +288,11 @@ def check(given: Mapping[str, Any], options: Mapping[str, Option] = ALL) -> None
             options[name].check(value)
 
 
+def taken(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Take some options out of others; returns those that are given."""
+    return {name: own for name in names if (own := options.pop(name, None)) not in (None, ())}
+
+
 @dataclass(frozen=True)
 class Counted(Generic[T]):
     """Items, and what counts them, if somebody wants to know how many there are."""

@@ -4,7 +4,7 @@ import json
 import math
 import shlex
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -227,13 +227,13 @@ def those_gone(reading: AnyReading, members: Sequence[str]) -> list[str]:
     return [name for name, own in reading.find_each(members).items() if isinstance(own, UnknownItem)]
 
 
-def mark_items(own: ItemSet, accepted: Ids, rejected: Ids, removed: Iterable[str] = ()) -> None:
+def mark_items(own: ItemSet, accepted: Ids, rejected: Ids, removed: Ids = ()) -> None:
     """Accept items into a set, reject others, remove what was said of some; then it is not stored yet.
 
     Raises InvalidParameter for an item of which two things are said, UnknownItem; then nothing has changed.
     """
     yes, no = (own.reading.find_all(items) for items in (accepted, rejected))
-    gone = [_member(own, item) for item in removed]
+    gone = [_member(own, id_text(item)) for item in removed]
     require_one_side(yes, no, gone)
     own._move(yes, own.accepted)
     own._move(no, own.rejected)
@@ -251,9 +251,9 @@ def require_one_side(accepted: Sequence[str], rejected: Sequence[str], removed: 
 
 def change_set(
     own: ItemSet,
-    accept: Iterable[str] = (),
-    reject: Iterable[str] = (),
-    remove: Iterable[str] = (),
+    accept: Ids = (),
+    reject: Ids = (),
+    remove: Ids = (),
     name: str | None = None,
     version: str | None = None,
 ) -> None:

@@ -34,7 +34,7 @@ from setsearch.answers.highlight import with_headlines
 from setsearch.errors import NoIndex, SetsearchError
 from setsearch.integrations.table_copies import TableCopies, not_indexed
 from setsearch.memory.where import Where
-from setsearch.options import EXAMPLES, SAVED, Option, offered, require_known
+from setsearch.options import EXAMPLES, SAVED, Option, offered, require_known, taken
 from setsearch.pool import WORKERS, QuestionPool, until_gone, watch_damage
 from setsearch.sqlite.sql import quote
 from setsearch.storage.synced_source import FTS5, TABLE
@@ -213,8 +213,8 @@ class _Query:
         among = Where(self.where) if self.where else None
         options: Any = {name: OPTIONS[name].read(texts) for name, texts in self.given.items()}
         options |= {"among": among, "explain": True, "snippets": True}
-        saved = options.pop("set", None)
-        asked = index.question(self.names, set=saved, items=source["items"], exclude=self.rejected)
+        saved = taken(options, "set")
+        asked = index.question(self.names, items=source["items"], exclude=self.rejected, **saved)
         found = asked.expand(self.k, **options).shared()
         hits, marked = with_headlines(reading, found), [*self.names, *self.rejected]
         titles = reading.titles(marked)

@@ -18,24 +18,26 @@ from setsearch.answers.saved.groups import wanted_sets
 from setsearch.answers.sets import Question
 from setsearch.answers.sets import change_set as change
 from setsearch.errors import SetsearchError
-from setsearch.options import GROWING, SAVED, Option, in_words, offered, require_known, with_parameters
+from setsearch.options import GROWING, SAVED, Option, in_words, offered, require_known, taken, with_parameters
 
 MOST_HITS = 1000  # in one answer
-K = Option(int, "", "", 1, MOST_HITS, name="k")
 Id = str | int  # of an item
-Top = Annotated[int, BeforeValidator(K.require), WithJsonSchema(K.schema)]
-BELONGS, REPLACE, EXCLUSIVE = (
-    Option(bool, "", "", name=name) for name in ("only_what_belongs", "replace", "exclusive")
-)
-Exclusive = Annotated[bool, BeforeValidator(EXCLUSIVE.require), WithJsonSchema(EXCLUSIVE.schema)]
-Belongs = Annotated[bool, BeforeValidator(BELONGS.require), WithJsonSchema(BELONGS.schema)]
-Replace = Annotated[bool, BeforeValidator(REPLACE.require), WithJsonSchema(REPLACE.schema)]
-
 FEATURES = 30  # of an item that is read
 INSTRUCTIONS = (
     "An index of a collection, queried by examples: give a few items of a set (words, or documents by id or title) "
     "and get the rest of the set, best first. Ask `describe` what can be expanded."
 )
+
+
+def _checked(own: Option) -> Any:
+    """The values of an option as the library checks them."""
+    return Annotated[Any, BeforeValidator(own.require), WithJsonSchema(own.schema)]
+
+
+Top: Any = _checked(Option(int, "", "", 1, MOST_HITS, name="k"))
+Belongs: Any = _checked(Option(bool, "", "", name="only_what_belongs"))
+Replace: Any = _checked(Option(bool, "", "", name="replace"))
+Exclusive: Any = _checked(Option(bool, "", "", name="exclusive"))
 
 
 class _Server(MCPServer[Any]):
@@ -93,7 +95,7 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
 
     def explain(item: Id, seeds: list[Id] | None = None, items: str | None = None, **options: Any) -> dict[str, Any]:
         """Why an item has its score: constant, base and features sum to it."""
-        explanation = _question(index, seeds, items, options).explain(str(item), **options)
+        explanation = _question(index, seeds, items, options).explain(item, **options)
         features = [{"feature": part.feature, "weight": part.weight} for part in explanation.features]
         reasons = [{"label": reason.label, "weight": reason.weight} for reason in explanation.reasons]
         return {**explanation._asdict(), "features": features, "reasons": reasons}
@@ -104,7 +106,7 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
     @server.tool()
     def features(seeds: list[Id], items: str | None = None, k: Top = 10) -> list[dict[str, Any]]:
         """The features that define a set, by descending weight."""
-        return [part._asdict() for part in index.items(items).features(_texts(seeds), k)]
+        return [part._asdict() for part in index.items(items).features(seeds, k)]
 
 
 def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
@@ -122,7 +124,7 @@ def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
     def read(item: Id, items: str | None = None) -> dict[str, Any]:
         """An item: its title, its text if it has one, and its most frequent features with counts."""
         reading = index.reading(items)
-        name = reading.find(str(item))
+        name = reading.find(item)
         features, _ = top_features(reading, name, FEATURES)
         text = item_text(reading, name)
         return {"item": name, "title": reading.titles([name])[name], "text": text, "features": dict(features)}
@@ -134,7 +136,7 @@ def _add_sets(server: MCPServer[Any], index: setsearch.Index) -> None:
         item: Id | None = None, text: str | None = None, items: str | None = None, k: Top = 10
     ) -> dict[str, Any]:
         """The saved sets that an item, or a text that is not in the index, fits best, and whether it belongs."""
-        return _noted(index.sets_of(None if item is None else str(item), text=text, items=items, k=k))
+        return _noted(index.sets_of(item, text=text, items=items, k=k))
 
     @server.tool()
     def inbox(sets: list[str] | None = None) -> dict[str, Any]:
@@ -155,8 +157,8 @@ def _add_sets(server: MCPServer[Any], index: setsearch.Index) -> None:
 
         `group`: that of sets like it, `under`: the set within which it lies.
         """
-        given, version = (_texts(accepted), _texts(rejected or ())), None if replace else ""
-        return _told(index.keep_set(name, *given, items, version, group=group, under=under))
+        version = None if replace else ""
+        return _told(index.keep_set(name, accepted, rejected or (), items, version, group=group, under=under))
 
     @server.tool()
     def change_set(
@@ -164,7 +166,7 @@ def _add_sets(server: MCPServer[Any], index: setsearch.Index) -> None:
     ) -> dict[str, Any]:
         """Accept items into a saved set, reject others, or remove what was said of some; the rest of it stays."""
         own = index.set(*wanted_sets(index.sets(), [name]))
-        change(own, _texts(accept or ()), _texts(reject or ()), _texts(remove or ()))
+        change(own, accept or (), reject or (), remove or ())
         return _told(own)
 
     @server.tool()
@@ -199,8 +201,7 @@ def _question(
     index: setsearch.Index, seeds: Iterable[Id] | None, items: str | None, options: dict[str, Any]
 ) -> Question:
     """What is asked; the options of examples are taken out of the others."""
-    exclude = _texts(options.pop("exclude") or ())
-    return index.question(_texts(seeds or ()), set=options.pop("set"), items=items, exclude=exclude)
+    return index.question(seeds or (), items=items, **taken(options, "set", "exclude"))
 
 
 def _told(own: setsearch.ItemSet) -> dict[str, Any]:
@@ -216,12 +217,7 @@ def _annotated(own: Option) -> Any:
     """An option of a question as an assistant reads it."""
     if own.type is list:
         return Annotated[list[Id] | None, Field(description=own.help)]
-    kind: Any = Annotated[Any, BeforeValidator(own.require), WithJsonSchema(own.schema)]
-    return Annotated[kind | None, Field(description=own.help)]
-
-
-def _texts(ids: Iterable[Id]) -> list[str]:
-    return [str(id) for id in ids]
+    return Annotated[_checked(own) | None, Field(description=own.help)]
 
 
 def _rows(hits: setsearch.Hits) -> list[dict[str, Any]]:

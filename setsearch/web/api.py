@@ -18,6 +18,7 @@ from setsearch.answers.sets import ItemSet, Question
 from setsearch.answers.sets import change_set as change
 from setsearch.errors import ChangedSet, SourceError, UsageError
 from setsearch.index import Index
+from setsearch.options import taken
 from setsearch.pool import QuestionPool
 from setsearch.search.cutoff import SeedFit
 from setsearch.web.access import Rules
@@ -254,8 +255,7 @@ def describe_item(index: Index, query: schemas.ItemQuery) -> dict[str, Any]:
 def _question(index: Index, query: schemas.ExpandQuery | schemas.ExplainQuery) -> tuple[Question, dict[str, Any]]:
     """What is asked, and the other options. Raises UnknownSet."""
     options = _options(query)
-    saved, exclude = options.pop("set", None), options.pop("exclude", ())
-    return index.question(query.seeds, set=saved, items=query.items, exclude=exclude), options
+    return index.question(query.seeds, items=query.items, **taken(options, "set", "exclude")), options
 
 
 def _expand(index: Index, query: schemas.ExpandQuery) -> list[BaseModel]:

@@ -36,10 +36,16 @@ Names = Annotated[list[Name], Field(max_length=MOST_NAMES)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT)]
 _TOP, _FEW, _FEATURES = (Option(int, "", "", 1, most, name="k") for most in (MOST_HITS, 100, MOST_FEATURES))
 _OFFSET = Option(int, "", "", 0, 100_000, name="offset")
-Top = Annotated[int, BeforeValidator(_TOP.accept), WithJsonSchema(_TOP.schema)]
-Few = Annotated[int, BeforeValidator(_FEW.accept), WithJsonSchema(_FEW.schema)]
-Features = Annotated[int, BeforeValidator(_FEATURES.accept), WithJsonSchema(_FEATURES.schema)]
-Offset = Annotated[int, BeforeValidator(_OFFSET.accept), WithJsonSchema(_OFFSET.schema)]
+
+
+def _checked(own: Option) -> Any:
+    return Annotated[Any, BeforeValidator(own.accept), WithJsonSchema(own.schema)]
+
+
+Top: Any = _checked(_TOP)
+Few: Any = _checked(_FEW)
+Features: Any = _checked(_FEATURES)
+Offset: Any = _checked(_OFFSET)
 
 
 def _numbers(value: Any) -> Any:
@@ -69,10 +75,6 @@ class Given(BaseModel):
         if isinstance(given, dict):
             require_known(given, cls.model_fields, "an address")
         return given
-
-
-def _checked(own: Option) -> Any:
-    return Annotated[Any, BeforeValidator(own.accept), WithJsonSchema(own.schema)]
 
 
 def _typed(own: Option) -> Any:

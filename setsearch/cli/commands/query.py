@@ -22,7 +22,7 @@ from setsearch.cli.options import (
     with_options,
 )
 from setsearch.errors import SetsearchError, SourceError, UsageError
-from setsearch.options import ALL, EXAMPLES, MODEL, RESULT, SAVED, ModelOptions, offered
+from setsearch.options import ALL, EXAMPLES, MODEL, RESULT, SAVED, ModelOptions, offered, taken
 
 if TYPE_CHECKING:
     from setsearch.answers.results import Hit
@@ -70,7 +70,7 @@ def expand(
         conditions = asking.where or []
         several = map("({})".format, conditions) if len(conditions) > 1 else conditions
         wanted["among"] = Where(" and ".join(several) if conditions else None, match=asking.match)
-    batch, saved = asking.batch, wanted.pop("set", None)
+    batch, saved = asking.batch, wanted.get("set")
     if batch is not None:
         if seeds or saved or asking.seed_weights or wanted.get("like") or wanted.get("having"):
             raise UsageError("--batch FILE brings its own examples; leave the others out")
@@ -86,7 +86,7 @@ def expand(
     from setsearch.answers.highlight import with_headlines
 
     with db.open(time_limit=asking.time_limit) as index:
-        asked = _question(index, db, seeds, items, wanted.pop("exclude", None), saved)
+        asked = _question(index, db, seeds, items, wanted)
         if asking.seed_weights is not None:
             asked = asked.weighted(_numbers(asking.seed_weights), "--seed-weights")
         wanted["like"] = [_read_text(text) for text in wanted.get("like", ())]
@@ -103,15 +103,10 @@ def expand(
 
 
 def _question(
-    index: "setsearch.Index",
-    db: Collection,
-    seeds: list[str] | None,
-    items: str | None,
-    exclude: list[str] | None,
-    saved: str | None,
+    index: "setsearch.Index", db: Collection, seeds: list[str] | None, items: str | None, options: dict[str, Any]
 ) -> "Question":
     """What is asked, perhaps of a saved set; which of its members left the index is told."""
-    asked = index.question(seeds or (), items=items, exclude=exclude or (), set=saved)
+    asked = index.question(seeds or (), items=items, **taken(options, "set", "exclude"))
     if asked.own is not None:
         tell_gone(asked.own, str(db))
     return asked
@@ -138,7 +133,7 @@ def explain_command(
     """
     more["like"] = [_read_text(text) for text in more["like"] or ()]
     with db.open() as index:
-        asked = _question(index, db, seeds, items, more.pop("exclude"), more.pop("set"))
+        asked = _question(index, db, seeds, items, more)
         explanation = asked.explain(item, **more, **model)
     if explanation.group:
         output.say(f"note: your examples fall into groups; this is the score by {', '.join(explanation.group)}")
