@@ -95,20 +95,6 @@ def sum_runs(values: Array, starts: npt.ArrayLike) -> Array:
     return np.add.reduceat(values, np.asarray(starts, np.intp), dtype=dtype)
 
 
-def largest_of_runs(values: Floats, starts: npt.ArrayLike) -> tuple[Floats, Ints]:
-    """The largest value of each run of rows of a column, and the first row that has it, `(n_runs, n)` each."""
-    begin, rows = np.asarray(starts, np.intp), np.arange(len(values))[:, None]
-    largest = np.maximum.reduceat(values, begin)
-    has_it = values == repeat_rows(largest, begin, len(values))
-    first = np.minimum.reduceat(np.where(has_it, rows, len(values)), begin)
-    return largest, first.astype(np.int64, copy=False)
-
-
-def repeat_rows(rows: Array, starts: npt.ArrayLike, end: int) -> Array:
-    """A row for each run, at all rows of the run; the last one stops at `end`."""
-    return np.repeat(rows, np.asarray(run_lengths(np.asarray(starts, np.int64), end), np.intp), axis=0)
-
-
 def offsets(lengths: Ints) -> Ints:
     """Offsets of consecutive blocks: `(n,)` lengths to `(n + 1,)` offsets; the last one is their sum."""
     starts = np.zeros(len(lengths) + 1, np.int64)

@@ -474,9 +474,7 @@ def test_the_best_rivals_of_many_groups_are_those_of_each(data):
     groups = Groups(of, frozenset("ab"), under)
     values = st.sampled_from([-float("inf"), 0.0, 0.5, 1.0, 2.0])
     heights = np.array(data.draw(st.lists(st.lists(values, min_size=n, max_size=n), min_size=count, max_size=count)))
-    module.AT_ONCE, before = data.draw(st.sampled_from([1, 1 << 20])), module.AT_ONCE
     best, who = module.Rivalry.of(groups, dict.fromkeys(names, module.Weighed(1, 0, 0, True, 0, 1))).best(heights)
-    module.AT_ONCE = before
     beside = {}
     for group in "ab":
         beside[group] = Highest(n, groups.rivals_of_kin(group, names))

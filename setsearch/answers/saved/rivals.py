@@ -31,7 +31,7 @@ from setsearch.answers.saved.heights import Highest, heights_of
 from setsearch.answers.saved.joiners import FirstPass, Passes
 from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.word_notes import by_documents_note
-from setsearch.arrays import Floats, Ints, largest_of_runs, offsets, only, repeat_rows, to_lattice
+from setsearch.arrays import Floats, Ints, only, to_lattice
 from setsearch.core.question import Asking, now
 from setsearch.errors import NoSeeds, QueryError, SetsearchError, UnknownItem, UsageError
 from setsearch.memory.fields import Fields
@@ -44,7 +44,6 @@ from setsearch.search.request import ExpandRequest, Seeds, parse_request
 from setsearch.search.rounds import in_rounds
 from setsearch.search.weights import RIVAL, SeedWeights
 
-AT_ONCE = 1 << 20  # heights that are compared: more would take more memory
 OTHERS = 0.5  # of the height in the best other set, which is subtracted
 Flags = npt.NDArray[np.bool_]
 Given = tuple[Sequence[str] | dict[str, float], Sequence[str]]  # accepted items, perhaps weighted, and rejected ones
@@ -284,14 +283,13 @@ def _first_pass(several: Several, name: str, own: Standing) -> FirstPass:
 class Rivalry(NamedTuple):
     """Sets that are asked together, in the order of their places; `weighed` has a row of Weighed for each.
 
-    `rows` are the places of those that exclude one another, group by group from `starts` on; some in these do not: kin.
-    `within`: places of parts and of their wholes.
+    `exclusive`: the places of those that exclude one another, group by group; some in these do not: kin. `within`:
+    places of parts and of their wholes.
     """
 
     names: list[str]
     weighed: Floats
-    rows: Ints
-    starts: Ints
+    exclusive: list[Ints]
     kin: dict[int, list[int]]
     within: list[tuple[int, int]]
 
@@ -309,8 +307,7 @@ class Rivalry(NamedTuple):
             if any(names[place] in groups.under for place in own)
             for one in own
         }
-        several = [own for own in places.values() if len(own) > 1]
-        starts = offsets(np.array([len(own) for own in several], np.int64))[:-1]
+        exclusive = [np.array(own, np.int64) for own in places.values() if len(own) > 1]
         number_of = {name: place for place, name in enumerate(names)}
         within = [
             (number_of[name], number_of[whole])
@@ -318,7 +315,7 @@ class Rivalry(NamedTuple):
             for whole in groups.wholes(name)
             if whole in known and known[whole].is_told
         ]
-        return cls(names, weighed, np.array([*chain.from_iterable(several)], np.int64), starts, kin, within)
+        return cls(names, weighed, exclusive, kin, within)
 
     def couple(self, scores: Floats, members: Flags, rejected: Flags) -> "Coupled":
         """What the sets say together of items, by the `scores` of each alone; all are `(n_sets, n)`."""
@@ -341,34 +338,20 @@ class Rivalry(NamedTuple):
     def best(self, heights: Floats) -> tuple[Floats, Ints]:
         """The height of each item in the best rival of each set, -inf without one, and its place: `(n_sets, n)`."""
         best, who = np.full(heights.shape, -np.inf), np.full(heights.shape, -1)
-        step = max(AT_ONCE // max(len(self.rows), 1), 1)
-        for begin in range(0, heights.shape[1] if len(self.rows) else 0, step):
-            columns = slice(begin, begin + step)
-            best[self.rows, columns], who[self.rows, columns] = self._best_of(heights[self.rows, columns])
-        for row, others in self._others():
-            best[row] = heights[others].max(0, initial=-np.inf)
-            who[row] = others[heights[others].argmax(0)] if len(others) else -1
+        columns = np.arange(heights.shape[1])
+        for rows in self.exclusive:
+            left = heights[rows]
+            first = left.argmax(0)
+            best[rows], who[rows] = left[first, columns], rows[first]
+            left[first, columns] = -np.inf
+            second = left.argmax(0)  # of the best one itself, the best rival
+            best[rows[first], columns], who[rows[first], columns] = left[second, columns], rows[second]
+            for row in [row for row in rows.tolist() if self.kin.get(row)]:
+                others = rows[~np.isin(rows, [row, *self.kin[row]])]
+                best[row] = heights[others].max(0, initial=-np.inf)
+                who[row] = others[heights[others].argmax(0)] if len(others) else -1
         who[best == -np.inf] = -1
         return best, who
-
-    def _best_of(self, own: Floats) -> tuple[Floats, Ints]:
-        """The same of the sets in `rows`, as if there were no kin."""
-        first, place = largest_of_runs(own, self.starts)
-        is_first = repeat_rows(place, self.starts, len(own)) == np.arange(len(own))[:, None]
-        second, next_place = largest_of_runs(np.where(is_first, -np.inf, own), self.starts)
-        best, who = (
-            np.where(is_first, *(repeat_rows(each, self.starts, len(own)) for each in both))
-            for both in ((second, first), (next_place, place))
-        )
-        return best, self.rows[who]
-
-    def _others(self) -> Iterator[tuple[int, Ints]]:
-        """Those sets that have kin in their group, with the others of it."""
-        ends = [*self.starts[1:].tolist(), len(self.rows)]
-        for begin, end in zip(self.starts.tolist(), ends, strict=True) if any(self.kin.values()) else ():
-            rows = self.rows[begin:end]
-            for row in [row for row in rows.tolist() if self.kin.get(row)]:
-                yield row, rows[~np.isin(rows, [row, *self.kin[row]])]
 
 
 def _taken(best: Floats, scales: Any, units: Any) -> Floats:
