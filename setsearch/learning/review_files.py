@@ -1,4 +1,4 @@
-"""Decisions of a review go out, each reference as it came (known.py reads answers).
+"""Decisions of a review go out, each reference as it came (known_answers.py reads answers).
 
 A record gets one note as ASReview writes it (N1 of RIS, GN of PubMed), and keywords that Zotero and Rayyan show.
 """

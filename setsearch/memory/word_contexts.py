@@ -128,6 +128,7 @@ class Documents:
         self.array = np.frombuffer(b"[%b]" % b", ".join(parts), np.uint8)
 
     def wait_in(self, spill: Spill) -> None:
+        """Let the array be in a file from now on."""
         (self.array,) = spill.put(self.array)
 
     def __iter__(self) -> Iterator[Document]:
