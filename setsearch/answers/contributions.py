@@ -1,18 +1,16 @@
 """What features add: to the score of an item, and to that of a set."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 
 from setsearch.answers.reasons import wording
-from setsearch.answers.results import Contribution, Explanation, SetFeature, Statistics, WeightedQuery, named, rest_of
+from setsearch.answers.results import Contribution, Explanation, SetFeature, Statistics, WeightedQuery, rest_of
 from setsearch.arrays import bincount, places_among, repeat
-from setsearch.core import binding
 from setsearch.errors import UsageError
 from setsearch.memory.fields import Fields
 from setsearch.models import Model
-from setsearch.scoring.best import is_core
 from setsearch.search.feature_weights import FieldWeights, Rounded
 from setsearch.search.weights import NEAR, RIVAL, SeedWeights
 
@@ -42,39 +40,15 @@ def contributions(fields: Fields, weights: SeedWeights, items: Sequence[int]) ->
     """
     order, sums = sorted(items), dict[tuple[int, str, str | None], float]()
     found = [*_of_parts(weights, order), *_of_nearest(fields, weights, order)]
-    if not found and len(weights.adding) == 1 and (parts := _by_core(weights.adding[0], order)) is not None:
-        return parts
-    found += [_of_field(own, order) for own in weights.adding]
+    found += (_of_field(own, order) for own in weights.adding)
     for place, name, title, amount in chain.from_iterable(found):  # some are in several fields, or are called the same
         sums[place, name, title] = sums.get((place, name, title), 0.0) + amount
     rows: list[list[tuple[str, float, str | None]]] = [[] for _ in order]
     for (place, name, title), amount in sums.items():
         rows[place].append((name, amount, title))
-    return {item: tuple(named(Contribution, sorted(own, key=_rank))) for item, own in zip(order, rows, strict=True)}
-
-
-def _rank(part: tuple[str, float, str | None]) -> tuple[float, str]:
-    return -part[1], part[0]
-
-
-def _by_core(own: Rounded | FieldWeights, order: Sequence[int]) -> dict[int, tuple[Contribution, ...]] | None:
-    """The same of one field; None where numpy must be asked."""
-    if not is_core() or not isinstance(own, Rounded) or own.rule.binary:
-        return None
-    opened, items = own.field.core_field(own.rule), np.array(order, np.int64)
-    found = binding.contributions(opened.lists.of_items(opened.used), items, own.features, own.weights)
-    if found is None:
-        return None
-    ids, amounts, lasts, equal = found
-    described = own.field.describe_features([*dict.fromkeys(ids)])
-    if len({*described.values()}) < len(described):
-        return None
-    names = [described[id] for id in ids]
-    made = named(Contribution, [(name, amount, title) for (name, title), amount in zip(names, amounts, strict=True)])
-    parts = [made[start:end] for start, end in pairwise([0, *lasts])]
-    for place in [place for place, is_so in enumerate(equal) if is_so]:
-        parts[place].sort(key=_rank)
-    return {item: tuple(part) for item, part in zip(order, parts, strict=True)}
+    for own in rows:
+        own.sort(key=lambda part: (-part[1], part[0]))
+    return {item: tuple([Contribution(*part) for part in own]) for item, own in zip(order, rows, strict=True)}
 
 
 def _of_field(own: Rounded | FieldWeights, order: Sequence[int]) -> list[Added]:

@@ -5,12 +5,12 @@ words that are listed with it, those of its own text, and the users that a film 
 Function words name nothing: they count among the small ones. The weights of the reasons sum to what the parts sum to.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
 
-from setsearch.answers.results import Contribution, Reason, display_name, named
+from setsearch.answers.results import Contribution, Reason, display_name
 from setsearch.arrays import VALUE_LATTICE
 from setsearch.memory.field import NGRAM
 from setsearch.memory.fields import Fields
@@ -115,7 +115,7 @@ class Wording:
             sums.setdefault((feature, title), []).append(weight)
         least = min(len(hits), max(2, len(hits) // LEAST_SHARE))
         of_several = [(*feature, sum(own) / len(hits)) for feature, own in sums.items() if len(own) >= least]
-        mean = named(Contribution, [(feature, weight, title) for feature, title, weight in of_several])
+        mean = [Contribution(feature, weight, title) for feature, title, weight in of_several]
         ranked = [own for own in self._ranked(mean) if own[1] > 0 and own[0][0] not in (EMPTY, PRIOR, LIKE)]
         return tuple(_shown(ranked[:MOST_COMMON]))
 
@@ -156,10 +156,7 @@ class Wording:
         label = feature if title is None else display_name(feature, title)
         if self.has_text and self.forms:  # stems of a pair by their surface forms
             label = " ".join([self.forms.get(word, word) for word in label.split(" ")])
-        if self.has_text and label.isalpha() and feature.isalpha():
-            told = _word(feature, label, function_words(language), stemmer(language))
-        else:
-            told = self._told(feature, label, language)
+        told = self._told(feature, label, language)
         self.known[language, feature, title] = told
         return told
 
@@ -202,12 +199,6 @@ class Wording:
             who = [f"{len(names)} of the examples"] if len(names) > MOST_SHARING else names
             return (kind, *who), (label, own, "")
         return (self.features, feature), (label, own, "")
-
-
-def _word(feature: str, label: str, empty: Container[str], stem: Callable[[str], str]) -> Told:
-    """What a term tells that is a word: as `_term`, but faster."""
-    word = label.lower()
-    return (EMPTY,) if len(label) == 1 or word in empty else (WORDS, stem(word)), (label, (feature,), "")
 
 
 def _term(label: str, language: str) -> tuple[Key, str, str]:
@@ -273,11 +264,10 @@ def _joined(key: Key, places: list[int], told: Sequence[Told], weights: Sequence
 
 def _shown(rows: Iterable[Row]) -> list[Reason]:
     """Rows as reasons; what a context says is told of these alone."""
-    told = [
-        (label, weight, sentence(label) if key[0] == BESIDE else said, features)
+    return [
+        Reason(label, weight, sentence(label) if key[0] == BESIDE else said, features)
         for key, weight, (label, features, said) in rows
     ]
-    return named(Reason, told)
 
 
 def _label_of_several(key: Key, label: str, features: Sequence[str]) -> str:

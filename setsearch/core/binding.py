@@ -39,7 +39,6 @@ _SIGNATURES = {
     "setsearch_ranks": "PSPS PS PP",
     "setsearch_questions": "PSS PS PP PPP PSPS S",
     "setsearch_fold": "PSPSSPP RSS PP",
-    "setsearch_contributions": "PPS PPSS PPPP",
     "setsearch_values": "PSS PPSSPPSS PPPPP S PPPP",
     "setsearch_squares": "SPPPP SSS PPPP SP",
     "setsearch_norms": "PPSP",
@@ -187,25 +186,6 @@ def fold(items: Ints, source: ListArrays, alike: float, least: int, back: int) -
         library().setsearch_fold(address(items), len(items), *lists, alike, least, back, address(same), address(firsts))
     )
     return same
-
-
-def contributions(
-    lists: bytes, items: Ints, features: Ints, weights: Floats
-) -> tuple[list[int], list[float], list[int], list[int]] | None:
-    """What ascending features add to the scores of items: features and amounts, of each item the largest first.
-
-    Then where those of each item end, and whether equal ones are in no order. None for lists without values, and for
-    too many. `lists`: a `part_t` of lists by item. Raises LostArrays.
-    """
-    n, amounts = len(items), _scratch("scores", LEAST_ROOM)
-    ints = _scratch("ids", 2 * n + LEAST_ROOM, np.int64)
-    at = address(ints)
-    given = address(items), n, address(features), address(weights), len(features), LEAST_ROOM
-    count = library().setsearch_contributions(lists, *given, at, at + 8 * n, at + 16 * n, address(amounts))
-    if count == UNSURE:
-        return None
-    lasts, equal = ints[:n].tolist(), ints[n : 2 * n].tolist()
-    return ints[2 * n : 2 * n + check(count)].tolist(), amounts[:count].tolist(), lasts, equal
 
 
 def nearest(

@@ -2100,39 +2100,6 @@ ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64
     return answered;
 }
 
-/* ---- Why an item has its score (answers/contributions.py) ---- */
-
-/* What features, which ascend, add to the scores of some items (answers/contributions.py, _of_field): the features that
-   each has, the largest amounts first; where those of each end, and whether equal ones are in no order. How many, or
-   UNSURE for lists without values, and more than there is `room` for. */
-ENTRY int64_t setsearch_contributions(const part_t *lists, const int64_t *items, int64_t n_items,
-                                      const int64_t *features, const double *weights, int64_t n_features,
-                                      int64_t room, int64_t *restrict lasts, int64_t *restrict equal,
-                                      int64_t *restrict found, double *restrict amounts) {
-    int64_t count = 0;
-    if (lists->value_bytes != 4) return UNSURE;
-    for (int64_t i = 0; i < n_items; i++) {
-        if (items[i] < 0 || items[i] >= lists->n_lists) return DAMAGED;
-        const int64_t start = lists->starts[items[i]], end = lists->ends[items[i]], first = count;
-        if (!has_values(lists, start, end)) return UNSURE;
-        for (int64_t p = start, place = 0; p < end; p++) {
-            int64_t step = 1; /* doubled up to a feature that is not below, then halved */
-            for (; place + step <= n_features && features[place + step - 1] < lists->ids[p]; step *= 2) place += step;
-            for (; step; step /= 2)
-                place += (place + step <= n_features && features[place + step - 1] < lists->ids[p]) * step;
-            if (place == n_features) break;
-            if (features[place] != lists->ids[p]) continue;
-            if (count == room) return UNSURE;
-            amounts[count] = weights[place] * ((const float *)lists->values)[p] + 0.0; /* none is -0 */
-            found[count++] = features[place];
-        }
-        sort_down(amounts + first, found + first, count - first);
-        lasts[i] = count, equal[i] = 0;
-        for (int64_t j = first + 1; j < count; j++) equal[i] |= amounts[j] == amounts[j - 1];
-    }
-    return count;
-}
-
 /* ---- The nearest words of each word (memory/neighbors.py) ---- */
 
 /* What a score must reach to come into a row of `k` similarities, perhaps. */

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 
 import setsearch
-from setsearch.answers.reasons import MOST, Wording, _word, sentence
+from setsearch.answers.reasons import MOST, Wording, sentence
 from setsearch.answers.results import Contribution
 from setsearch.search.weights import OWN
 from setsearch.text.analyzer import Analyzer
-from setsearch.text.function_words import function_words, likely_language, stemmer
+from setsearch.text.function_words import function_words, likely_language
 
 SENTENCES = {
     "_ flowers": "The word stands before “flowers”.",
@@ -207,11 +207,3 @@ def test_garbage_collection_passes_over_what_is_remembered():
         gc.collect()
     remembered = [*how.known.values(), *places.values()]
     assert len(remembered) == 5 and not any(map(gc.is_tracked, remembered))
-
-
-@given(
-    st.text(st.sampled_from("aeSsixtofßıİ東é"), min_size=1, max_size=5), st.sampled_from(["english", "german", "czech"])
-)
-def test_a_word_tells_what_any_term_tells(word, language):
-    expected = TEXTS._told(word, word, language)
-    assert _word(word, word, function_words(language), stemmer(language)) == expected

@@ -180,43 +180,6 @@ def test_a_crowd_below_the_best_is_none():
     assert crowd is None and sorted(ids.tolist()) == [*range(n - 10, n)]
 
 
-_eighths = st.integers(-40, 40).map(lambda number: number / 8)
-
-
-@needs_core
-@examples(300)
-@given(
-    st.lists(st.dictionaries(st.integers(0, 60), _eighths, max_size=40), min_size=1, max_size=6),
-    st.dictionaries(st.integers(0, 60), _eighths),
-    st.lists(st.integers(0, 5), max_size=5),
-)
-def test_what_features_add_is_what_a_loop_finds(lists, weights, asked):
-    """Whatever the lists share with the features, with ties; a list without values, and no list, are told."""
-    items, active = [item % len(lists) for item in asked], np.array(sorted(weights), np.int64)
-    ends = np.cumsum([*map(len, lists)], dtype=np.int64)
-    entries = [entry for own in lists for entry in sorted(own.items())]
-    ids, values = (
-        np.array([entry[side] for entry in entries], kind) for side, kind in ((0, np.int32), (1, np.float32))
-    )
-    starts = ends - [*map(len, lists)]
-    part = ids, values, starts, ends
-    field = question.FieldLists(part, part, ends)
-    of_items = field.of_items(None)
-    each = np.array([weights[feature] for feature in active.tolist()])
-    found, amounts, lasts, equal = binding.contributions(of_items, np.array(items, np.int64), active, each)
-    for item, start, last, is_tied in zip(items, [0, *lasts], lasts, equal, strict=False):
-        own = {feature: weights[feature] * value for feature, value in lists[item].items() if feature in weights}
-        assert dict(zip(found[start:last], amounts[start:last], strict=True)) == own
-        assert amounts[start:last] == sorted(own.values(), reverse=True)
-        assert bool(is_tied) == (len({*own.values()}) < len(own))
-    if lists[0]:  # another thread gives it values now
-        assert binding.contributions(field.of_items((0, 0)), np.array([0], np.int64), active, each) is None
-    starts[0] = -1
-    assert binding.contributions(of_items, np.array([0], np.int64), active, each) is None
-    with pytest.raises(LostArrays):
-        binding.contributions(of_items, np.array([len(lists)], np.int64), active, each)
-
-
 @needs_core
 @pytest.mark.parametrize(
     ("ids", "starts", "ends"),
