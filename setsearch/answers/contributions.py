@@ -84,10 +84,11 @@ def _of_nearest(fields: Fields, weights: SeedWeights, order: Sequence[int]) -> I
     ]
 
 
-def explanation(fields: Fields, weights: SeedWeights, id: int) -> Explanation:
-    """The parts that sum to the score of one item."""
+def explanation(fields: Fields, weights: SeedWeights, id: int, base: float | None = None) -> Explanation:
+    """The parts that sum to the score of one item; `base`: its own, where memory has none."""
     features = contributions(fields, weights, [id])[id]
-    base = float(weights.base.items[id] - sum(part[id] for _, part in weights.parts)) / weights.scale
+    if base is None:
+        base = float(weights.base.items[id] - sum(part[id] for _, part in weights.parts)) / weights.scale
     name, title = fields.describe([id])[id]
     score = base + weights.constant + sum(part.weight for part in features)
     reasons = wording(fields, [features], weights.examples.ids).reasons(features, rest_of(score, features))

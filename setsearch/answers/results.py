@@ -96,6 +96,11 @@ def rest_of(score: float, features: Iterable[Contribution]) -> float:
     return rest if abs(rest) > LEAST_REST else 0.0
 
 
+def weight_rows(parts: Iterable[Contribution | Reason]) -> list[dict[str, Any]]:
+    """Parts of a score as rows for programs: features, or the labels of reasons, with their weights."""
+    return [{part._fields[0]: part[0], "weight": part.weight} for part in parts]
+
+
 class WeightedQuery(NamedTuple):
     """A set as other engines understand it: `constant`, and what each feature adds on average to items that have it."""
 

@@ -31,6 +31,7 @@ from jinja2 import FileSystemLoader
 
 import setsearch
 from setsearch.answers.highlight import with_headlines
+from setsearch.answers.results import weight_rows
 from setsearch.errors import NoIndex, SetsearchError
 from setsearch.integrations.table_copies import TableCopies, not_indexed
 from setsearch.memory.where import Where
@@ -264,8 +265,8 @@ class _Query:
             "group": [*hit.group],
             "snippet": None if hit.snippet is None else hit.snippet._asdict(),
             "passage": [] if hit.snippet is None else hit.snippet.pieces(),
-            "features": [{"feature": part.feature, "weight": part.weight} for part in hit.features],
-            "reasons": [{"label": reason.label, "weight": reason.weight} for reason in hit.reasons],
+            "features": weight_rows(hit.features),
+            "reasons": weight_rows(hit.reasons),
             "href": self.row(source, hit.item),
             "with": self.link([*self.names, hit.item], self.rejected),
             "reject": self.link(self.names, [*self.rejected, hit.item]),

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
 import setsearch
 from setsearch.answers.highlight import item_text, top_features, with_headlines
-from setsearch.answers.results import kept_name
+from setsearch.answers.results import kept_name, weight_rows
 from setsearch.answers.saved.groups import wanted_sets
 from setsearch.answers.sets import Question
 from setsearch.answers.sets import change_set as change
@@ -96,9 +96,8 @@ def _add_questions(server: MCPServer[Any], index: setsearch.Index) -> None:
     def explain(item: Id, seeds: list[Id] | None = None, items: str | None = None, **options: Any) -> dict[str, Any]:
         """Why an item has its score: constant, base and features sum to it."""
         explanation = _question(index, seeds, items, options).explain(item, **options)
-        features = [{"feature": part.feature, "weight": part.weight} for part in explanation.features]
-        reasons = [{"label": reason.label, "weight": reason.weight} for reason in explanation.reasons]
-        return {**explanation._asdict(), "features": features, "reasons": reasons}
+        parts = {name: weight_rows(getattr(explanation, name)) for name in ("features", "reasons")}
+        return {**explanation._asdict(), **parts}
 
     explaining = {**offered("assistants", offered("explain")), **SAVED}
     server.tool()(with_parameters(explain, explaining.values(), _annotated))

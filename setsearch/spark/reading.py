@@ -13,10 +13,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from setsearch.answers.answer import BaseReading, Hits
-from setsearch.answers.contributions import contributions
+from setsearch.answers.contributions import explanation
 from setsearch.answers.hits import Row, make_hits
-from setsearch.answers.reasons import wording
-from setsearch.answers.results import Explanation, rest_of
+from setsearch.answers.results import Explanation
 from setsearch.answers.word_notes import RARE, without_contexts_note
 from setsearch.errors import InvalidParameter, NothingToRank, SetsearchError
 from setsearch.memory.readings import FieldsBy
@@ -99,13 +98,8 @@ class SparkReading(BaseReading):
         first, total = question.remote[0], weights.examples.total
         own = self._source.bases.get(first.layout, first.side, model, total)
         rows = [] if own.items is None else own.items.filter(F.col("item") == id).collect()
-        base = sum(row.base for row in rows)
         _load_features([question], [[id]])
-        features = contributions(fields, weights, [id])[id]
-        name, title = fields.describe([id])[id]
-        score = base + weights.constant + sum(part.weight for part in features)
-        reasons = wording(fields, [features], weights.examples.ids).reasons(features, rest_of(score, features))
-        return Explanation(name, score, weights.constant, base, features, title, reasons)
+        return explanation(fields, weights, id, float(sum(row.base for row in rows)))
 
     def item_count(self) -> int:
         """n, the number of items."""

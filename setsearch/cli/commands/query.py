@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import setsearch
-from setsearch.answers.results import Snippet, is_informative, kept_name
+from setsearch.answers.results import Snippet, is_informative, kept_name, weight_rows
 from setsearch.cli import output
 from setsearch.cli.help import argument, option
 from setsearch.cli.notes import tell_gone, tell_notes
@@ -140,7 +140,7 @@ def explain_command(
     if show in (output.print_json, output.print_lines):
         row: dict[str, Any] = {"item": explanation.item} | ({"title": explanation.title} if explanation.title else {})
         row |= {"score": explanation.score, "constant": explanation.constant, "base": explanation.base}
-        reasons = reason_rows(explanation.reasons)
+        reasons = weight_rows(explanation.reasons)
         output.print_lines([row | {"features": _contribution_rows(explanation.features), "reasons": reasons}])
         return
     parts: list[dict[str, Any]] = [
@@ -229,7 +229,7 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
             row["group"] = list(hit.group)
         if explain:
             row["features"] = _contribution_rows(hit.features)
-            row |= {"reasons": reason_rows(hit.reasons)} if has_reasons else {}
+            row |= {"reasons": weight_rows(hit.reasons)} if has_reasons else {}
             row |= {"rest": rests[number]} if any(rests) else {}
         if has_snippets:
             snippet = hit.snippet or Snippet("")
@@ -320,11 +320,6 @@ def _read_text(text: str) -> str:
 
 def _contribution_rows(parts: Iterable[Any]) -> list[dict[str, Any]]:
     return [{key: value for key, value in part._asdict().items() if value is not None} for part in parts]
-
-
-def reason_rows(reasons: Iterable[Any]) -> list[dict[str, Any]]:
-    """Reasons as rows to print."""
-    return [{"label": reason.label, "weight": reason.weight} for reason in reasons]
 
 
 def _label(name: str, title: str | None) -> str:
