@@ -8,6 +8,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from setsearch.errors import number_of
+
 ADVANCED = "Advanced options"
 MODEL_PANEL = "Model options"
 OUTPUT = "Output options"
@@ -40,7 +42,7 @@ class PanelCommand(TyperCommand):
         super().__init__(*args, **more)
         behind = sum(_panel(param) in BEHIND for param in self.params)
         if behind:
-            help = f"Show {behind} more option{'s' * (behind > 1)}."
+            help = f"Show {number_of(behind, 'more option')}."
             self.params.append(
                 TyperOption(
                     param_decls=["--help-all"],

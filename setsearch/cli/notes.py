@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import setsearch
 from setsearch.answers.results import NOTHING_SHARED, odd_note
 from setsearch.cli.output import say
+from setsearch.errors import number_of
 from setsearch.options import ModelOptions
 
 if TYPE_CHECKING:
@@ -64,5 +65,5 @@ def _unapplied(reading: "setsearch.Reading") -> Iterator[str]:
         source = load_source(fields.relation)
         changes = count_changes(fields.relation) if source is not None and source.tracked else 0
     if source is not None and changes:
-        what = f"{changes:,} change{'s' * (changes > 1)} of {source.name}"
+        what = f"{number_of(changes, 'change')} of {source.name}"
         yield f"{what} came after this; `setsearch update` applies {'them' if changes > 1 else 'it'}"

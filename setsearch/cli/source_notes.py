@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from setsearch.cli.output import first_of, say, say_lines
-from setsearch.errors import UnknownReading
+from setsearch.errors import UnknownReading, number_of
 from setsearch.options import TEXT_FIELD
 from setsearch.storage.ids import in_number
 
@@ -61,7 +61,7 @@ def tell_left_out(reader: "SourceReader", replace: bool) -> None:
 def tell_moved(index: "Index") -> None:
     """Which documents go by other names."""
     moved = [f"{old} is {new}" for old, new in index.moved.items()]
-    say_lines(f"saved sets follow {len(moved):,} document{'s' * (len(moved) > 1)} to other names", moved, SHOWN_MERGED)
+    say_lines(f"saved sets follow {number_of(len(moved), 'document')} to other names", moved, SHOWN_MERGED)
 
 
 def tell_others(index: "Index", reader: "SourceReader", sources: list[str], db: str) -> None:
@@ -75,7 +75,7 @@ def tell_others(index: "Index", reader: "SourceReader", sources: list[str], db: 
         say(f"the index keeps the earlier text of {_files(kept)}; `{way_out}` deletes it")
     are_folders = bool(sources) and all(Path(source).is_dir() for source in sources)
     if index.altered and are_folders:
-        what = f"{index.altered:,} document{'s' * (index.altered > 1)} changed ({first_of(index.some_altered)})"
+        what = f"{number_of(index.altered, 'document')} changed ({first_of(index.some_altered)})"
         say(f"{what}; if another folder has files of these names, index both in one command, with --replace")
     number = index.not_given - len(kept)
     if number > 0 and are_folders and not reader.tally.failed:
@@ -100,17 +100,17 @@ def _tell_references(reader: "SourceReader") -> None:
     """Which references came several times, and which have names of an earlier version."""
     merged, older, bare = reader.tally.filed.merged, reader.tally.filed.older, reader.tally.filed.bare
     if textless := [reader.rows.shown(copy.position) for copy in reader.tally.textless]:
-        say(f"left out {len(textless):,} reference{'s' * (len(textless) > 1)} without a text ({first_of(textless)})")
+        say(f"left out {number_of(len(textless), 'reference')} without a text ({first_of(textless)})")
     if bare:
-        say(f"{len(bare):,} reference{'s' * (len(bare) > 1)} without an abstract ({first_of(bare)})")
-    what = f"merged {len(merged):,} reference{'s' * (len(merged) > 1)} that came several times"
+        say(f"{number_of(len(bare), 'reference')} without an abstract ({first_of(bare)})")
+    what = f"merged {number_of(len(merged), 'reference')} that came several times"
     say_lines(what, [f"{name}: {', '.join(files)}" for name, files in merged.items()], SHOWN_MERGED)
     if older:
-        names = f"{len(older):,} reference{'s' * (len(older) > 1)} ({first_of(older)})"
-        say(f"{names} keep their ids of an earlier version; --replace gives them a DOI, a PMID or their own key")
+        shown = f"{number_of(len(older), 'reference')} ({first_of(older)})"
+        say(f"{shown} keep their ids of an earlier version; --replace gives them a DOI, a PMID or their own key")
 
 
 def _files(names: list[str]) -> str:
     """How many files, and the first of them."""
     names = list(dict.fromkeys(names))
-    return f"{len(names):,} file{'s' * (len(names) > 1)} ({first_of(names)})"
+    return f"{number_of(len(names), 'file')} ({first_of(names)})"

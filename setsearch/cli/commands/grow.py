@@ -11,7 +11,7 @@ from setsearch.cli.help import option
 from setsearch.cli.notes import tell_gone
 from setsearch.cli.options import Collection, Items, OptionalSeeds, question_options, with_options
 from setsearch.cli.output import Show, format_options, say
-from setsearch.errors import Interrupted, InvalidParameter, UsageError
+from setsearch.errors import Interrupted, InvalidParameter, UsageError, number_of
 from setsearch.options import GROWING, MODEL, RESULT, ROUNDS, ModelOptions, check, offered
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _grow_alone(db: Collection, items: str | None, alone: Alone, how: dict[str, 
                 if rows is None:
                     return
                 grown = len({row.set for row in rows})
-                what = f"{len(rows)} joined {grown} {'set' if grown == 1 else 'sets'}"
+                what = f"{len(rows)} joined {number_of(grown, 'set')}"
                 say(f"round {rows[0].round} of {how.get('rounds', ROUNDS)}: {what}")
                 yield rows
                 if is_late := until is not None and datetime.now() >= until:

@@ -136,7 +136,7 @@ def _tell_changed(before: "list[Decision]", places: Mapping[str, str]) -> None:
     lines = [
         f"{own.item} {own.said} -> {new[own.said]}, {places.get(own.item, 'on the command line')}" for own in before
     ]
-    say_lines(f"{len(lines):,} answer{'s' * (len(lines) > 1)} changed", lines)
+    say_lines(f"{number_of(len(lines), 'answer')} changed", lines)
 
 
 def _run(review: "Review") -> bool:
@@ -214,5 +214,4 @@ def _state(review: "Review") -> str:
         return f"{state}; you may stop: {review.recall:.0%} are found with {review.confidence:.0%} confidence"
     if ahead.is_narrow:
         return f"{state}; {ahead.at_least:,} to {ahead.at_most:,} left"
-    answers = f"{ahead.answers_needed:,} more answer{'s' * (ahead.answers_needed > 1)}"
-    return f"{state}; at least {answers} before you can stop"
+    return f"{state}; at least {number_of(ahead.answers_needed, 'more answer')} before you can stop"

@@ -10,7 +10,7 @@ from setsearch.answers.saved.groups import wanted_sets
 from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
 from setsearch.cli.options import Collection, Command, Items, Top, with_collection, with_options
 from setsearch.cli.output import Show, format_options, print_csv, print_json, print_lines, print_tsv, say
-from setsearch.errors import UsageError
+from setsearch.errors import UsageError, number_of
 
 app = typer.Typer(help="Save sets in the database, change and show them.", rich_markup_mode=None)
 
@@ -248,8 +248,7 @@ def import_command(
             rows = read_set_rows(source, RowReader(errors, say))
         saved = index.import_sets(rows, items, replace=replace, add=add, errors=errors, warn=say)
     accepted, rejected = (sum(len(getattr(own, side)) for own in saved) for side in ("accepted", "rejected"))
-    sets = "1 set" if len(saved) == 1 else f"{len(saved):,} sets"
-    say(f"saved {sets}: {accepted:,} accepted, {rejected:,} rejected")
+    say(f"saved {number_of(len(saved), 'set')}: {accepted:,} accepted, {rejected:,} rejected")
 
 
 @_command("of")

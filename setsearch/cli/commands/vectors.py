@@ -91,7 +91,7 @@ def tell_vectors(index: "Index", count: int, db: str) -> None:
     """Say how many vectors were added, and what the index holds now."""
     held = index.info()["vectors"].items()
     parts = [f"{own['count']:,} {name} with {own['dimensions']} dimensions" for name, own in held if own["count"]]
-    say(f"added {count:,} vector{'s' * (count != 1)}; {db} now holds those of {', '.join(parts)}")
+    say(f"added {number_of(count, 'vector')}; {db} now holds those of {', '.join(parts)}")
 
 
 def add_matrix(index: "Index", path: Path, ids: str | None, items: str | None, replace: bool) -> int:
