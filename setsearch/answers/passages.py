@@ -5,7 +5,7 @@ import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from string import ascii_uppercase
+from string import ascii_uppercase, whitespace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +25,9 @@ LEAST_SHARE = 1 / 5  # of the weight of the first feature, that a marked one has
 LONGEST_WORD = 24  # characters by which a snippet may be longer to end with a word
 LOOKED_AT = 200_000  # characters of a text
 _blanks, _between_blanks, _beyond_ascii = re.compile(r"\s+"), re.compile(r"\S+"), re.compile("[^\x00-\x7f]+")
-
+# What never belongs to a word of letters and digits, nor joins two; nothing, too, where a text begins and ends.
+_APART = frozenset(["", *whitespace, *'()[]{}<>"-;:!?/\\|=*&%$@^~`'])
+_STOPS = frozenset([mark + other for mark in ".," for other in _APART])  # behind a word, they do not either
 
 Marked = tuple[int, int, float]  # where a word begins and ends, and its weight
 
@@ -176,19 +178,17 @@ def marked_pieces(text: str, analyzer: Analyzer | None, weights: Mapping[str, fl
 def marked_places(text: str, analyzer: Analyzer | None, weights: Mapping[str, float]) -> Iterator[Marked]:
     """Where the words of a text are that have a weight, and these; pairs of characters that overlap are cut."""
     places = Places(words_of_kind(UNICODE), lambda word: [word]) if analyzer is None else analyzer.places
-    pieces = _pieces_with(text, weights) if analyzer and analyzer.keeps_words else _pieces(text)
-    found: list[Marked] = []
+    found, pieces = _found_apart(text, weights) if analyzer and analyzer.keeps_words else ([], _pieces(text))
     for begin, after in pieces:
         for start, stop, terms in places[text[begin:after]]:
             weight = 0.0
             for term in terms:
                 if term in weights:
                     weight += weights[term]
-            if weight:
-                found.append((begin + start, begin + stop, weight))
+            found.append((begin + start, begin + stop, weight))
     end = 0
-    for start, stop, weight in sorted(found):
-        if stop > end:
+    for start, stop, weight in sorted({*found}):
+        if weight and stop > end:
             yield max(start, end), stop, weight
             end = stop
 
@@ -198,21 +198,35 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
     return (match.span() for match in _between_blanks.finditer(text))
 
 
-def _pieces_with(text: str, words: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Those that may give one of some words in lower case: it is no part of another, or letters are beyond ASCII."""
-    even = text.translate(_lower_and_even())
-    found = [] if even.isascii() else [match.start() for match in _beyond_ascii.finditer(even)]
-    for word in filter(None, words):
-        place, size = even.find(word), len(word)
+def _found_apart(text: str, weights: Mapping[str, float]) -> tuple[list[Marked], Iterable[tuple[int, int]]]:
+    """Where words of plain letters stand apart from others, and the pieces between blanks that must be cut for more.
+
+    These have one of the words elsewhere, but not as a part of another, or letters beyond ASCII.
+    """
+    is_plain, found = text.isascii(), list[Marked]()
+    lower = text.lower() if is_plain else text.translate(_lower_and_even())
+    unsure = [] if is_plain else [match.start() for match in _beyond_ascii.finditer(lower)]
+    for word, weight in weights.items():
+        place, size, is_simple = lower.find(word) if word else -1, len(word), word.isascii() and word.isalnum()
         while place >= 0:
-            if not (even[place - 1 : place].isalnum() or even[place + size : place + size + 1].isalnum()):
-                found.append(place)
-            place = even.find(word, place + 1)
+            before, after, end = lower[place - 1 : place], lower[place + size : place + size + 1], place + size
+            is_apart = before in _APART and (after in _APART or lower[end : end + 2] in _STOPS)
+            if is_simple and is_apart:
+                found.append((place, end, weight))
+            elif not (before.isalnum() or after.isalnum()):
+                unsure.append(place)
+            place = lower.find(word, place + 1)
+    even = text.translate(_lower_and_even()) if is_plain and unsure else lower
+    return found, _pieces_at(even, sorted(unsure))
+
+
+def _pieces_at(even: str, places: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """What stands between spaces at ascending places, each once."""
     after = 0
-    for place in sorted(found):
+    for place in places:
         if place >= after:
             begin, end = even.rfind(" ", 0, place) + 1, even.find(" ", place)
-            after = end if end >= 0 else len(text)
+            after = end if end >= 0 else len(even)
             yield begin, after
 
 
