@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Ints, distinct
+from setsearch.arrays import Entries, Ints, bincount, distinct
 from setsearch.core.threads import give_back
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists, transposed
 from setsearch.memory import layout
+from setsearch.memory.names import KnownNames
 from setsearch.models.values import NAMES_BESIDE_RATINGS, NUMBERS_BESIDE_RATINGS, FeatureGroups
 from setsearch.sqlite.mapped import Mapped
 from setsearch.storage.names import Vocabulary
@@ -31,7 +32,7 @@ class Content:
     """Lists of both directions; `absent` are ids below `n_ids` without an item.
 
     `mapped` is the file that holds these lists, and their values; None if memory alone does. `groups`: the fields of
-    the features, if there are several. `names`: what both directions know of them.
+    the features, if there are several. `names`: of the items, and of the features.
     """
 
     items: Vocabulary
@@ -41,7 +42,7 @@ class Content:
     absent: Ints
     mapped: Mapped | None
     groups: FeatureGroups | None = field(default=None, kw_only=True)
-    names: dict[bool, Any] = field(default_factory=dict, kw_only=True)
+    names: dict[bool, KnownNames] = field(default_factory=dict, kw_only=True)  # of features: True
 
 
 class Since(NamedTuple):
@@ -211,8 +212,24 @@ def _changed(content: RelationContent, relation: Relation, changed: Ints) -> Rel
     )
     groups = _changed_groups(relation, content.groups, distinct(new.ids))
     now = _kept(relation, both, absent[absent < n_items], None, content.origin, groups)
+    renamed = changed, _perhaps_renamed(by_feature, old, new)
+    for side, names in dict(content.names).items():  # threads may add some
+        now.names[side] = names.after((now.items, now.features)[side], renamed[side].tolist())
     if content.mapped is not None:
         return replace(now, since=Since(content, changed, {}))
     if content.since is None:
         return now
     return replace(now, since=content.since._replace(changed=np.union1d(content.since.changed, changed)))
+
+
+def _perhaps_renamed(by_feature: Lists, old: Entries, new: Entries) -> Ints:
+    """The features that may have another name since some items changed, from `old` to `new`: the ids of those that no
+    item has are given again.
+    """
+    features = distinct(np.concatenate([old.ids, new.ids]))
+    having = np.zeros(len(features), np.int64)
+    known = features < len(by_feature)
+    having[known] = by_feature.lengths[features[known]]
+    taken = bincount(np.searchsorted(features, old.ids), minlength=len(features))
+    renamed: Ints = features[having == taken]
+    return renamed

@@ -25,25 +25,17 @@ from setsearch.text.matching import BREAK, NamePage, is_one_edit
 MOST = 1 << 20  # ids; of more, none is kept
 CACHED = 100_000  # names that were asked for, before all are there
 AT_ONCE = 4096  # names that one look-up reads ahead
-AT_FIRST = 64  # look-ups that read nothing ahead: after a write they would be thrown away soon
+AT_FIRST = 64  # look-ups that read nothing ahead: most processes end soon
+MOST_CHANGED = 1 << 14  # ids whose names writes may have changed; after more all are read again
 SEPARATOR = b"\0"  # between name and title; no name has it
 
 
-class KnownNames:
-    """The names of a vocabulary that were asked for; some more are read each time, until all are there.
+class AllNames:
+    """All names below an id, as one text: read in steps, and then never changed. Threads may share it."""
 
-    Threads may share it. A new question of three of 126,000 documents takes 690 us, and 815 us if SQLite is asked for
-    names.
-    """
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        # Vocabularies without an id are no rows of a table; a shown title is not the name that somebody looks for.
-        is_kept = vocabulary.id > 0 and not vocabulary.titles_shown and vocabulary.next_id <= MOST
-        self._size = vocabulary.next_id if is_kept else -1
-        self._ids: dict[str, int] = {}  # of names that were looked for
-        self._described: dict[int, tuple[str, str | None]] = {}
-        self._asked = 0
-        self._half = 1 << max(vocabulary.next_id.bit_length() - 1, 0)  # as many beginnings of hashes as names, about
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._half = 1 << max(size.bit_length() - 1, 0)  # as many beginnings of hashes as names, about
         self._shift = sys.hash_info.width - self._half.bit_length()
         self._text = bytearray()
         self._starts, self._ends = array("Q"), array("Q")  # of the names; a title follows, up to the next start
@@ -56,63 +48,32 @@ class KnownNames:
         """Whether all names are there."""
         return self._by_hash is not None
 
-    def find(self, vocabulary: Vocabulary, names: Sequence[str]) -> dict[str, int]:
-        """The ids of those names that exist, by the vocabulary within a transaction."""
-        found = {name: self._ids[name] for name in names if name in self._ids}
-        if len(found) < len(names):
-            missing = [name for name in names if name not in found and is_storable(name)]
-            if self.is_complete:
-                return found | self._find(missing)
-            new = vocabulary.find(missing)
-            if len(self._ids) + len(new) <= CACHED:
-                self._ids.update(new)
-            found |= new
-        return found
-
-    def describe(self, vocabulary: Vocabulary, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
-        """(name, title) of ids, likewise. Raises KeyError for one without a name."""
-        if self.is_complete:
-            return self._describe(ids)
-        self._learn(vocabulary)
-        known = self._described
-        missing = set(ids).difference(known)
-        if missing:
-            loaded = vocabulary.describe(sorted(missing))
-            if len(known) + len(loaded) > CACHED:
-                self._described = known = {id: known[id] for id in ids if id in known}
-            known.update(loaded)
-        return {id: known[id] for id in ids}
-
-    def _learn(self, vocabulary: Vocabulary) -> None:
+    def read(self, vocabulary: Vocabulary) -> None:
         """Read some more names of the vocabulary, within a transaction. Raises CorruptIndex."""
-        self._asked += 1
-        if self._asked <= AT_FIRST or self._size < 0 or self.is_complete:
-            return
-        with LOCK:
-            first = len(self._ends)
-            found = vocabulary.describe_range(first, first + AT_ONCE - 1)
-            rows = [found.get(id, ("", None)) for id in range(first, min(first + AT_ONCE, self._size))]
-            names = [name.encode() for name, _ in rows]
-            texts = [
-                own if title is None else own + SEPARATOR + title.encode()
-                for own, (_, title) in zip(names, rows, strict=True)
-            ]
-            starts = list(accumulate(map(len, texts), initial=len(self._text)))[:-1]
-            self._starts.extend(starts)
-            self._ends.extend(map(add, starts, map(len, names)))
-            self._hashes.extend(hash(name) for name, _ in rows)
-            self._text += b"".join(texts)
-            if len(self._ends) == self._size and not self.is_complete:
-                self._starts.append(len(self._text))
-                hashes = np.array(self._hashes, np.int64)
-                order = np.argsort(hashes).astype(np.int64, copy=False)
-                begins = offsets(bincount((hashes >> self._shift) + self._half, minlength=2 * self._half))
-                sorted_hashes, ids = array("q", hashes[order].tobytes()), array("q", order.tobytes())
-                self._by_hash = sorted_hashes, ids, array("i", begins.astype(np.int32).tobytes())
-                self._hashes = array("q")
+        first = len(self._ends)
+        found = vocabulary.describe_range(first, first + AT_ONCE - 1)
+        rows = [found.get(id, ("", None)) for id in range(first, min(first + AT_ONCE, self._size))]
+        names = [name.encode() for name, _ in rows]
+        texts = [
+            own if title is None else own + SEPARATOR + title.encode()
+            for own, (_, title) in zip(names, rows, strict=True)
+        ]
+        starts = list(accumulate(map(len, texts), initial=len(self._text)))[:-1]
+        self._starts.extend(starts)
+        self._ends.extend(map(add, starts, map(len, names)))
+        self._hashes.extend(hash(name) for name, _ in rows)
+        self._text += b"".join(texts)
+        if len(self._ends) == self._size:
+            self._starts.append(len(self._text))
+            hashes = np.array(self._hashes, np.int64)
+            order = np.argsort(hashes).astype(np.int64, copy=False)
+            begins = offsets(bincount((hashes >> self._shift) + self._half, minlength=2 * self._half))
+            sorted_hashes, ids = array("q", hashes[order].tobytes()), array("q", order.tobytes())
+            self._by_hash = sorted_hashes, ids, array("i", begins.astype(np.int32).tobytes())
+            self._hashes = array("q")
 
-    def _find(self, names: Iterable[str]) -> dict[str, int]:
-        """The same once all names are there."""
+    def find(self, names: Iterable[str]) -> dict[str, int]:
+        """The ids of those names that exist, once all are there."""
         assert self._by_hash is not None
         (hashes, ids, begins), found = self._by_hash, {}
         for name in filter(None, names):
@@ -126,8 +87,8 @@ class KnownNames:
                 place += 1
         return found
 
-    def _describe(self, ids: Iterable[int]) -> dict[int, tuple[str, str | None]]:
-        """The same once all names are there."""
+    def describe(self, ids: Iterable[int]) -> dict[int, tuple[str, str | None]]:
+        """(name, title) of ids, likewise. Raises KeyError for one without a name."""
         text, starts, ends = self._text, self._starts, self._ends
         found: dict[int, tuple[str, str | None]] = {}  # so it is made in a fiftieth of the time that a typed call takes
         for id in ids:
@@ -136,6 +97,94 @@ class KnownNames:
                 raise KeyError(id)
             found[id] = text[start:end].decode(), None if end == following else text[end + 1 : following].decode()
         return found
+
+
+class KnownNames:
+    """The names of a vocabulary that were asked for; some more are read each time, until all are there.
+
+    Threads may share it. A new question of three of 126,000 documents takes 690 us, and 815 us if SQLite is asked for
+    names.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        # Vocabularies without an id are no rows of a table; a shown title is not the name that somebody looks for.
+        is_kept = vocabulary.id > 0 and not vocabulary.titles_shown and vocabulary.next_id <= MOST
+        self._all = AllNames(vocabulary.next_id) if is_kept else None
+        self._changed = frozenset[int]()  # ids of which `_all` may have the names of before
+        self._ids: dict[str, int] = {}  # of names that were looked for
+        self._described: dict[int, tuple[str, str | None]] = {}
+        self._asked = 0
+
+    def after(self, vocabulary: Vocabulary, changed: Iterable[int]) -> "KnownNames":
+        """Those of the vocabulary after a write that may have given or taken the names of some ids.
+
+        These here read no more ahead.
+        """
+        new = KnownNames(vocabulary)
+        with LOCK:
+            names, new._asked = self._all, self._asked
+            new._changed = self._changed.union(changed)  # what follows is of copies: threads go on to ask
+            new._described = {id: own for id, own in dict(self._described).items() if id not in new._changed}
+            new._ids = {name: id for name, id in dict(self._ids).items() if id not in new._changed}
+            if new._all is None or names is None or len(new._changed) > MOST_CHANGED:
+                new._changed = frozenset()
+                return new
+            new._all = names
+            if not names.is_complete:
+                self._all = None  # another transaction may have names of before
+            return new
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all names are there, but for those of a few ids."""
+        return self._all is not None and self._all.is_complete
+
+    def find(self, vocabulary: Vocabulary, names: Sequence[str]) -> dict[str, int]:
+        """The ids of those names that exist, by the vocabulary within a transaction."""
+        found = {name: self._ids[name] for name in names if name in self._ids}
+        if len(found) < len(names) and (known := self._all) is not None and known.is_complete:
+            own = known.find(name for name in names if name not in found and is_storable(name))
+            found |= {name: id for name, id in own.items() if id not in self._changed} if self._changed else own
+            if not self._changed:
+                return found
+        if len(found) < len(names):
+            new = vocabulary.find([name for name in names if name not in found and is_storable(name)])
+            if len(self._ids) + len(new) <= CACHED:
+                self._ids.update(new)
+            found |= new
+        return found
+
+    def describe(self, vocabulary: Vocabulary, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """(name, title) of ids, likewise. Raises KeyError for one without a name."""
+        self._learn(vocabulary)
+        known = self._all
+        if known is None or not known.is_complete:
+            return self._look_up(vocabulary, ids)
+        if self._changed.isdisjoint(ids):
+            return known.describe(ids)
+        found = known.describe(id for id in ids if id not in self._changed)
+        found |= self._look_up(vocabulary, [id for id in ids if id in self._changed])
+        return {id: found[id] for id in ids}
+
+    def _look_up(self, vocabulary: Vocabulary, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+        """The same where not all names are there."""
+        known = self._described
+        missing = set(ids).difference(known)
+        if missing:
+            loaded = vocabulary.describe(sorted(missing))
+            if len(known) + len(loaded) > CACHED:
+                self._described = known = {id: known[id] for id in ids if id in known}
+            known.update(loaded)
+        return {id: known[id] for id in ids}
+
+    def _learn(self, vocabulary: Vocabulary) -> None:
+        """Read some more names of the vocabulary, within a transaction. Raises CorruptIndex."""
+        self._asked += 1
+        if self._asked <= AT_FIRST or self._all is None or self._all.is_complete:
+            return
+        with LOCK:
+            if self._all is not None and not self._all.is_complete:
+                self._all.read(vocabulary)
 
 
 CONTEXTS_OF = "contexts "  # before the name of a field of contexts

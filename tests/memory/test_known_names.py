@@ -5,6 +5,9 @@ import sqlite3
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from laws import examples
 
 import setsearch
 from setsearch import errors
@@ -12,7 +15,9 @@ from setsearch.memory import drift
 from setsearch.memory import names as known_names
 from setsearch.memory.names import KnownNames
 from setsearch.scoring import postings as valued_lists
+from setsearch.storage.names import Vocabulary
 
+describe = Vocabulary.describe
 NAMES = ["a", "b c", "ü", "日本", "x" * 300, "e\u0301", "é", "0", " ", "'", "🦊", *(f"name {n}" for n in range(1200))]
 
 
@@ -117,6 +122,27 @@ def test_of_equal_hashes_the_name_decides(monkeypatch):
     assert names.find(Stored(), ["three", "one", "four"]) == {"three": 2, "one": 0}
 
 
+def test_what_a_later_transaction_reads_ahead_is_not_told_to_an_earlier_one(monkeypatch):
+    class Stored:
+        id, titles_shown, next_id = 1, False, 1
+
+        def __init__(self, name):
+            self.name = name
+
+        def describe(self, ids):
+            return dict.fromkeys(ids, (self.name, None))
+
+        def describe_range(self, first, last):
+            return self.describe([first])
+
+    monkeypatch.setattr(known_names, "AT_FIRST", 0)
+    before, after = Stored("before"), Stored("after")
+    names = KnownNames(before)
+    later = names.after(after, [0])
+    assert later.describe(after, [0]) == {0: ("after", None)} and later.is_complete
+    assert names.describe(before, [0]) == {0: ("before", None)} and not names.is_complete
+
+
 def test_ranks_are_those_of_the_names_whatever_was_read_before(monkeypatch):
     monkeypatch.setattr("setsearch.memory.field.FEW", 6)
     with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
@@ -127,3 +153,61 @@ def test_ranks_are_those_of_the_names_whatever_was_read_before(monkeypatch):
             for asked in (names[:3], names[2:5], names[4:], names[:2], names[1:6]):
                 ranks = fields.ranks(np.array([ids[name] for name in asked]))
                 assert [asked[place] for place in np.argsort(ranks)] == sorted(asked)
+
+
+WRITES = st.lists(
+    st.tuples(
+        st.sampled_from(["update", "delete", "rolled back", "ask"]),
+        st.lists(
+            st.tuples(st.sampled_from("abcdef"), st.sampled_from(["", *"pqrs"]), st.sampled_from([None, "t", "u"]))
+        ),
+    ),
+    max_size=12,
+)
+
+
+@examples(60)
+@given(writes=WRITES, at_once=st.sampled_from([1, 2, 100]))
+def test_names_are_those_of_the_tables_whatever_was_written_meanwhile(writes, at_once):
+    host = sqlite3.connect(":memory:", isolation_level=None)
+    with pytest.MonkeyPatch.context() as patch, setsearch.open(host, contexts="off") as index:
+        patch.setattr(known_names, "AT_ONCE", at_once)
+        patch.setattr(known_names, "MOST_CHANGED", 5)
+        index.add([("z", "p z")])
+        for kind, rows in writes:
+            given = {name: (name, text, title) for name, text, title in rows}
+            if kind == "rolled back":
+                host.execute("begin")
+            if kind in ("update", "rolled back"):
+                index.update(given.values())
+            elif kind == "delete":
+                with index.items("documents").stored() as fields:
+                    known = [*fields.first.items.find([*given])]
+                index.delete(known)
+            _assert_names_are_those_of_the_tables(index)
+            if kind == "rolled back":
+                host.execute("rollback")
+                _assert_names_are_those_of_the_tables(index)
+
+
+def _assert_names_are_those_of_the_tables(index):
+    for side in ("documents", "terms"):
+        with index.items(side).stored() as fields:
+            items, names = fields.first.items, fields.first._item_names
+            ids = [*items.ids()]
+            assert names.describe(items, ids) == items.describe(ids)
+            assert names.find(items, [*"abcdefpqrstuz"]) == items.find([*"abcdefpqrstuz"])
+
+
+def test_after_a_write_only_the_names_that_it_changed_are_read(index, monkeypatch):
+    reading = index.items("documents")
+    for _ in range(8):
+        reading.expand(["a"])
+    index.update([("a", "green", "another title")])
+    asked = []
+    monkeypatch.setattr(Vocabulary, "describe_range", lambda self, *ids: asked.append(ids))
+    monkeypatch.setattr(Vocabulary, "describe", lambda self, ids: asked.append(ids) or describe(self, ids))
+    reading.expand(["name 100"], 100)
+    assert asked == []
+    assert [hit.title for hit in reading.expand(["name 7"], 2000) if hit.item == "a"] == ["another title"]
+    assert asked == [[0]]
