@@ -12,10 +12,11 @@ the number of seeds, not on which items they are: it is computed once and cached
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import InvalidParameter, SetsearchError
@@ -42,6 +43,11 @@ class Seeds:
     cf: Ints = field(default_factory=_empty.copy)
     cf_of_all: int = 0
     given: float | None = None
+
+    def some(self, kept: npt.NDArray[np.bool_]) -> "Seeds":
+        """What they have of some of these features."""
+        own = {name: getattr(self, name)[kept] for name in ("features", "having", "sums")}
+        return replace(self, **own, cf=self.cf[kept] if len(self.cf) else self.cf)
 
 
 class Background(NamedTuple):

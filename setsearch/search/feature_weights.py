@@ -92,8 +92,12 @@ def field_weights(field: Field, seeds: Seeds, model: Model, n_items: int) -> Fie
 
 
 def unscaled_weights(field: Field, seeds: Seeds, model: Model, n_items: int) -> FieldWeights:
-    """The weights of one field, not yet on the lattice."""
+    """The weights of one field, not yet on the lattice; features that no item has do not count."""
     postings = field.postings(seeds.features, model.rule)
+    counting = postings.lengths > 0  # a new text may have others, of which models have no statistics
+    if not counting.all():
+        seeds = seeds.some(counting)
+        postings = field.postings(seeds.features, model.rule)
     query = ask_query(model, seeds, postings.lengths, n_items)
     lists = weighted_lists(postings, query)
     return FieldWeights(field, seeds, query, lists, lists, model.rule, field.coefficient)

@@ -1,6 +1,5 @@
 """Which features of the examples count, where not all may: the strongest, by what their lists cost."""
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +28,7 @@ def limited(field: Field, seeds: Seeds, model: Model, n_items: int, limit: Limit
         return seeds
     counting = seeds.having > 0  # those of a seed of weight 0 do not
     if not counting.all():
-        seeds = _some(seeds, counting)
+        seeds = seeds.some(counting)
     stored = field.stored_lengths(seeds.features)
     if limit is None:
         assert isinstance(model, Lift)
@@ -38,11 +37,7 @@ def limited(field: Field, seeds: Seeds, model: Model, n_items: int, limit: Limit
         if cost <= limit.most:
             return seeds
     kept = _strongest(seeds, stored, model, n_items, limit)
-    return _some(seeds, kept)
-
-
-def _some(seeds: Seeds, kept: npt.NDArray[np.bool_]) -> Seeds:
-    return replace(seeds, features=seeds.features[kept], having=seeds.having[kept], sums=seeds.sums[kept])
+    return seeds.some(kept)
 
 
 def _strongest(seeds: Seeds, stored: Ints, model: Model, n_items: int, limit: Limit) -> npt.NDArray[np.bool_]:

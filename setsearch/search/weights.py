@@ -317,7 +317,7 @@ def seed_weights(
         unscaled.append(unscaled_weights(own_field, seeds, model, n_items))
         of_lengths = getattr(model, "of_lengths", None)
         if of_lengths is not None:
-            lengths.append(own_field.coefficient * of_lengths(own_field.totals, seeds))
+            lengths.append(own_field.coefficient * of_lengths(own_field.totals, unscaled[-1].seeds))
     is_binary = model.rule.binary
     scale = _scale(model, base, unscaled, lengths)
     weights = tuple(own.scaled(own.coefficient, scale) for own in unscaled)

@@ -10,6 +10,7 @@ from oracle import lift_scores, multinomial_scores, poisson_scores, presence
 from oracle import same_scores as same
 from samples import random_data, random_questions, with_kernels
 
+import setsearch
 from setsearch import errors
 from setsearch.models import Query, register
 from setsearch.models.values import COUNTS, PRESENCE, ValueRule
@@ -45,8 +46,6 @@ def test_kernels_give_the_same_bits(build, model):
 
 
 def test_a_text_that_equals_an_item_says_what_the_item_says(tmp_path):
-    import setsearch
-
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add([("a", "lion lion tiger"), ("b", "lion cat"), ("c", "wheat rye"), ("d", "tiger tiger cat")])
         documents = index.items("documents")
@@ -74,6 +73,45 @@ def test_a_model_of_ones_own_in_ten_lines(build):
     }
     with pytest.raises(errors.InvalidParameter, match="overlap has no option strength"):
         build(data).items("film").expand(["i1"], model="overlap", strength=3)
+
+
+WORDS = {"a": "lion tiger cat", "b": "lion wolf cow", "c": "wheat corn rye", "d": "", "e": ""}
+
+
+@pytest.mark.parametrize("model", ["bernoulli", "multinomial", "poisson"])
+def test_a_feature_that_no_item_has_does_not_count(tmp_path, model):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(list(WORDS.items()))
+        terms = index.items("terms")
+        asked = [["a"], ["a", "d"], ["d", "a", "e"]]
+        found = with_kernels(lambda: [terms.expand([], 9, having=having, model=model) for having in asked])
+        assert found[0][0] and all(hits == found[0][0] for of_kernel in found for hits in of_kernel)
+        if model == "bernoulli":
+            has = {own: set(text.split()) for own, text in WORDS.items()}
+            having = {word: {own for own in has if word in has[own]} for word in set.union(*has.values())}
+            expected = log_scores_of_new(having, {"a"})
+            assert {hit.item: hit.score for hit in found[0][0]} == pytest.approx(expected, abs=1e-7)
+        with pytest.raises(errors.NoSeeds):
+            terms.expand([], having=["d"], model=model)
+
+
+def test_what_no_item_has_often_enough_does_not_count(build):
+    films = build({film: {"ann": 1, "bea": 1, "cyd": 1} for film in "abc"}).items("film")
+    with pytest.raises(errors.NoSeeds):  # in a film all of whose users she is, ann is more than twice as often
+        films.expand([], having=["ann"], model="bernoulli", binarize="twice-mean")
+
+
+def log_scores_of_new(having, seed, strength=2.0):
+    """log p(x | seed) - log p(x) of all items, where the one seed is none of them, feature by feature."""
+    scores, n = dict.fromkeys(having, 0.0), len(having)
+    for feature in set.union(*having.values()):
+        m = sum(feature in own for own in having.values()) / n
+        alpha = strength * m + (feature in seed)
+        of_one = alpha / (strength + 1) / m
+        of_none = (strength + 1 - alpha) / (strength + 1) / (1 - m)
+        for item, own in having.items():
+            scores[item] += math.log(of_one if feature in own else of_none)
+    return scores
 
 
 @pytest.mark.parametrize("seeds", [["i1"], ["i1", "i2"]], ids=len)
