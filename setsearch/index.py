@@ -375,8 +375,8 @@ class Index:
     def export(self) -> Iterator[dict[str, Any]]:
         """The documents as rows with id, title, text, kept columns and fields; read them all before you write.
 
-        `exported_columns` has the roles of these columns. Raises UnknownReading, UsageError if texts are not stored,
-        CorruptIndex.
+        `exported_columns` has the roles of these columns. One more has the vectors that you gave, as they are stored.
+        Raises UnknownReading, UsageError if texts are not stored, CorruptIndex.
         """
         from setsearch.indexing.rows.stored_rows import stored_rows
 

@@ -30,6 +30,7 @@ LONGEST_TEXT = 1 << 27  # bytes; a small compressed blob in a hostile file must 
 # four fit a page of SQLite. Four times as large ones would take a sixth less room, and three times as long.
 FULL_BLOCK, OLD_BLOCK = 1 << 11, 1 << 15  # that of migrations
 AT_ONCE = 16  # documents whose blocks are read together
+FIRST = 100  # documents that tell which columns were kept
 HEADS_AT_ONCE = 256  # blocks
 BYTES_AT_ONCE = 1 << 16  # of blocks, that one thread packs or unpacks
 HEAD = 8  # bytes of the lengths of both columns of a block
@@ -289,10 +290,11 @@ def has_columns(relation: Relation) -> bool:
     return bool(relation.cursor.execute(statement, (relation.id,)).fetchone()[0])
 
 
-def kept_columns(relation: Relation) -> list[str]:
-    """The names of the columns that were kept of the first items; damaged ones are passed over."""
+def kept_columns(relation: Relation, every: bool = False) -> list[str]:
+    """The names of the columns that were kept of the first items, or of all; damaged ones are passed over."""
     rows = relation.cursor.execute(
-        "select item, columns from setsearch_columns where relation = ? order by item limit 100", (relation.id,)
+        "select item, columns from setsearch_columns where relation = ? order by item limit ?",
+        (relation.id, -1 if every else FIRST),
     )
     known: dict[str, None] = {}
     for id, data in rows:

@@ -18,13 +18,15 @@ from setsearch.indexing.sources import SourceReader
 
 words = st.text("ab ü\n'", max_size=8)
 names = st.lists(st.sampled_from(["x", "y z", "a:b", "[1]", "ü,"]), max_size=3)
+values = {"year": st.integers(1, 9) | st.lists(words, max_size=2), "note": words}
+values |= dict.fromkeys(("id", "title", "text", "id (document)"), words)  # named as those of all documents
 days = st.sampled_from(["2024-01-05", "2024-02-01T10:30:00", "1969-12-31T23:59:59.5"])
 documents = st.dictionaries(
     st.text("dé1/", min_size=1, max_size=3),
     st.tuples(
         words,
         st.none() | st.text("tT ", min_size=1, max_size=3),
-        st.fixed_dictionaries({}, optional={"year": st.integers(1, 9) | st.lists(words, max_size=2), "note": words}),
+        st.fixed_dictionaries({}, optional=values),
         st.fixed_dictionaries({}, optional={"tags": names, "size": st.floats(-9, 9), "day": days, "title": names}),
     ),
     min_size=1,
@@ -35,7 +37,8 @@ documents = st.dictionaries(
 def everything(index):
     """What an index says of each document."""
     reading = index.items("documents")
-    rows = {row["id"]: row for row in index.export()}
+    id = index.exported_columns().id
+    rows = {row[id]: row for row in index.export()}
     stored = {id: (reading.features_of(id), reading.titles([id])) for id in rows}
     ranked = [
         (hit.item, hit.score, {name: own for name, own in (hit.columns or {}).items() if own is not None})
@@ -97,6 +100,32 @@ def test_the_command_says_how_to_read_them(tmp_path, run):
         other.add([("c", {"words": 1}, "C")])
         assert len([*other.export()]) == 2
     assert run("export", "b.db")[2].startswith("exported 2; 1 have no text, and are left out; ")
+
+
+def test_vectors_and_columns_of_any_name_come_back(tmp_path, run):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add(
+            [
+                Item("a", "lions roar", "Lions", {"id": 7, "text": "t", "vector": "v"}),
+                Item("b", "tigers roar", None, {"id": 8, "title": "b's"}),
+            ]
+        )
+        index.add([Item(f"c{n}", "bears growl", None, {"id": n}) for n in range(200)])
+        index.add([Item("z", "cats purr", None, {"late": 1})])
+        index.add_vectors(["b"], [[0.5, -1.0, 0.2]])
+        index.add_vectors(["roar"], [[1, 2]], "terms")
+        count = index.items("documents").item_count()
+    code, out, err = run("export", "a.db")
+    (tmp_path / "b.jsonl").write_text(out)
+    lines = err.splitlines()
+    assert code == 0 and lines[2] == "the vectors of terms (own) are not among them"
+    for line in lines[:2]:
+        told = line.split("`")[1].replace("NEW.db", "b.db").replace("FILE", "b.jsonl")
+        assert run(*shlex.split(told)[1:])[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index, setsearch.open(tmp_path / "b.db") as other:
+        rows, *rest = everything(index)
+        assert [rows, *rest] == [*everything(other)] and len(rows) == count
+        assert rows["b"]["vector (document)"] == [64, -127, 25] and rows["z"]["late"] == 1
 
 
 def test_what_stores_no_text_is_refused(tmp_path, run):

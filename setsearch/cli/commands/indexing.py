@@ -252,22 +252,34 @@ def delete(
 def export(db: Collection, *, time_limit: TimeLimit = 10.0) -> None:
     """The documents of an index as JSON Lines, which `index` reads back.
 
-    Each has its id, title and text, the columns that were kept of it, and its fields. Records of references are not
-    among them, but what is shown of them.
+    Each has its id, title and text, the columns that were kept of it, its fields, and the vector that you gave.
+    Records of references are not among them, but what is shown of them.
 
     Example: setsearch export notes.db
     """
     with db.open(time_limit=time_limit) as index:
-        columns, count = index.exported_columns(), 0
+        columns, count, vectors = index.exported_columns(), 0, list[str]()
+        plain = {columns.id, columns.title or "title", *columns.texts, *columns.keep, *columns.fields}
         for row in index.export():
             print(json_module.dumps(row, ensure_ascii=False))
             count += 1
-        total = index.items("documents").item_count()
+            vectors = vectors or [name for name in row if name not in plain]
+        reading, made = index.items("documents"), index.info()["vectors"]
+        total = reading.item_count()
+    id = ["--id", columns.id] * (columns.id != "id")
+    renamed = [part for own in columns.text for part in ("--text", own)]
+    renamed += ["--title", columns.title] if columns.title else []
     kept = ["--keep-columns", ",".join(columns.keep)] if columns.keep else []
     fields = [part for kind in ("tags", "numbers") for own in getattr(columns, kind) for part in (f"--{kind}", own)]
     without = f"; {total - count:,} have no text, and are left out" if total > count else ""
-    options = shlex.join([*kept, *fields])
+    options = shlex.join([*id, *renamed, *kept, *fields])
     say(f"exported {count:,}{without}; `setsearch index NEW.db FILE{options and ' '}{options}` reads them")
+    if vectors:
+        named = shlex.join(["--vector", *vectors] * (vectors != ["vector"]) + id)
+        say(f"`setsearch vectors NEW.db FILE{named and ' '}{named}` then adds their vectors")
+    for name, own in made.items():
+        if own["count"] and not (vectors and name == reading.name):
+            say(f"the vectors of {name} ({own['source']}) are not among them")
 
 
 def info(

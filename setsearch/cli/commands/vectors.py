@@ -148,6 +148,8 @@ def _read_rows(db: Collection, source: str | None, place: Place) -> Iterator[Pai
                 numbers = _columns_of_matrix(row, place) if source is not None else []
             named = numbers or [place.vector or VECTOR]
             require_columns(position, row, place.id, *named, choose="choose with `id`, `vector`")
+            if not numbers and row[named[0]] is None:  # as in a row of `export`
+                continue
             yield row[place.id], [cell_number(position, name, row[name]) for name in numbers] or row[named[0]]
 
 

@@ -1,9 +1,9 @@
-"""Documents as rows of JSON, which `index` reads back: ids, titles, texts, kept columns and fields."""
+"""Documents as rows of JSON, which are read back: ids, titles, texts, kept columns, fields, and the user's vectors."""
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,45 +13,75 @@ from setsearch.storage.documents import kept_columns, read_columns, read_texts
 from setsearch.storage.feature_fields import DAY, EPOCH, FeatureField
 from setsearch.storage.relation import Relation
 from setsearch.storage.synced_source import Columns
+from setsearch.storage.vectors import OWN, read_vectors, vector_source
 
 BASE = ("id", "title", "text")  # columns of all documents
+VECTOR = "vector"
 AT_ONCE = 1000  # documents
 MIDNIGHT = datetime.time()
 
 
+class _Layout(NamedTuple):
+    """The columns of stored rows, no two of one name; `base` are those of ids, titles and texts.
+
+    `vector` is that of the vectors that the user gave, if there are any: others are made anew.
+    """
+
+    kept: list[str]
+    base: list[str]
+    fields: dict[str, FeatureField]
+    vector: str | None
+
+
+def _layout(relation: Relation) -> _Layout:
+    kept = kept_columns(relation, every=True)
+    base = [_free(own, kept, "document") for own in BASE]
+    taken = [*BASE, *kept, *base]
+    stored = [own for own in relation.fields if own.ends is None or own.is_kept]
+    fields = {_free(own.name, taken, "field"): own for own in stored}
+    source = vector_source(relation.items)
+    is_own = source is not None and source.source == OWN and source.size is not None
+    return _Layout(kept, base, fields, _free(VECTOR, [*taken, *fields], "document") if is_own else None)
+
+
+def _free(name: str, taken: Sequence[str], what: str) -> str:
+    """A name for a column, which says what it is of if another column has it."""
+    while name in taken:
+        name += f" ({what})"
+    return name
+
+
 def stored_columns(relation: Relation) -> Columns:
-    """The roles of the columns of stored rows."""
-    fields = _fields(relation)
-    roles = [(own.name if own.name == key else f"{own.name}={key}", own) for key, own in fields.items()]
+    """The roles of the columns of stored rows, but for that of vectors."""
+    layout = _layout(relation)
+    id, title, text = layout.base
+    roles = [(own.name if own.name == key else f"{own.name}={key}", own) for key, own in layout.fields.items()]
     tags = tuple(role for role, own in roles if own.ends is None)
     numbers = tuple(role for role, own in roles if own.ends is not None)
-    return Columns(keep=tuple(kept_columns(relation)), tags=tags, numbers=numbers)
+    renamed: dict[str, Any] = {"text": () if text == "text" else text, "title": None if title == "title" else title}
+    return Columns(id=id, **renamed, keep=tuple(layout.kept), tags=tags, numbers=numbers)
 
 
 def stored_rows(relation: Relation) -> Iterator[dict[str, Any]]:
     """The documents of a collection that have a text; raises UsageError if it stores none, CorruptIndex."""
     if relation.analyzer is None or relation.contexts == "off":
         raise UsageError(f"the texts of {relation.items.name} are not stored; export them from where they came")
-    fields = _fields(relation)
+    _, base, fields, vector = _layout(relation)
+    named = {*base, vector}.difference(BASE)  # all rows have a column that is named
     numbers = {own.name: _numbers(relation, own) for own in fields.values() if own.ends is not None}
+    vectors = dict(zip(*read_vectors(relation.items), strict=True)) if vector is not None else {}
     texts = read_texts(relation)
     while page := dict(islice(texts, AT_ONCE)):
         ids = [*page]
         described, columns, names = relation.items.describe(ids), read_columns(relation, ids), _names(relation, ids)
         for id, text in page.items():
             name, title = described[id]
-            kept = {own: value for own, value in columns.get(id, {}).items() if own not in BASE}
-            row = {"id": name, "title": title, "text": text, **kept}
+            row: dict[str, Any] = {**dict(zip(base, (name, title, text), strict=True)), **columns.get(id, {})}
             for key, own in fields.items():
                 row[key] = (names if own.ends is None else numbers)[own.name].get(id)
-            yield {key: value for key, value in row.items() if value is not None}
-
-
-def _fields(relation: Relation) -> dict[str, FeatureField]:
-    """The fields with names, and with numbers that are stored, by their columns."""
-    taken = {*BASE, *kept_columns(relation)}
-    fields = [own for own in relation.fields if own.ends is None or own.is_kept]
-    return {f"{own.name} (field)" if own.name in taken else own.name: own for own in fields}
+            if vector is not None:
+                row[vector] = vectors[name].tolist() if name in vectors else None
+            yield {key: value for key, value in row.items() if value is not None or key in named}
 
 
 def _names(relation: Relation, ids: Sequence[int]) -> dict[str, dict[int, list[str]]]:
