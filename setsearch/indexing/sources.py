@@ -19,7 +19,6 @@ from setsearch.indexing.files import FileItem, FileReader, is_document
 from setsearch.indexing.formats import are_rows, is_mail, unread_kind
 from setsearch.indexing.formats.front_matter import TAGS, Note
 from setsearch.indexing.formats.mail import COLUMNS as MAIL_COLUMNS
-from setsearch.indexing.formats.mail import PEOPLE
 from setsearch.indexing.references.identity import Copy, Group, group_copies
 from setsearch.indexing.references.items import COLUMNS as REFERENCE_COLUMNS
 from setsearch.indexing.references.reference import Reference
@@ -133,6 +132,8 @@ class SourceReader:
         if is_empty:
             lost = "" if self.cells.keep is None else f" that meets {self.cells.keep!r:.60}"
             why = "; ".join([*sorted(self.tally.left_out), *self.tally.not_read()])
+            if self.tally.columns.isdisjoint(self.columns.asked) and self.tally.columns:
+                why += f"; columns are {', '.join(islice(sorted(self.tally.columns), SHOWN))}"
             lost += f" ({why})" if why else ""
             raise SourceError(f"nothing to index in {', '.join(paths) or self._table_name}: no document, no row{lost}")
 
@@ -191,18 +192,21 @@ class SourceReader:
         """What a reference has in its fields; nothing in those of notes or mail beside it. Raises SourceError."""
         return self._fields(f"reference {id}", id, OpenCells(values))
 
-    def _mail_rows(self, path: str) -> Iterator[Row]:
-        """The messages of a file or folder as rows, whose columns make a relation, or groups."""
-        inner = replace(self, columns=Columns(keep=MAIL_COLUMNS), cells=CellRules(), kept=())
-        name = self.columns.items or self.columns.group_by
+    def _rows_of_documents(self, path: str) -> Iterator[Row]:
+        """The notes and messages of a file or folder as rows, whose columns make a relation, or groups."""
+        asked = sorted(self.columns.asked - {"id", "text", "title"})  # which documents have anyway
+        inner = replace(self, columns=Columns(keep=(*MAIL_COLUMNS, *asked)), cells=CellRules(), kept=())
+        name = self.columns.items or self.columns.group_by or ""
         for item in inner.items([path]):
-            if isinstance(item, Group) or len(item) == 3 or (item[3] or {}).get(PEOPLE) is None:
-                continue  # no message
-            values = OpenCells({"id": item[0], "text": item[1], "title": item[2], **(item[3] or {})})
-            if name in MAIL_COLUMNS and values[name] is None:
-                self.tally.unread[f"message{{s}} without {name!r}"] += 1
-            else:
+            if isinstance(item, Group):
+                continue
+            found = (item[3] or {}) if len(item) > 3 else {}
+            found = {column: value for column, value in found.items() if value is not None}
+            values = OpenCells({"id": item[0], "text": item[1], "title": item[2], **found})
+            if found and values[name] is not None:
                 yield item[0], values
+            else:
+                self.tally.unread[f"document{{s}} without {name!r}"] += 1
 
     def _has_mail(self, path: Path) -> bool:
         """Whether messages may be in a source: a folder, an archive, or a file of mail."""
@@ -215,7 +219,7 @@ class SourceReader:
         has_roles = self.columns.items is not None or self.columns.group_by is not None
         is_file = self.rows.table is None and path != "" and not is_stream(path)
         if has_roles and is_file and self._has_mail(Path(path)):
-            yield from self._mail_rows(path)
+            yield from self._rows_of_documents(path)
             return
         if self.rows.table is None and file_ending(Path(path)) in WORKBOOKS and Path(path).is_file():
             yield from sheet_rows(self.files.sheets(Path(path)), path, self.rows.asked, self.rows.warn)
@@ -509,7 +513,7 @@ class SourceReader:
         """The text of a row, for each of the groups that its cell names."""
         position, values = row
         group = self.columns.group_by or ""
-        require_columns(position, values, group, *self.columns.texts)
+        require_columns(position, values, *(() if is_open(values) else (group, *self.columns.texts)))
         if self._lacks(group, values[group]):
             return []
         text = "\n".join(cell_text(position, name, values[name]) for name in self.columns.texts)
@@ -541,13 +545,14 @@ class SourceReader:
         self, paths: list[str], convert: Callable[[Row], Iterable[tuple[Any, ...]]], columns: str, ordered: str
     ) -> Iterator[tuple[str, Iterator[Any]]]:
         """Rows grouped by their first cell in a temporary file: there may be more than memory holds, in any order."""
-        stage = sqlite3.connect("")
+        stage, roles = sqlite3.connect(""), self.columns
+        optional = (roles.items, roles.features) if roles.items else (roles.group_by, *roles.texts)
         try:
             stage.execute(f"create table row ({columns})")
             rows = (
                 cell
                 for path in paths or [""]
-                for cells in self._each_row(convert, self.rows_of(path), self.columns.features)
+                for cells in self._each_row(convert, self.rows_of(path), *optional)
                 for cell in cells
             )
             stage.executemany(f"insert into row values ({', '.join('?' * (columns.count(',') + 1))})", rows)
@@ -560,8 +565,8 @@ class SourceReader:
         position, values = row
         columns = self.columns
         own_title = None if self.cells.titles else columns.title
-        optional = (columns.features, columns.count, own_title)
-        require_columns(position, values, columns.items, *(() if is_open(values) else optional))
+        asked = (columns.items, columns.features, columns.count, own_title)
+        require_columns(position, values, *(() if is_open(values) else asked))
         if self._lacks(columns.items or "", values[columns.items or ""]):
             return []
         item = cell_id(position, columns.items or "", values[columns.items or ""])

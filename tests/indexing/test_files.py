@@ -687,6 +687,19 @@ def test_notes_have_fields_and_columns(tmp_path, run):
         assert {hit.item: hit.columns for hit in hits}["b.md"] == {"date": None, "tags": ["cats", "house", "pet"]}
 
 
+def test_notes_of_a_tag_are_one_item(tmp_path, run, failed):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name, text in (("a", "---\ntags: [cats, big]\n---\nlions"), ("b", "tigers #cats"), ("c", "wheat")):
+        (folder / f"{name}.md").write_text(text)
+    code, _, said = run("index", "a.db", "notes", "--group-by", "tags")
+    assert code == 0 and "indexed 2;" in said and "not read: 1 document without 'tags'" in said, said
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert {*index.items("tags").features_of("cats")} == {"lions", "big", "tigers", "cats"}
+    told = "(3 documents without 'tugs'; columns are tags)"
+    failed(run("index", "b.db", "notes", "--group-by", "tugs"), 1, told)
+
+
 def test_a_note_that_comes_again_has_its_fields_of_now(tmp_path, run):
     write_notes(tmp_path / "notes", NOTES)
     assert run("index", "a.db", "notes", "--tags", "tags")[0] == 0

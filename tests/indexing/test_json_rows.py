@@ -154,3 +154,13 @@ def test_of_an_array_that_breaks_off_what_is_whole_counts(tmp_path):
     assert told[0].startswith(f"skipped {tmp_path}/a.json behind entry 1: broken JSON (Unterminated string")
     with pytest.raises(errors.SourceError, match="broken JSON"):
         list(SourceReader(Columns(), RowReader()).read([str(tmp_path / "a.json")]))
+
+
+def test_a_row_without_the_key_of_its_group_or_item_is_counted(run, failed, tmp_path):
+    rows = {"id": 1, "text": "lions", "g": "cats"}, {"id": 2, "text": "wheat"}, {"id": 3, "text": "rye", "g": None}
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    for asked in (["--group-by", "g"], ["--items", "g", "--features", "text"]):
+        code, _, said = run("index", f"{asked[0][2:]}.db", "a.jsonl", *asked)
+        assert code == 0 and "indexed 1;" in said and "not read: 2 rows without g" in said, said
+        asked[1] = "h"
+        failed(run("index", "b.db", "a.jsonl", *asked), 1, "line 1 has no column 'h'")

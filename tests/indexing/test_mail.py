@@ -149,7 +149,7 @@ def test_people_are_items_by_whom_they_share_messages_with(letters, tmp_path, ru
 
 def test_all_mail_of_a_sender_is_one_item(letters, tmp_path, run):
     code, _, said = run("index", "a.db", "letters", "--group-by", "from")
-    assert code == 0 and "not read: 1 message without 'from'" in said, said
+    assert code == 0 and "not read: 2 documents without 'from'" in said, said
     with setsearch.open(tmp_path / "a.db") as index:
         assert {"tigers0", "tigers5"} < {*index.items("from").features_of("ann@x.org")}
 
