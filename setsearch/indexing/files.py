@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from setsearch.errors import SetsearchError, SourceError, UsageError
 from setsearch.indexing.apart import Job, Reader, read_parts
-from setsearch.indexing.encodings import is_text
+from setsearch.indexing.encodings import LOOKED_AT, is_text
 from setsearch.indexing.formats import (
     FORMATS,
     MAIL,
@@ -32,6 +33,7 @@ from setsearch.indexing.formats.text import plain_text, source_code
 from setsearch.indexing.libraries import MissingLibrary
 from setsearch.indexing.references.identity import Copy
 from setsearch.indexing.references.reference import Reference
+from setsearch.indexing.rows.archives import LINKS, OUTSIDE, Room, packed_ending, unpacked
 from setsearch.indexing.rows.opening import MOST_UNPACKED, TooMuch, open_file, read_whole
 from setsearch.indexing.rows.reader import (
     ROW_FILES,
@@ -40,6 +42,7 @@ from setsearch.indexing.rows.reader import (
     broken_bytes,
     file_ending,
     is_array,
+    is_array_of,
     unreadable,
 )
 from setsearch.indexing.rows.workbooks import Sheet, below_asked
@@ -76,6 +79,7 @@ class FileReader:
     tally: Tally = field(default_factory=Tally)
     shut: list[Path] = field(default_factory=list)  # of the last folder, what may not be read
     people: dict[Path, dict[str, str]] = field(default_factory=dict)  # of Slack, by the folder of its channels
+    room: Room = field(default_factory=Room)  # of all archives in a file of mail
     ids: Counter[str] = field(default_factory=Counter)  # of a file and what is in it: how often each was wanted
 
     def know_people(self, files: Sequence[Path]) -> None:
@@ -231,15 +235,49 @@ class FileReader:
     def _attached(self, file: Attached, path: str, id: str) -> Iterator[FileItem]:
         """The documents of a file that is attached; what cannot be read of it is told, and no error."""
         ending = file_ending(Path(file.name))
-        if ending in ROW_FILES:
+        if ending in ROW_FILES or (is_array_of(file.data, ending) and are_rows(file.data[:LOOKED_AT])):
             self.leave_out(Path(path), "tables in mail: save them, and name them one by one")
-        elif is_plain_zip(file.data, ending):
-            self.leave_out(Path(path), "archives in mail: save and unpack them")
         elif file.depth > _DEEPEST:
-            self.leave_out(Path(path), "mail in mail in mail")
+            self.leave_out(Path(path), "what is in too many files, one in another")
         else:
-            lenient = replace(self, rows=replace(self.rows, errors="skip"))
-            yield from lenient._documents_in(file.data, Path(path), id, False, file)
+            lenient = replace(self, rows=replace(self.rows, errors="skip"), globs=(), shut=[])
+            packed = ".zip" if is_plain_zip(file.data, ending) else packed_ending(file.name)
+            if packed is None:
+                yield from lenient._documents_in(file.data, Path(path), id, False, file)
+                return
+            try:
+                yield from lenient._packed(file, packed, path, id)
+            except SourceError as error:  # the mail has other files
+                lenient.tell_skipped(error, str(error))
+
+    def _packed(self, file: Attached, ending: str, path: str, id: str) -> Iterator[FileItem]:
+        """The documents of an archive that is attached, whose files are attached as it is. Raises SourceError."""
+        with TemporaryDirectory(prefix="setsearch-") as place:
+            archive = Path(place).resolve() / f"attached{ending}"
+            archive.write_bytes(file.data)
+            places = [str(archive)]
+
+            def told(text: str) -> str:
+                """A message that names the archive, not where it is."""
+                for own in places:
+                    text = text.replace(own, path)
+                return text
+
+            def leave_out(own: Path, why: str) -> None:
+                """Note that a member is not read, or not all of the archive."""
+                self.leave_out(Path(told(str(own))), why)
+                self.tally.failed |= set() if why in (LINKS, OUTSIDE) else {id}
+
+            try:
+                with unpacked(archive, leave_out, self.room) as folder:
+                    places.append(str(folder))
+                    for member in self.files(folder):
+                        name = member.relative_to(folder).as_posix()
+                        inner = Attached(member.name, member.read_bytes(), file.columns, depth=file.depth + 1)
+                        yield from self._attached(inner, f"{path}/{name}", self._new_id(f"{id}/{name}"))
+            except SourceError as error:
+                self.tally.failed.add(id)
+                raise type(error)(told(str(error))) from error
 
     def documents_of(
         self, data: bytes, ending: str, path: str, id: str, is_named: bool = True, within: Attached | None = None
@@ -247,6 +285,7 @@ class FileReader:
         """The documents that a file of these bytes holds, which may be attached to mail."""
         number, is_own = 0, False  # whether a document has the id of the file
         if within is None:
+            self.room = Room()
             self.ids.clear()
             self.ids[id] = 1
         if not data or data.isspace():  # `strip` would copy it

@@ -23,7 +23,7 @@ from setsearch.indexing.references.identity import Copy, Group, group_copies
 from setsearch.indexing.references.items import COLUMNS as REFERENCE_COLUMNS
 from setsearch.indexing.references.reference import Reference
 from setsearch.indexing.references.tables import are_reference_columns, reference_of_row
-from setsearch.indexing.rows.archives import LINKS, OUTSIDE, is_archive, unpacked
+from setsearch.indexing.rows.archives import DEEPEST, LINKS, OUTSIDE, Room, is_archive, unpacked
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.cells import (
     CHOOSE,
@@ -93,7 +93,7 @@ class SourceReader:
         default_factory=dict
     )  # what other tables have of documents
     folder_errors: str | None = None  # `errors` of files in folders; None: those of all
-    is_within: bool = False  # an archive
+    within: tuple[Room, ...] = ()  # the room of the archives that these files are in
     database: Path | None = None  # that is written: its files in a folder are none of a user
     choose: str = CHOOSE  # how columns of documents are chosen, where one is not there
     kept: tuple[str, ...] = ()  # columns that the collection has kept so far, where a document has them
@@ -348,7 +348,8 @@ class SourceReader:
                 self.tally.failed.add(prefix.removesuffix("/") or archive.name)
                 self.tally.broken_off |= set() if prefix else {archive.name}
 
-        with unpacked(archive, leave_out) as folder:
+        within = (*self.within, *(self.within[:1] or (Room(),)))
+        with unpacked(archive, leave_out, within[0]) as folder:
             if not any(folder.iterdir()):
                 if not any(str(archive) in own for names in self.tally.left_out.values() for own in names):
                     self.files.leave_out(archive, "archives without a file that is read")
@@ -358,17 +359,20 @@ class SourceReader:
                 """A message that names the archive, not where it is unpacked."""
                 return message.replace(str(folder), str(archive))
 
-            rows = replace(self.rows, warn=lambda message: self.rows.warn(told(message)), shown=told)
+            outer = self.rows
+            rows = replace(
+                outer, warn=lambda message: outer.warn(told(message)), shown=lambda name: outer.shown(told(name))
+            )
             globs = () if self.files.is_wanted(archive) else self.globs
             try:
-                yield from replace(self, rows=rows, globs=globs, is_within=True)._folder(folder, prefix)
+                yield from replace(self, rows=rows, globs=globs, within=within)._folder(folder, prefix)
             except SourceError as error:
                 raise type(error)(told(str(error))) from error
 
     def _file_of_folder(self, file: Path, id: str) -> Iterator[SourceItem]:
         if is_archive(file):
-            if self.is_within:
-                self.files.leave_out(file, "archives within archives")
+            if len(self.within) == DEEPEST:
+                self.files.leave_out(file, "archives within archives within archives")
             else:
                 yield from self._archive(file, f"{id}/")
             return

@@ -2,6 +2,7 @@
 
 import gc
 import io
+import tarfile
 import zipfile
 from email.message import EmailMessage
 
@@ -12,7 +13,7 @@ from setsearch.indexing import files as files_module
 from setsearch.indexing.files import FileReader
 from setsearch.indexing.formats import mail
 from setsearch.indexing.formats.part import Attached, Part, Unread
-from setsearch.indexing.rows import opening
+from setsearch.indexing.rows import archives, opening
 from setsearch.indexing.rows.reader import RowReader
 
 DOCX = "application", "vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -48,6 +49,7 @@ def test_attached_files_are_documents_of_their_own(tmp_path, run):
         ("a.html", PAGE, PLAIN),
         ("inner.eml", inner, PLAIN),
         ("rows.csv", b"id,text\n1,a\n", PLAIN),
+        ("rows.json", b'[{"id": 1, "text": "a"}]', PLAIN),
         ("pack.zip", zipped(a="words"), ("application", "zip")),
         ("broken.docx", b"PK\3\4 cut off", DOCX),
         ("photo.html", b"\x89PNG\0", ("image", "png")),
@@ -58,19 +60,50 @@ def test_attached_files_are_documents_of_their_own(tmp_path, run):
     (tmp_path / "box").write_bytes(b"From ann Mon Jan  5 10:00:00 2015\n" + data)
     code, _, said = run("index", "a.db", "a.eml", "box")
     assert code == 0, said
-    names = ["", "#Größe 1.html", "#a.html", "#a.html (2)", "#inner.eml", "#inner.eml#deep.html"]
+    names = ["", "#Größe 1.html", "#a.html", "#a.html (2)", "#inner.eml", "#inner.eml#deep.html", "#pack.zip/a"]
     with setsearch.open(tmp_path / "a.db") as index:
         documents = index.items("documents")
         ids = [f"{file}{name}" for file in ("a.eml", "box#1") for name in names]
         assert documents.titles(ids) == dict(
-            zip(ids, ["tigers", "Account", "Account", "Account", "forwarded", "Account"] * 2, strict=True)
+            zip(ids, ["tigers", "Account", "Account", "Account", "forwarded", "Account", "words"] * 2, strict=True)
         )
         assert "money" in documents.features_of("a.eml#inner.eml#deep.html")
-    assert "left out 2 files (a.eml#pack.zip, box#1#pack.zip): archives in mail" in said
-    assert "left out 2 files (a.eml#rows.csv, box#1#rows.csv): tables in mail" in said
+        assert documents.features_of("a.eml#pack.zip/a") == {"words": 1}
+    assert "left out 4 files (a.eml#rows.csv, a.eml#rows.json, box#1#rows.csv, ...): tables in mail" in said
     assert "skipped a.eml#broken.docx" in said
     assert "not read: 4 parts of mail" in said
-    assert "indexed 12;" in said
+    assert "indexed 14;" in said
+
+
+def test_archives_in_mail_are_bounded(tmp_path, run, monkeypatch):
+    """A bomb costs itself, and what else the mail would unpack; an archive in itself has an end."""
+    inner = zipped(**{"deep.txt": "bears"})
+    for _ in range(7):
+        inner = zipped(**{"in.zip": inner, "own.txt": "lynx"})
+    tar = io.BytesIO()
+    with tarfile.open(fileobj=tar, mode="w:gz") as archive:
+        for name in ("../out.txt", "in.txt"):
+            info = tarfile.TarInfo(name)
+            info.size = 6
+            archive.addfile(info, io.BytesIO(b"tigers"))
+    packs = {"nest.zip": inner, "a.tgz": tar.getvalue(), "cut.zip": zipped(a="lions")[:-9]}
+    packs |= {"bomb.zip": zipped(**{"x.txt": "lion " * 99_999}), "late.zip": zipped(**{"y.txt": "wheat"})}
+    files = [(name, data, PLAIN) for name, data in packs.items()]
+    (tmp_path / "a.eml").write_bytes(message("a@x.org", "b@x.org", "lions", files=files))
+    monkeypatch.setattr(archives, "MOST_UNPACKED", 1 << 18)
+    code, _, said = run("index", "a.db", "a.eml", "--keep-columns", "from")
+    assert code == 0 and "setsearch-" not in said, said
+    with setsearch.open(tmp_path / "a.db") as index:
+        rows = {row["id"]: row for row in index.export()}
+    deeper = "".join("/in.zip" for _ in range(4))
+    nested = [f"a.eml#nest.zip{deeper[: 7 * depth]}/own.txt" for depth in range(4)]
+    assert sorted(rows) == sorted(["a.eml", "a.eml#a.tgz/in.txt", *nested]) and rows[nested[3]]["from"] == "a@x.org"
+    ends = ", ".join(f"a.eml#nest.zip{deeper}/{name}" for name in ("in.zip", "own.txt"))
+    assert f"left out 2 files ({ends}): what is in too many files" in said
+    assert "left out 1 file (a.eml#cut.zip): archives that break off" in said
+    assert "left out 1 file (a.eml#a.tgz/member): names that lead out of their archive" in said
+    for name in ("bomb", "late"):
+        assert f"skipped a.eml#{name}.zip unpacks to more than 0 MB; unpack it" in said
 
 
 def test_names_that_a_sender_chose_cost_no_file(tmp_path, run):
@@ -105,7 +138,7 @@ def test_mail_within_mail_ends(tmp_path, run):
         data = message("a@x.org", "b@x.org", f"level{level} tigers", files=[("a.eml", data, PLAIN)])
     (tmp_path / "a.eml").write_bytes(data)
     code, _, said = run("index", "a.db", "a.eml")
-    assert code == 0 and "mail in mail in mail" in said and "indexed 6;" in said, said
+    assert code == 0 and "what is in too many files" in said and "indexed 6;" in said, said
 
 
 @pytest.fixture

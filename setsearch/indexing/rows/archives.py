@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
 from tarfile import EOFHeaderError, HeaderError, ReadError  # type: ignore[attr-defined]
@@ -24,6 +25,7 @@ except ImportError:  # a Python may be built without it, as that of a browser is
 
 ENDINGS = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".jex")
 MOST_MEMBERS, LONGEST_LIST = 100_000, 1 << 24  # of an archive; bytes of the list of a .zip
+DEEPEST = 3  # archives, one in another
 PIECE = 1 << 20  # bytes that are written at once
 BROKEN = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError),
@@ -33,6 +35,27 @@ LINKS, OUTSIDE = "links of an archive", "names that lead out of their archive"  
 OF_DOCUMENTS = {"[Content_Types].xml", "mimetype", "META-INF/container.xml"}  # members of what is no plain archive
 _foreign = re.compile(r"[^\x00-\x7f]+")
 _UTF8 = 0x800  # of the flags of a member: its name is UTF-8
+
+
+@dataclass
+class Room:
+    """How much an archive, and all archives within it, may still unpack."""
+
+    bytes: int = field(default_factory=lambda: MOST_UNPACKED)
+    members: int = field(default_factory=lambda: MOST_MEMBERS)
+
+    def take(self, path: Path, size: int) -> None:
+        """Take some bytes; raises TooMuch."""
+        self.bytes -= size
+        if self.bytes < 0:
+            raise TooMuch(f"{path} unpacks to more than {MOST_UNPACKED >> 20:,} MB; unpack it")
+
+    def take_member(self, path: Path) -> None:
+        """Take one more member; raises TooMuch."""
+        self.members -= 1
+        if self.members < 0:
+            raise TooMuch(f"{path} has more than {MOST_MEMBERS:,} members; unpack it")
+
 
 LeaveOut = Callable[[Path, str], None]  # a path, and why
 
@@ -60,6 +83,11 @@ class _Member(tarfile.TarInfo):
             raise ReadError(str(error)) from error
 
 
+def packed_ending(name: str) -> str | None:
+    """The ending of a name that archives have; None for any other."""
+    return next((ending for ending in ENDINGS if name.lower().endswith(ending)), None)
+
+
 def is_archive(path: Path) -> bool:
     """Whether a file is an archive, not a document that is kept in one."""
     name = path.name.lower()
@@ -83,13 +111,12 @@ def _is_plain_zip(path: Path) -> bool:
 
 
 @contextmanager
-def unpacked(path: Path, leave_out: LeaveOut) -> Iterator[Path]:
+def unpacked(path: Path, leave_out: LeaveOut, room: Room) -> Iterator[Path]:
     """A folder with the files of an archive. What cannot be read of it is left out. Raises SourceError, TooMuch."""
     with tempfile.TemporaryDirectory(prefix="setsearch-") as place:
-        folder, room = Path(place).resolve(), MOST_UNPACKED
-        for number, (name, open_member) in enumerate(_members(path, leave_out)):
-            if number >= MOST_MEMBERS:
-                raise TooMuch(f"{path} has more than {MOST_MEMBERS:,} members; unpack it")
+        folder = Path(place).resolve()
+        for name, open_member in _members(path, leave_out):
+            room.take_member(path)
             target = _target(folder, name)
             if target is None:
                 leave_out(path / "member", OUTSIDE)
@@ -98,9 +125,7 @@ def unpacked(path: Path, leave_out: LeaveOut) -> Iterator[Path]:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with open_member() as file, target.open("wb") as out:
                     while piece := file.read(PIECE):
-                        room -= len(piece)
-                        if room < 0:
-                            raise TooMuch(f"{path} unpacks to more than {MOST_UNPACKED >> 20:,} MB; unpack it")
+                        room.take(path, len(piece))
                         out.write(piece)
             except SourceError:
                 raise

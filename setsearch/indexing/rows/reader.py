@@ -303,6 +303,11 @@ def is_array(path: Path) -> bool:
     return False
 
 
+def is_array_of(data: bytes, ending: str) -> bool:
+    """The same of the bytes of a file."""
+    return ending == JSON and _json_kind(io.BufferedReader(io.BytesIO(data))) is not None
+
+
 def beginning(path: Path) -> bytes:
     """The first bytes of a file, decompressed. Raises SourceError."""
     with open_file(path) as file:
