@@ -8,6 +8,7 @@ SKOS has no word for rejected items: `Index.export_sets` has them.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,8 @@ def rows_of_skos(index: Index, path: str | Path, items: str | None = None) -> li
     """The collections of a file of SKOS (Turtle) as rows of `Index.import_sets`, which are of `items`.
 
     A member is an item that its notation, one of its labels in any language, or its address names. Collections within
-    collections are sets of their own. Raises SourceError, UnknownReading, and UsageError without rdflib.
+    collections are sets of their own. Where several have one label, a set is named by the address, too.
+    Raises SourceError, UnknownReading, and UsageError without rdflib.
     """
     try:
         from rdflib import RDF, SKOS, Graph
@@ -78,11 +80,28 @@ def rows_of_skos(index: Index, path: str | Path, items: str | None = None) -> li
     collections = sorted({own for kind in kinds for own in graph.subjects(RDF.type, kind)}, key=str)
     if not collections:
         raise SourceError(f"{path} has no skos:Collection; give one for each set")
-    return [_row(graph, own, {*collections}, index, items) for own in collections]
+    names = _distinct({own: _label(graph, own) for own in collections})
+    return [{"name": names[own], **_row(graph, own, {*collections}, index, items)} for own in collections]
+
+
+def _label(graph: "Graph", own: Any) -> str:
+    from rdflib import SKOS
+
+    return [*sorted(map(str, graph.objects(own, SKOS.prefLabel))), *_names(graph, own)][0]
+
+
+def _distinct(labels: dict[Any, str]) -> dict[Any, str]:
+    """The labels of collections; of several with one label, each has the end of its address, or all of it, behind."""
+    counts, ends = Counter(labels.values()), {own: f"{label} ({_end(own)})" for own, label in labels.items()}
+    again = Counter(ends.values())
+    return {
+        own: label if counts[label] == 1 else ends[own] if again[ends[own]] == 1 else f"{label} ({own})"
+        for own, label in labels.items()
+    }
 
 
 def _row(graph: "Graph", own: Any, collections: set[Any], index: Index, items: str | None) -> dict[str, Any]:
-    """A collection as a row of a set; of several names of a member, one that the index has."""
+    """The items of a collection; of several names of a member, one that the index has."""
     from rdflib import SKOS
 
     try:
@@ -97,8 +116,7 @@ def _row(graph: "Graph", own: Any, collections: set[Any], index: Index, items: s
     accepted = [
         next((name for name in several if not isinstance(known[name], QueryError)), several[0]) for several in names
     ]
-    labels = sorted(map(str, graph.objects(own, SKOS.prefLabel)))
-    return {"name": [*labels, *_names(graph, own)][0], "items": items, "accepted": accepted}
+    return {"items": items, "accepted": accepted}
 
 
 def _names(graph: "Graph", node: Any) -> Iterator[str]:
@@ -107,4 +125,8 @@ def _names(graph: "Graph", node: Any) -> Iterator[str]:
 
     for label in (SKOS.notation, SKOS.prefLabel, SKOS.altLabel):
         yield from sorted(filter(None, map(str, graph.objects(node, label))))
-    yield unquote(re.split(r"[/#]", str(node).rstrip("/#"))[-1])
+    yield _end(node)
+
+
+def _end(node: Any) -> str:
+    return unquote(re.split(r"[/#]", str(node).rstrip("/#"))[-1])

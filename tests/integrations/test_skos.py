@@ -104,3 +104,22 @@ def test_collections_of_others_are_sets(tmp_path, run, failed):
     ring = f"_:a <{rdf}first> <x:lion> ; <{rdf}rest> _:a . <x:ring> a skos:OrderedCollection ; skos:memberList _:a ."
     (tmp_path / "d.ttl").write_text(f"@prefix skos: <http://www.w3.org/2004/02/skos/core#> . {ring}")
     failed(run("set", "import", "a.db", "d.ttl"), 1, "the list of x:ring has no end")
+
+
+def test_collections_of_one_label_are_sets_of_their_own(index, tmp_path):
+    from setsearch.integrations.skos import rows_of_skos
+
+    (tmp_path / "a.ttl").write_text(
+        "@prefix s: <http://www.w3.org/2004/02/skos/core#> . @prefix a: <urn:a/> . @prefix b: <urn:b/> ."
+        'a:1 a s:Collection ; s:prefLabel "birds" ; s:member a:lion .'
+        'b:1 a s:Collection ; s:prefLabel "birds" ; s:member [s:notation "ünï/code #1"] .'
+        'b:2 a s:Collection ; s:prefLabel "birds" ; s:member a:lion .'
+        'b:3 a s:Collection ; s:prefLabel "beasts" ; s:member a:lion .'
+    )
+    index.import_sets(rows_of_skos(index, tmp_path / "a.ttl", "documents"))
+    assert {name: index.set(name).accepted for name in {*index.sets()} - {"cats", "odd & <ends>"}} == {
+        "birds (urn:a/1)": ["lion"],
+        "birds (urn:b/1)": ["ünï/code #1"],
+        "birds (2)": ["lion"],
+        "beasts": ["lion"],
+    }
