@@ -59,6 +59,7 @@ from setsearch.storage.documents import encode_columns
 from setsearch.storage.synced_source import Columns, Joined, field_and_column
 
 T = TypeVar("T")
+NAMELESS = {".gmt": "set,about,gene...", ".gaf": "db,id,gene,how,term,..."}  # columns of tables without their names
 
 ENTRIES = "select item, feature, sum(count) as count, max(title) as title from row group by item, feature"
 # of the items with enough features, those entries whose features have enough of these items
@@ -242,6 +243,9 @@ class SourceReader:
     def _holds_rows(self, path: Path, is_named: bool, wanted: Sequence[str] = ()) -> bool:
         """Whether a file has rows with the columns that are wanted, of documents by default."""
         ending = file_ending(path)
+        if ending in NAMELESS and not wanted:
+            way_out = f"`header={NAMELESS[ending]}` reads its lines as rows, for `items` and `features`"
+            self.rows.warn(f"{path} is one text; {way_out}")
         is_table = ending in (JSON, *WORKBOOKS)
         first: Mapping[str, Any] | None = None
         if ending in WORKBOOKS:

@@ -550,3 +550,13 @@ def test_bibtex_is_known_by_any_kind_of_entry(entry):
 @pytest.mark.parametrize("text", ["@media print {a, b {color: red}}", "@page {margin: 0}", "@ann, see {a, b}"])
 def test_other_texts_with_an_at_sign_are_no_bibtex(text):
     assert form_by_content(text.encode(), None) is None
+
+
+def test_a_table_without_names_that_becomes_a_text_is_told(tmp_path, run):
+    (tmp_path / "a.gmt").write_text("one\tna\tTP53\tEGFR\ntwo\tna\tTP53\n")
+    code, _, said = run("index", "a.db", "a.gmt")
+    assert code == 0 and "a.gmt is one text; --header set,about,gene... reads its lines as rows" in said
+    code, _, said = run(
+        "index", "b.db", "a.gmt", "--header", "set,about,gene...", "--items", "set", "--features", "gene"
+    )
+    assert code == 0 and "2 set, 2 gene" in said and "one text" not in said
