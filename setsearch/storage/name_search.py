@@ -24,6 +24,7 @@ from setsearch.text.matching import (
     match,
     spellings,
     trigrams,
+    without_parenthesis,
     words_of,
 )
 
@@ -54,8 +55,13 @@ class NameSearch(Bound):
         """Things whose name or title matches a text, the best first, with those of equal quality complete.
 
         If fewer than `enough` begin so, it looks for names one edit away, and for its words anywhere; if there are
-        none, for names with words one edit from its words; if there are none, for similar names.
+        none, for names with words one edit from its words; if there are none, for similar names. What is like nothing
+        is looked for without a parenthesis at its end.
         """
+        found, plain = self._search(text, enough), without_parenthesis(text)
+        return self._search(plain, enough) if plain and not found else found
+
+    def _search(self, text: str, enough: int) -> list[Match]:
         if text and not is_storable(text):
             return []
         ids = {id for own in spellings(text) for id in self.starting_with(own, MOST_CANDIDATES)}

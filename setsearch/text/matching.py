@@ -223,6 +223,12 @@ def with_article_moved(text: str) -> str | None:
     return f"{last} {begin}{mark}{rest}" if last.casefold() in ARTICLES and begin else None
 
 
+def without_parenthesis(text: str) -> str | None:
+    """A title without what stands in a parenthesis at its end, as a year does; None if none does."""
+    title, mark, rest = text.rstrip().rpartition(" (")
+    return title.rstrip() if mark and title.strip() and rest.endswith(")") else None
+
+
 def like(text: str) -> str:
     """A pattern of LIKE for a text in any case, and for others: SQLite knows the cases of ASCII only."""
     return "".join(character if character.isascii() else "_" for character in _escaped(text))

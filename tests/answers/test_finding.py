@@ -175,6 +175,16 @@ def test_a_name_is_one_in_any_case_and_without_its_parenthesis(films):
     assert chosen.accepted == ["f0", "f4"]
 
 
+def test_a_year_that_titles_lack_hides_none(build):
+    reading = build({name: {"x": 1} for name in ["Heat", "The Italian Job", "Heat and Dust"]}).items("film")
+    for typed, name in (("Heat (1995)", "Heat"), ("Italian Job, The (1969)", "The Italian Job")):
+        assert reading.find_names(typed, 1)[0].item == name
+        with pytest.raises(errors.UnknownItem, match=f"no '{re.escape(typed)}' among .*did you mean '{name}'"):
+            reading.find(typed)
+    for typed in ("Zulu (1964)", "(1964)", "Heat 1995", "Heat (1995) cut"):
+        assert [one.item for one in reading.find_names(typed)] == []
+
+
 @given(st.text("abAB%_ é(É)", max_size=5), st.lists(st.text("abAB%_ é(É)", min_size=1), max_size=9))
 def test_who_is_called_so_is_found_as_by_a_look_at_every_name(text, names):
     held = [name for name in dict.fromkeys(names) if is_storable(name)]
