@@ -17,7 +17,7 @@ from setsearch.indexing.apart import Reader
 from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.indexing.files import FileItem, FileReader, is_document
 from setsearch.indexing.formats import are_rows, is_mail, unread_kind
-from setsearch.indexing.formats.front_matter import TAGS, Note
+from setsearch.indexing.formats.front_matter import SPLIT_IN_POSTS, TAGS, Note, is_post
 from setsearch.indexing.formats.mail import COLUMNS as MAIL_COLUMNS
 from setsearch.indexing.references.identity import Copy, Group, group_copies
 from setsearch.indexing.references.items import COLUMNS as REFERENCE_COLUMNS
@@ -445,7 +445,7 @@ class SourceReader:
         is_asked = bool(self.columns.keep or self.columns.fields or self.columns.joined or self.kept)
         for document in documents:
             found = document.columns if is_asked else None
-            values = self._of_note(found) if isinstance(found, Note) else OpenCells(found or {})
+            values = self._of_note(document.id, found) if isinstance(found, Note) else OpenCells(found or {})
             self.tally.columns.update(values)
             try:
                 yield self._with_columns(document.id, document[:3], values) if found else document[:3]
@@ -453,9 +453,11 @@ class SourceReader:
                 self.tally.failed.add(document.id)
                 self.files.tell_skipped(error, str(error))
 
-    def _of_note(self, note: Note) -> OpenCells:
+    def _of_note(self, id: str, note: Note) -> OpenCells:
         """The columns of a note, with #tags; a text that begins as a list, such as `(draft) lions`, may be a name."""
         values = OpenCells(note.columns())
+        if self.columns.split is None and is_post(id):
+            values.update({own: values[own].split() for own in SPLIT_IN_POSTS if isinstance(values[own], str)})
         for column in {TAGS, *(column for _, column in self.columns.named)}:
             try:
                 names = cell_names("", column, values[column], self.columns.split)

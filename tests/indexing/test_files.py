@@ -687,6 +687,26 @@ def test_notes_have_fields_and_columns(tmp_path, run):
         assert {hit.item: hit.columns for hit in hits}["b.md"] == {"date": None, "tags": ["cats", "house", "pet"]}
 
 
+def test_posts_have_tags_between_blanks(tmp_path, run):
+    """As Jekyll reads them; of other notes it is one tag."""
+    folder = tmp_path / "_posts"
+    folder.mkdir()
+    for name in ("2024-01-05-lions.md", "2024-01-05.md", "x.md"):
+        front = "tags: big cats\ncategories: 'wild life'\nauthor: Ann Lee"
+        (folder / name).write_text(f"---\n{front}\n---\nlions #roar\n")
+    asked = [part for own in ("tags", "categories", "author") for part in ("--tags", own)]
+    assert run("index", "a.db", "_posts", *asked)[0] == 0
+    assert run("index", "b.db", "_posts", "--split", ";", *asked)[0] == 0
+    one = {"tags:big cats", "categories:wild life", "author:Ann Lee", "tags:roar"}
+    several = {"tags:big", "tags:cats", "categories:wild", "categories:life", "author:Ann Lee", "tags:roar"}
+    for file, of_post in (("a.db", several), ("b.db", one)):
+        with setsearch.open(tmp_path / file) as index:
+            found = index.items("documents")
+            for name in ("2024-01-05-lions.md", "2024-01-05.md", "x.md"):
+                own = {feature for feature in found.features_of(name) if ":" in feature}
+                assert own == (of_post if name.endswith("lions.md") else one)
+
+
 def test_notes_of_a_tag_are_one_item(tmp_path, run, failed):
     folder = tmp_path / "notes"
     folder.mkdir()

@@ -14,7 +14,9 @@ from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.text.headline import shorten
 
 TAGS = "tags"  # the column of #tags within a text
+SPLIT_IN_POSTS = TAGS, "categories"  # columns of Jekyll whose texts are names between blanks
 
+_post = re.compile(r"(?:^|/)\d{4}-\d\d-\d\d-[^/]*$")
 _key = re.compile(r"^[ \t]*[\w-]+[ \t]*[:=][ \t]*", re.MULTILINE)
 # A line of a key and its value; and what is no word: a day, a number, a switch, a UUID.
 _line = re.compile(r"^[ \t]*(?!title|alias|tag|keyword)[\w-]+[ \t]*[:=]([^\n]*)$", re.MULTILINE | re.IGNORECASE)
@@ -84,6 +86,11 @@ class Note(NamedTuple):
     def tags(self) -> list[str]:
         """The #tags of the text, each once; not those of code."""
         return list(dict.fromkeys(_tag.findall(_code.sub(" ", self.body)))) if "#" in self.body else []
+
+
+def is_post(id: str) -> bool:
+    """Whether a file, by its name, is a post of Jekyll: its day, and what it is about."""
+    return _post.search(id) is not None
 
 
 def read_note(text: str) -> Note:
