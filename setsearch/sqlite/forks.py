@@ -9,6 +9,8 @@ import ctypes
 import os
 import platform
 import threading
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
@@ -37,6 +39,13 @@ def is_gone(owner: str) -> bool:
         return True
     except OSError:
         pass
+    return _is_zombie(int(process))
+
+
+def _is_zombie(process: int) -> bool:
+    """Whether a process has ended, and its parent has not asked how; False where the system does not tell it so."""
+    with suppress(OSError, IndexError):
+        return Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] == "Z"
     return False
 
 

@@ -82,8 +82,11 @@ def map_arrays(database: Path, path: Path) -> Mapped | None:
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         try:
-            if not _is_trusted(os.fstat(handle), database.stat()):
+            own, of_database = os.fstat(handle), database.stat()
+            if not _is_trusted(own, of_database):
                 return None
+            if own.st_mode != of_database.st_mode:  # which has another one by now
+                _share(handle, of_database)
             data = mmap.mmap(handle, 0, access=mmap.ACCESS_COPY)
         finally:
             os.close(handle)
@@ -133,7 +136,7 @@ def write_arrays(database: Path, path: Path, state: State, arrays: Iterable[tupl
         with file:
             file.write(this_process().encode()[: len(MAGIC)].ljust(len(MAGIC), b" "))
             file.flush()
-            _share(file, database.stat())
+            _share(file.fileno(), database.stat())
             rows = [[name, *_append(file, array)] for name, array in arrays]
             place, head = file.tell(), json.dumps({"state": state, "arrays": rows}).encode()
             file.write(head + _TAIL.pack(place, len(head), zlib.crc32(head)))
@@ -179,15 +182,15 @@ def _is_left(draft: Path) -> bool:
         return is_gone(file.read(len(MAGIC)).decode(errors="replace").strip())
 
 
-def _share(file: BinaryIO, like: os.stat_result) -> None:
-    """Let those read the file who may read the database."""
+def _share(file: int, like: os.stat_result) -> None:
+    """Let those read an open file who may read the database, if it is ours."""
     mode = stat.S_IMODE(like.st_mode)
     with suppress(OSError, AttributeError):  # not every system has these
         try:
-            os.fchown(file.fileno(), like.st_uid if os.geteuid() == 0 else -1, like.st_gid)
+            os.fchown(file, like.st_uid if os.geteuid() == 0 else -1, like.st_gid)
         except OSError:
             mode &= ~stat.S_IRWXG  # the group is another one
-        os.fchmod(file.fileno(), mode)
+        os.fchmod(file, mode)
 
 
 def _append(file: BinaryIO, given: Array | Room) -> list[Any]:

@@ -5,6 +5,8 @@ import platform
 import random
 import shutil
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 import tracemalloc
@@ -296,6 +298,28 @@ def test_one_writes_at_a_time_and_one_that_died_is_succeeded(tmp_path, monkeypat
     assert mapped.write_arrays(tmp_path / "a.db", tmp_path / "x", [2], []), "its process is gone"
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system tells nothing of processes that ended")
+def test_a_process_that_ended_is_gone_though_nobody_asked_how(tmp_path):
+    (tmp_path / "a.db").touch()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        draft = tmp_path / "x.draft"
+        draft.write_text(f"{platform.node()} {child.pid}")
+        assert not mapped.write_arrays(tmp_path / "a.db", tmp_path / "x", [1], []), "it works"
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert mapped.write_arrays(tmp_path / "a.db", tmp_path / "x", [2], [])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
+def test_arrays_follow_the_mode_of_their_database(path):
+    expected, before = ask(path), [file.read_bytes() for file in files_of(path)]
+    for mode in (0o600, 0o640):
+        path.chmod(mode)
+        assert ask(path) == expected
+        assert [file.stat().st_mode & 0o777 for file in files_of(path)] == [mode] * len(before)
+    assert [file.read_bytes() for file in files_of(path)] == before
+
+
 @pytest.mark.skipif(os.name != "posix", reason="modes and kinds of files are those of POSIX")
 def test_files_of_others_and_what_is_no_file_are_not_used(path):
     expected = ask(path)
@@ -324,7 +348,7 @@ def test_a_draft_is_private_until_it_has_the_mode_of_the_database(tmp_path, monk
 
     def share(file, _):
         """Look at the draft before others may read it."""
-        modes.append(os.fstat(file.fileno()).st_mode & 0o777)
+        modes.append(os.fstat(file).st_mode & 0o777)
         owners.append((tmp_path / "x.draft").read_text().strip())
 
     monkeypatch.setattr(mapped, "_share", share)
