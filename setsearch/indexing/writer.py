@@ -118,12 +118,13 @@ class Writer:
         vocabulary = self.relation.items
         ids = vocabulary.ids_to_delete(names)
         self._replace(np.array(ids, np.int64), self.relation.forward.read(np.array(ids)), NOTHING)
-        stored = vocabulary.stored(ids) if self.relation.fields else {}
-        gone: list[tuple[str, int, OfFields]] = [(name, id, {}) for id, (name, _) in stored.items()]
-        self.has_numbers |= keep_numbers(self.relation, gone, stored, whole=True)
+        stored = vocabulary.stored(ids)
+        own = stored if self.relation.fields else {}
+        gone: list[tuple[str, int, OfFields]] = [(name, id, {}) for id, (name, _) in own.items()]
+        self.has_numbers |= keep_numbers(self.relation, gone, own, whole=True)
         vocabulary.delete(ids)
         Texts.of(self.relation).write(dict.fromkeys(ids))
-        delete_vectors(vocabulary, [(name, None) for name in names])
+        delete_vectors(vocabulary, [(name, None) for name, _ in stored.values()])
         write_columns(self.relation, [(id, None) for id in ids])
         self.changed.append(np.array(ids, np.int64))
         self._finish()

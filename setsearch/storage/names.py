@@ -24,6 +24,7 @@ from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.ids import collection_of, id_text, is_storable, plain_name
 from setsearch.storage.name_search import AMONG, LAST_CHARACTER, NameSearch
 from setsearch.storage.records import Records
+from setsearch.text.letters import normal_forms
 from setsearch.text.matching import WHOLE, Total, best_matches, is_one_edit, no_total, with_article_moved
 
 PLURALS = ("s", "es")  # endings of words whose singular is offered
@@ -91,19 +92,19 @@ class Vocabulary(NameSearch):
         return self.find([name]).get(name) if is_storable(name) else None
 
     def resolve(self, name: Id, hint: bool = True, total: Total = no_total) -> int:
-        """The id of a name, or of a title that is unique; in any case, without a parenthesis at its end, and with
-        its article first or last.
+        """The id of a name, or of a title that is unique; in any case and normal form, without a parenthesis at its
+        end, and with its article first or last.
 
         Raises UnknownItem, AmbiguousItem, InvalidParameter; with `hint`, which takes a scan, it offers similar names.
         """
         name = id_text(name)
         if not isinstance(name, str):
             raise InvalidParameter(f"an item is named by its id, a text or a whole number, not by {name!r}")
-        id = self.find_one(name)
-        if id is not None:
-            return id
-        moved = with_article_moved(name)
-        titled = self.titled(name) or self.called(name) or (self.called(moved) if moved else [])
+        for form in normal_forms(name):  # files of a Mac have their marks apart, keyboards write them in one
+            id = self.find_one(form)
+            if id is not None:
+                return id
+        titled = next(filter(None, map(self._titled_in_any_way, normal_forms(name))), [])
         if len(titled) == 1:
             return titled[0][0]
         if titled:
@@ -112,15 +113,23 @@ class Vocabulary(NameSearch):
         way_out = (self.hint(name, total) if hint else "") or "`setsearch info` shows what the index holds"
         raise UnknownItem(f"no {shown(name)} among the {self.own_size():,} {self.name}; {way_out}")
 
+    def _titled_in_any_way(self, name: str) -> list[tuple[int, str]]:
+        """(id, name) of what has this title, in any case, or with its article at the other end."""
+        moved = with_article_moved(name)
+        return self.titled(name) or self.called(name) or (self.called(moved) if moved else [])
+
     def ids_to_delete(self, names: Sequence[str]) -> list[int]:
-        """The ids of these names, ascending; titles are no names here. Raises UnknownItem."""
+        """The ids of these names, in any normal form, ascending; titles are no names here. Raises UnknownItem."""
         stored = self.find([name for name in names if is_storable(name)])
         for name in names:
+            same = self.find(normal_forms(name)[1:]) if name not in stored and is_storable(name) else {}
+            if same:
+                stored[name] = min(same.values())
             if name not in stored:
                 ids = " or ".join(repr(id) for _, id in self.titled(name))
                 hint = f"by id it is {ids}; " if ids else self._elsewhere(name) or f"{self.hint(name)} ".lstrip()
                 raise UnknownItem(f"no item {name!r} to delete; {hint}nothing was deleted")
-        return sorted(stored.values())
+        return sorted({*stored.values()})
 
     def _elsewhere(self, name: str) -> str:
         """Which other collections of the file have this name for such a thing."""

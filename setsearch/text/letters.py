@@ -24,6 +24,12 @@ def normalize(text: str) -> str:
     return (text if text.isascii() else unicodedata.normalize("NFC", text)).lower()
 
 
+def normal_forms(text: str) -> list[str]:
+    """A text, then its other forms that look the same: letters with their marks in one (NFC), or apart (NFD)."""
+    forms = [text] if text.isascii() else [text, unicodedata.normalize("NFC", text), unicodedata.normalize("NFD", text)]
+    return list(dict.fromkeys(forms))
+
+
 def fold(text: str) -> str:
     """A text in NFKC and lower case, without points; a dotted capital I is an i."""
     if text.isascii():

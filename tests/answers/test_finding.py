@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+import unicodedata
 
 import hypothesis.strategies as st
 import pytest
@@ -183,6 +184,29 @@ def test_a_year_that_titles_lack_hides_none(build):
             reading.find(typed)
     for typed in ("Zulu (1964)", "(1964)", "Heat 1995", "Heat (1995) cut"):
         assert [one.item for one in reading.find_names(typed)] == []
+
+
+@given(st.text("aéがёÅ가ﷺ", min_size=1, max_size=4), st.sampled_from(["NFC", "NFD"]), st.sampled_from(["NFC", "NFD"]))
+def test_a_name_is_one_whether_its_letters_and_marks_are_one_or_apart(name, stored, typed):
+    own, given = (unicodedata.normalize(form, name) + ".md" for form in (stored, typed))
+    with setsearch.open(sqlite3.connect(":memory:"), create=True) as index:
+        index.add([(own, "some words", f"{own} as a title"), ("other", "more words")])
+        index.add_vectors([own, "other"], [[1, 0], [0, 1]], items="documents")
+        documents = index.items("documents")
+        assert documents.find(given) == documents.find(f"{given} AS A TITLE") == own
+        assert documents.expand([given], 1) == documents.expand([own], 1)
+        index.delete([given, own])
+        assert index.info()["vectors"]["documents"]["count"] == 1
+
+
+def test_of_names_that_differ_in_form_alone_each_is_itself(tmp_path):
+    forms = ["caf\u00e9", "cafe\u0301"]
+    with setsearch.open(tmp_path / "x.db", create=True) as index:
+        index.add((name, "some words") for name in forms)
+        documents = index.items("documents")
+        assert [documents.find(name) for name in forms] == forms
+        index.delete(forms[:1])
+        assert documents.find(forms[0]) == forms[1]
 
 
 @given(st.text("abAB%_ é(É)", max_size=5), st.lists(st.text("abAB%_ é(É)", min_size=1), max_size=9))
