@@ -581,6 +581,25 @@ def test_the_command_tells_that_growth_has_stopped_and_what_to_do(classes, run):
     assert json.loads(run(*grow, "--precision", ".2", "--rounds", f"{last + 1}")[1]), "as the message says"
 
 
+def test_the_command_leaves_out_what_nobody_knows_if_asked_to(classes, run, failed):
+    bad = "cats,nowhere\n\ncats\nsea,nobody\n"  # the second line is none
+    grow = "grow", "a.db", "--sets", "kinds.csv", "--items", "documents", "--rounds", "1", "--precision", ".7"
+    failed(run(*grow, "--errors", "replace"), 2, "errors is strict or skip, not 'replace'")
+    (classes / "kinds.csv").write_text(CLASSES + bad)
+    failed(run(*grow), 1, "pass --errors skip")
+    with setsearch.open(classes / "a.db") as index:
+        assert not index.sets()
+        index.keep_set("cats", [f"cats{n}" for n in range(3)], items="documents")
+    code, _, err = run(*grow, "--errors", "skip")
+    assert code == 0
+    first = CLASSES.count("\n") + 1
+    assert [err.count(f"skipped kinds.csv, line {first + line}: ") for line in range(4)] == [1, 0, 1, 1]
+    with setsearch.open(classes / "a.db") as index:
+        assert {name: index.set(name).group for name in index.sets()} == dict.fromkeys(TOPICS, "kinds")
+    failed(run("grow", "a.db", "cats1", "--errors", "skip"), 2, "--errors is for --sets and --group")
+    failed(run("grow", "a.db", "cats1", "--until", "07:30"), 2, "--until is for --sets and --group")
+
+
 def test_the_command(classes, run, failed):
     how = "--rounds", "4", "--each", "2", "--precision", ".7"
     code, out, err = run("grow", "a.db", "--sets", "kinds.csv", *how, "--items", "documents")

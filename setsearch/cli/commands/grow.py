@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from setsearch.cli import progress
 from setsearch.cli.dialogue import Dialogue, GrowingSet
-from setsearch.cli.help import option
+from setsearch.cli.help import ADVANCED, option
 from setsearch.cli.notes import tell_gone
 from setsearch.cli.options import Collection, Items, OptionalSeeds, question_options, with_options
 from setsearch.cli.output import Show, format_options, say
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from setsearch.answers.sets import ItemSet
     from setsearch.index import Index
 
+STRICT = "strict"  # about errors of files
+
 
 class Alone(NamedTuple):
     """How sets grow by themselves."""
@@ -27,6 +29,7 @@ class Alone(NamedTuple):
     ] = None
     group: Annotated[str | None, option("NAME", "Grow the saved sets of a group, without a dialogue.")] = None
     until: Annotated[str | None, option("TIME", "Begin no other round when a clock shows this (07:30).")] = None
+    errors: Annotated[str | None, option("HOW", "Unknown items, unreadable rows: strict, skip.", ADVANCED)] = None
 
 
 def _grow_alone(db: Collection, items: str | None, alone: Alone, how: dict[str, Any], show: Show) -> None:
@@ -40,7 +43,7 @@ def _grow_alone(db: Collection, items: str | None, alone: Alone, how: dict[str, 
     with db.open() as index:
         group = Path(alone.sets or "").stem if alone.group is None else alone.group
         if alone.sets is not None:
-            _keep_classes(index, group, alone.sets, items)
+            _keep_classes(index, group, alone.sets, items, alone.errors or STRICT)
         sets = index.group(group).sets
         kind = index.sets()[sets[0]]
         if items is not None and index.reading(items).name != kind:
@@ -97,38 +100,38 @@ def _next_time(text: str) -> datetime:
     return wanted if wanted > now else wanted + timedelta(days=1)
 
 
-def _keep_classes(index: "Index", group: str, source: str, items: str | None) -> None:
+def _keep_classes(index: "Index", group: str, source: str, items: str | None, errors: str) -> None:
     """Save the classes of a file as sets that exclude one another; those that the group has already stay as they are.
 
     A set in no group that has all words of its class is put into the group. Raises SourceError, UsageError; then
     nothing is saved.
     """
     from setsearch.answers.saved.exchange import set_name
-    from setsearch.cli.set_files import nothing_skipped, read_set_rows
+    from setsearch.cli.set_files import read_set_rows
     from setsearch.indexing.rows.reader import RowReader
 
     known = {name: index.set(name).group for name in index.sets()}
     rows, outside = [], dict[str, "ItemSet"]()
-    with nothing_skipped():
-        given = [*read_set_rows(source, RowReader())]
-    for place, row in given:
+    for place, row in read_set_rows(source, RowReader(errors, say)):
         name = set_name(row)
         if name in known and known[name] not in (None, group):
             raise UsageError(f"{place}: the set {name!r} is in the group {known[name]!r} already; rename the class")
         if known.get(name, group) is None:
             if name not in outside:
                 outside[name] = index.set(name)
-            _require_members(outside[name], place, row)
+            _require_members(outside[name], place, row, errors == STRICT)
         rows.append((place, row, known.get(name, "") == group))
     if not rows:
         raise UsageError(f"{source} has no class to grow; each line names a set and an item")
     new = [(place, {**row, "group": group, "exclusive": "yes"}) for place, row, is_in_group in rows if not is_in_group]
-    with nothing_skipped():
-        index.import_sets(new, items, add=True, warn=say)
+    index.import_sets(new, items, add=True, errors=errors, warn=say)
 
 
-def _require_members(own: "ItemSet", place: str, row: Mapping[str, Any]) -> None:
-    """Raise UsageError if a saved set lacks what a row of a class has: then it may be another one."""
+def _require_members(own: "ItemSet", place: str, row: Mapping[str, Any], is_strict: bool) -> None:
+    """Raise UsageError if a saved set lacks what a row of a class has: then it may be another one.
+
+    If not strict, items that nobody knows are for the import to tell.
+    """
     from setsearch.answers.saved.exchange import read_row
 
     try:
@@ -136,7 +139,7 @@ def _require_members(own: "ItemSet", place: str, row: Mapping[str, Any]) -> None
     except InvalidParameter as error:
         raise UsageError(f"{place}: {error}") from error
     for item, found in own.reading.find_each(members).items():
-        if found not in own.accepted:
+        if found not in own.accepted and (is_strict or isinstance(found, str)):
             what = f"there is a set {own.name!r} already, without {item!r:.60}"
             raise UsageError(f"{place}: {what}; `setsearch set import --add` adds it, or rename the class")
 
@@ -172,7 +175,8 @@ def grow(
             raise UsageError("--sets and --group grow saved sets by themselves; leave the options of a dialogue out")
         _grow_alone(db, items, alone, how, show)
         return
-    if given := next((name for name, value in how.items() if value), None):
+    unused = {**how, "until": alone.until, "errors": alone.errors}
+    if given := next((name for name, value in unused.items() if value), None):
         raise UsageError(f"--{given} is for --sets and --group; leave it out")
     if not seeds and set is None:
         raise UsageError("no examples: give SEED..., or --set NAME")
