@@ -19,7 +19,8 @@ from setsearch.web.page_state import Address, read_form, redirect
 from setsearch.web.typed_names import find_spelled, saved_set, without_commands
 
 MOST_ROWS = 200  # of a page
-CHANGED = "Somebody changed {} meanwhile, and this answer was not saved. Here is what is new now: answer again."
+UNDO = "undo"
+OTHERWISE = "Somebody has said {} to {} for {} meanwhile, and your {} was not saved."
 NO_SETS = "No set is saved yet: give examples at the start, and save them under a name below the list of what fits."
 SEEN, MOST = re.compile("([0-9]{1,19}) ([0-9]{1,19})"), 2**63  # numbers, as SQLite's integers hold them
 LONGEST_PAST = 4000  # characters of an address that tell how to undo
@@ -76,8 +77,8 @@ def add_inbox(pages: Pages) -> None:
         asked = Asked.read(QueryParams(form.get("back", "").partition("?")[2]))
         try:
             return redirect(request, str(await pages.pool.ask(lambda index: _decide(index, asked, form))))
-        except ChangedSet:  # the rows as they are now, beside what is wrong
-            problem, status = CHANGED.format(form.get("set") or (asked.said or [("", "")])[-1][1]), 409
+        except ChangedSet as error:  # the rows as they are now, beside what is wrong
+            problem, status = str(error), 409
         except (QueryError, UsageError) as error:
             problem, status = without_commands(str(error)), 422
         return await pages.show(request, "inbox.html", lambda index: {"found": _found(index, asked, problem)}, status)
@@ -109,44 +110,55 @@ def _found(index: Index, asked: Asked, problem: str | None = None) -> dict[str, 
                 "row": row,
                 "label": display_name(row.item, row.title),
                 "address": Address(kinds[row.set]),
-                "version": inbox.versions[row.set],
             }
             for row in inbox[:MOST_ROWS]
         ],
         "seen": [f"{seen} {name}" for name, seen in seen_in_words(inbox).items()],
-        "last": _last(index, inbox, asked),
+        "last": _last(index, asked),
         "problem": problem,
     }
 
 
-def _last(index: Index, inbox: Inbox, asked: Asked) -> dict[str, str] | None:
+def _last(index: Index, asked: Asked) -> dict[str, str] | None:
     """The decision that can be taken back, if its set is still there."""
     if not asked.said or asked.said[-1][1] not in index.sets():
         return None
-    said, name, item = asked.said[-1]
-    version = inbox.versions[name] if name in inbox.versions else index.set(name).version
-    return {"said": said, "set": name, "item": item, "version": version}
+    return dict(zip(("said", "set", "item"), asked.said[-1], strict=True))
 
 
 def _decide(index: Index, asked: Asked, form: QueryParams) -> Asked:
-    """Save what a form says; returns where to go then. Raises ChangedSet if somebody has changed the set meanwhile."""
-    said, version = form.get("said", ""), form.get("version", "")
+    """Save what a form says; returns where to go then. Raises ChangedSet if somebody said otherwise meanwhile."""
+    said = form.get("said", "")
     if said == "done":
         lines, names = (line.split(" ", 2) for line in form.getlist("seen")), _with_known(index, asked).sets
         index.inbox(names or None).done({line[-1]: read_seen(" ".join(line[:2])) for line in lines})
         return asked
-    if said == "undo" and asked.said:
-        _, name, item = asked.said[-1]
-        own = saved_set(index, name)
-        if item in (*own.accepted, *own.rejected):
-            own.forget(item)
-            own.save(version=version)
+    if said == UNDO and asked.said:
+        before, name, item = asked.said[-1]
+        _say(index, name, item, None, before)
         return replace(asked, said=asked.said[:-1])
     own = saved_set(index, form.get("set", ""))
     if said not in ("yes", "no"):
         raise InvalidParameter(f"a row is decided by yes or no, not by {said!r:.20}")
     item = find_spelled(own.reading, form.get("item", ""))
-    if item not in (own.accepted if said == "yes" else own.rejected):  # a key may be pressed twice
-        (own.accept if said == "yes" else own.reject)(item)
-        own.save(version=version)
+    _say(index, own.name, item, said, None)
     return asked.after(said, own.name, item)
+
+
+def _say(index: Index, name: str, item: str, said: str | None, before: str | None) -> None:
+    """Accept an item (yes), reject it (no), or take back what was said (None); other items are for others to decide.
+
+    Raises ChangedSet if it is not as it was before.
+    """
+    own = saved_set(index, name)
+    now = "yes" if item in own.accepted else "no" if item in own.rejected else None
+    if now == said:  # a key may be pressed twice
+        return
+    if now != before:
+        raise ChangedSet(OTHERWISE.format(now, item, name, said or UNDO))
+    version = own.version
+    {"yes": own.accept, "no": own.reject, None: own.forget}[said](item)
+    try:
+        own.save(version=version)
+    except ChangedSet:  # in this moment
+        _say(index, name, item, said, before)

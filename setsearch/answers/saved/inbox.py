@@ -134,11 +134,6 @@ class Inbox(list[InboxRow]):
         return self
 
     @property
-    def versions(self) -> dict[str, str]:
-        """The version of each set that was asked."""
-        return {name: one.own.version for name, one in self._asked.items()}
-
-    @property
     def seen(self) -> dict[str, tuple[int, int]]:
         """Of each set that was asked, the number and the stamp of the write up to which the rows go."""
         return {name: (one.news.now.number, one.news.now.stamp) for name, one in self._asked.items()}
