@@ -157,7 +157,11 @@ class Fields(NamedTuple):
         has_terms = self.analyzer is not None and self.analyzer.is_available
         words = name.split() if "," not in name else []  # several names in one text
         if self.analyzer is not None and has_terms and len(words) == 1:
-            words = [*self.analyzer.terms(name)]  # pairs of characters
+            words = [*self.analyzer.terms(name)]
+            if not self.have_columns and len(words) > 1 and " " not in self.analyzer.words.phrase(" ".join(words)):
+                pairs = " ".join(words[:HINTS]) + " ..." * (len(words) > HINTS)
+                are = f": where a script has no blanks, terms are pairs of characters ({pairs})"
+                return f"{are}; texts that are indexed with `analyzer=icu` have whole words"
         if has_terms and self.first.transposed and not self.relation.has_phrases and len(words) > 1:
             return "; phrases are among them where texts were indexed with `--phrases`"
         are_terms = self.relation.has_phrases and not self.have_columns

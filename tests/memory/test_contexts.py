@@ -371,6 +371,24 @@ def test_phrases(tmp_path, monkeypatch):
         assert index.info()["contexts"]["phrases"] is True
 
 
+def test_a_word_of_a_script_without_blanks_is_told_to_need_a_dictionary():
+    with setsearch.open(sqlite3.connect(":memory:"), create=True) as index:
+        index.add([("a", "設定ファイルを変更します。"), ("b", "このファイルの os.path เครือข่าย")])
+        terms = index.items("terms")
+        for name, pairs in (
+            ("ファイル", "ファ ァイ イル"),
+            ("新設定", "新設 設定"),
+            ("新設定を新", "新設 設定 定を ..."),
+        ):
+            told = rf"terms are pairs of characters \({pairs}\); texts that are indexed with `analyzer=icu`"
+            with pytest.raises(errors.UnknownItem, match=told):
+                terms.expand([name])
+        for name in ("no.path", "off-line", "設定"):
+            with pytest.raises(errors.QueryError) as told:
+                terms.expand([name, "nothing"])
+            assert "icu" not in str(told.value)
+
+
 def test_a_phrase_without_blanks_is_named_as_people_write_it(tmp_path):
     """Pairs of characters overlap; where words are whole, or stand apart, nothing does."""
     rng = random.Random(1)
@@ -379,7 +397,7 @@ def test_a_phrase_without_blanks_is_named_as_people_write_it(tmp_path):
         index.add(texts)
         reading = index.items("terms")
         assert reading.expand(["超级用户"], 1, keep_seeds=True, by="contexts")[0].item == "超级用户"
-        with pytest.raises(errors.UnknownItem, match="not as a phrase; give each by itself: 超级 级用"):
+        with pytest.raises(errors.UnknownItem, match=r"terms are pairs of characters \(超级 级用\)"):
             reading.expand(["超级用"])
     for kind, name, written in (
         (UNICODE, "超级 级用 用户", "超级用户"),
