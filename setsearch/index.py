@@ -69,6 +69,7 @@ class Index:
         self._readings = Readings(database, self._analyzers, memory)
         self._collection = settings.collection
         self.unread_share = 0.0  # of the characters of the last texts written: those in no word, white space aside
+        self.paired_share = 0.0  # of their terms: pairs of characters, of texts without blanks
         self.moved: dict[str, str] = {}  # items of saved sets that the last `replace` found under these other names
         self.not_given = 0  # items that stayed as they were when the last write changed others
         self.lost = 0  # entries that items of a relation had before the last write, and have no more
@@ -672,6 +673,7 @@ class Index:
             if empty and 2 * len(writer.changed_items()) > relation.items.size:
                 relation.start_anew()
             self.not_given = relation.items.size - len(writer.seen) if writer.known else 0
-            self.unread_share, self.lost = writer.unread_share, 0 if empty else writer.lost
+            self.unread_share, self.paired_share = writer.unread_share, writer.paired_share
+            self.lost = 0 if empty else writer.lost
             self.altered, self.some_altered = 0 if empty else writer.altered, writer.some_altered
             return written

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from setsearch.storage.synced_source import Columns
 
 SHOWN_SKIPS, SHOWN_MERGED = 20, 10  # lines
+MOSTLY = 0.5  # of the terms are pairs of characters
 UNUSUAL = 0.35  # of the characters are in no word; of prose 2 to 10 %, of programs up to 31 %
 
 
@@ -33,6 +34,9 @@ def tell_indexed(index: "Index", written: int, db: str) -> None:
     if index.unread_share > UNUSUAL:
         signs = "are these drawings, data, or in another encoding (--encoding)? --glob chooses files"
         say(f"{index.unread_share:.0%} of the characters are in no word, which is unusual: {signs}")
+    if index.paired_share > MOSTLY and written == content["readings"][0]["item_count"]:  # it is time to begin anew
+        what = f"{index.paired_share:.0%} of the terms are pairs of characters, of texts without blanks"
+        say(f"{what}; --analyzer icu (pip install 'setsearch[icu]') knows the words, in a new database")
 
 
 def tell_left_out(reader: "SourceReader", replace: bool) -> None:

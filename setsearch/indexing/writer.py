@@ -66,6 +66,7 @@ class Writer:
         self.ranges = np.zeros(0, np.int64)  # features that items got or lost, and perhaps none has
         self.has_numbers = False  # whether fields have others than before
         self.unread_share = 0.0  # of the characters of the texts: those in no word, white space aside
+        self.paired_share = 0.0  # of the terms of the texts: those that are pairs of characters
         self.known = 0  # items that were there before
         self.lost = 0  # entries that replaced items of a relation had, and have no more
         self.altered = 0  # items of texts that have other terms than before
@@ -82,7 +83,7 @@ class Writer:
         for batch in self._batches(iter(items), tokenizer):
             written += self._write_batch(batch)
         if tokenizer is not None:
-            self.unread_share = tokenizer.unread_share
+            self.unread_share, self.paired_share = tokenizer.unread_share, tokenizer.paired_share
         self._finish()
         return written
 

@@ -160,7 +160,7 @@ class Fields(NamedTuple):
             words = [*self.analyzer.terms(name)]
             if not self.have_columns and len(words) > 1 and " " not in self.analyzer.words.phrase(" ".join(words)):
                 pairs = " ".join(words[:HINTS]) + " ..." * (len(words) > HINTS)
-                are = f": where a script has no blanks, terms are pairs of characters ({pairs})"
+                are = f": of this script terms are pairs of characters ({pairs})"
                 return f"{are}; texts that are indexed with `analyzer=icu` have whole words"
         if has_terms and self.first.transposed and not self.relation.has_phrases and len(words) > 1:
             return "; phrases are among them where texts were indexed with `--phrases`"

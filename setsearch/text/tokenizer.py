@@ -9,6 +9,7 @@ from setsearch.text.extras import NumberedExtras, TermIds
 from setsearch.text.pieces import PieceNumbers, simple_characters
 from setsearch.text.words import OLD, Words
 
+SAMPLED = 10_000  # terms that tell what most are
 TOKENIZED_TOGETHER = 1 << 16  # characters and texts; few enough for the processor's cache
 
 
@@ -18,6 +19,7 @@ class Tokenizer:
     def __init__(self, analyzer: Analyzer, term_ids: TermIds) -> None:
         split = partial(_split, analyzer.words, analyzer.term, term_ids)  # a method would keep all in a cycle
         self._pieces = PieceNumbers(split, analyzer.words.kind != OLD)
+        self._terms, self._words = term_ids, analyzer.words
         self._extras = NumberedExtras(analyzer.extras, term_ids) if analyzer.extras.beside_terms else None
 
     @property
@@ -25,6 +27,12 @@ class Tokenizer:
         """The share of the characters of all texts that are in no word; white space aside."""
         pieces = self._pieces
         return max(pieces.characters - pieces.read, 0) / max(pieces.characters, 1)
+
+    @property
+    def paired_share(self) -> float:
+        """The share of the terms that are pairs of characters, of texts without blanks."""
+        names = self._terms.names[:SAMPLED]
+        return sum(map(self._words.is_pair, names)) / max(len(names), 1)
 
     def tokenize(self, texts: Sequence[str]) -> tuple[Ids, Ints]:
         """The feature numbers of all texts, concatenated, and the number of features of each text, `(n_texts,)`."""

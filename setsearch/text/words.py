@@ -123,6 +123,10 @@ class Words:
         """A phrase, whose words stand apart, as people write it: pairs of characters that overlap are one text."""
         return name if name.isascii() or self._width == 1 else self._patterns[3].sub(r"\1", name)
 
+    def is_pair(self, word: str) -> bool:
+        """Whether a word is a pair of characters of a script that has no blanks between words."""
+        return self._width > 1 and not word.isascii() and self._patterns[4].fullmatch(word) is not None
+
     def read(self, text: str) -> int:
         """How many characters of a text are in words."""
         if text.isascii():
@@ -146,8 +150,8 @@ class Words:
         return units
 
     @cached_property
-    def _patterns(self) -> tuple[Any, Any, Any, Any]:
-        """For words, for words and marks, for characters as readers see them, and for one in two neighboring pairs."""
+    def _patterns(self) -> tuple[Any, Any, Any, Any, Any]:
+        """For words, for words and marks, for characters as readers see them, for one in two pairs, for a pair."""
         import regex  # it takes a while, and ASCII does without
 
         scripts = {
@@ -159,6 +163,7 @@ class Words:
             "myanmar": r"\p{Myanmar}",
         }
         emoji = r"\p{Extended_Pictographic}[\p{Emoji_Modifier}\ufe0f]*"
+        unspaced = "".join(chars for name, chars in scripts.items() if name != "hangul")
         runs = [rf"(?P<{name}>[{chars}](?:[{chars}]|\p{{M}}|[\u200c\u200d])*)" for name, chars in scripts.items()]
         letter = rf"[[\p{{L}}\p{{M}}]--[{''.join(scripts.values())}]]"
         own = rf"[[\p{{Alphabetic}}\p{{L}}\p{{M}}\p{{N}}\p{{Pc}}\u200c\u200d\xad]--[{''.join(scripts.values())}]]"
@@ -186,6 +191,7 @@ class Words:
             regex.compile(rf"{word}|[{MARKS_OF_LISTS}{MARKS_OF_SENTENCES}]", flags),
             regex.compile(r"\X", flags),
             regex.compile(rf"([{''.join(scripts.values())}][\p{{M}}\u200c\u200d]*) \1(?!\p{{M}})", flags),
+            regex.compile(rf"(?:[{unspaced}][\p{{M}}\u200c\u200d]*){{2}}", flags),
         )
 
 

@@ -153,6 +153,22 @@ def test_signs_outside_of_words_are_told_only_where_they_are_many(run, tmp_path)
         ) == is_told
 
 
+def test_pairs_of_characters_are_told_of_a_new_index_where_they_are_many(run, tmp_path):
+    for name, text, is_told in (
+        ("japanese", "設定ファイルを変更します。Linux の設定。", True),
+        ("thai", "เครือข่ายคอมพิวเตอร์", True),
+        ("korean", "설정 파일을 변경합니다", False),
+        ("russian", "Настройки сети, 設定 и файлы, много слов и ещё слова", False),
+    ):
+        (tmp_path / f"{name}.txt").write_text(text)
+        assert ("of the terms are pairs of characters" in run("index", "a.db", f"{name}.txt")[2]) == (
+            is_told and name == "japanese"
+        ), "the kind of words of an index stays"
+        assert ("--analyzer icu" in run("index", f"{name}.db", f"{name}.txt")[2]) == is_told
+    pytest.importorskip("icu")
+    assert "pairs" not in run("index", "b.db", "japanese.txt", "--analyzer", "icu")[2]
+
+
 @pytest.mark.parametrize("kind", [UNICODE, OLD])
 def test_places_of_a_piece_are_the_spans_of_its_words(kind, monkeypatch):
     """Each with its terms once; so many pieces are remembered, and no long one."""
