@@ -21,6 +21,7 @@ A message is one line: first the value at fault, then the way out.
 """
 
 import os
+import re
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
@@ -28,6 +29,7 @@ from traceback import walk_tb
 
 REPAIR_HINT = "`setsearch check` may repair it"  # the way out of a CorruptIndex
 LONGEST_SHOWN = 80  # characters of a text in a message
+_joiner = re.compile(r"(?<!\\)((?:\\\\)*)\\u200([cd])")  # of letters, as `repr` escapes it
 HINTS = 3  # names that a message offers
 
 
@@ -37,8 +39,9 @@ def number_of(count: int, noun: str) -> str:
 
 
 def shown(text: str) -> str:
-    """A text of a caller as messages show it."""
-    return repr(text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…")
+    """A text of a caller as messages show it: as `repr` does, but joiners as they are, so that it can be copied."""
+    quoted = repr(text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…")
+    return _joiner.sub(lambda own: own[1] + chr(int(f"200{own[2]}", 16)), quoted)
 
 
 def did_you_mean(names: Iterable[str]) -> str:

@@ -21,7 +21,7 @@ from setsearch.memory.fields import Fields
 from setsearch.options import Id, Ids
 from setsearch.search.request import Seeds, parse_seeds
 from setsearch.sqlite.database import Database
-from setsearch.storage.ids import id_text, is_storable
+from setsearch.storage.ids import id_text, is_printable, is_storable
 
 if TYPE_CHECKING:
     from setsearch.answers.saved.growing import Grown
@@ -199,7 +199,7 @@ class ItemSet:
 
 def check_name(name: str, longest: float = math.inf) -> None:
     """Raise InvalidParameter for what cannot be the name of a set."""
-    if not isinstance(name, str) or not name or len(name) > longest or not (is_storable(name) and name.isprintable()):
+    if not isinstance(name, str) or not name or len(name) > longest or not (is_storable(name) and is_printable(name)):
         raise InvalidParameter(f"the name of a set is 1 to {LONGEST_NAME} printable characters, not {name!r:.60}")
 
 

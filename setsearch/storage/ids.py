@@ -7,9 +7,11 @@ from collections import UserString
 from collections.abc import MutableSequence, Sequence
 from numbers import Integral
 from typing import Any
+from unicodedata import category
 
 from setsearch.errors import InvalidItem, InvalidParameter
 
+JOINERS, BLANK = "\u200c\u200d", "Zs"  # characters; a kind of them
 LARGEST_EXACT = 2**53  # up to here a float is a whole number exactly
 NO_ROWS = str, bytes, memoryview, UserString, MutableSequence  # sequences of characters, of bytes, or of many values
 
@@ -46,6 +48,11 @@ def is_storable(name: object) -> bool:
     return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
 
 
+def is_printable(name: str) -> bool:
+    """Whether each character of a name shows, is a blank of any width, or joins letters, as in Persian."""
+    return name.isprintable() or all(own.isprintable() or own in JOINERS or category(own) == BLANK for own in name)
+
+
 def check_names(names: Sequence[Any], titles: Sequence[Any]) -> None:
     """Raise InvalidItem for ids and titles of items that cannot be stored."""
     # Nearly all are good, which one look at the whole column tells fastest.
@@ -66,7 +73,7 @@ SLASH = "/"
 
 def check_collection(name: object) -> None:
     """Raise InvalidParameter for what cannot name a collection; the empty name is that of the one without."""
-    if name != "" and not (isinstance(name, str) and is_storable(name) and name.isprintable() and SLASH not in name):
+    if name != "" and not (isinstance(name, str) and is_storable(name) and is_printable(name) and SLASH not in name):
         raise InvalidParameter(f"a collection is a name such as 'comments', without a slash, not {name!r}")
 
 

@@ -1,5 +1,6 @@
 """Items are found by what is known of their names."""
 
+import ast
 import re
 import sqlite3
 import unicodedata
@@ -10,6 +11,7 @@ from hypothesis import given
 
 import setsearch
 from setsearch import errors
+from setsearch.errors import shown
 from setsearch.storage import name_search
 from setsearch.storage.ids import is_storable
 from setsearch.text.matching import as_typed, is_one_edit
@@ -160,6 +162,13 @@ def test_who_types_no_accents_finds_names_with_some(build, others):
         with pytest.raises(errors.UnknownItem, match=f"did you mean '{name}'"):
             documents.find(own)
     assert documents.find_names("eleve")[0].item == "eleve"
+
+
+@given(st.text("a\\'\"u200cd\u200c\u200d\u202e\n\u3000é", max_size=20))
+def test_messages_show_names_that_can_be_copied_with_their_joiners(text):
+    assert ast.literal_eval(shown(text)) == text
+    assert all(shown(text).count(own) == text.count(own) for own in "\u200c\u200d")
+    assert not {*"\u202e\n\u3000"}.intersection(shown(text))
 
 
 def test_a_name_is_one_in_any_case_and_without_its_parenthesis(films):

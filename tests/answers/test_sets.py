@@ -196,3 +196,15 @@ def test_a_set_that_somebody_deleted_does_not_come_back(index):
     assert "gone" not in index.sets()
     mine.save(replace=True)
     assert index.set("gone").accepted == ["a", "c"]
+
+
+def test_names_of_sets_and_groups_may_have_joiners_and_wide_blanks_but_steer_nothing(database):
+    with setsearch.open(database) as index:
+        for name in ("کتاب\u200cها", "क\u094d\u200dष", "機械\u3000学習", "à\u00a0part", "👩\u200d🚀"):
+            index.keep_set(name, ["d0"], items="documents", group=f"{name} {name}")
+            assert index.set(name).group == f"{name} {name}"
+        for evil in ("a\tb", "a\nb", "a\x1b[2J", "a\u202eb", "a\u2028b", "a\u200fb", "a\ue000b"):
+            with pytest.raises(errors.InvalidParameter, match="printable characters"):
+                index.keep_set(evil, ["d0"], items="documents")
+            with pytest.raises(errors.InvalidParameter, match="printable characters"):
+                index.keep_set("plain", ["d0"], items="documents", group=evil)

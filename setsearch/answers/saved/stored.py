@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from setsearch.answers.saved.groups import Group, Groups, Marks
 from setsearch.errors import InvalidParameter, UnknownSet
 from setsearch.sqlite.integrity import Seal
+from setsearch.storage.ids import is_printable
 from setsearch.storage.relation import load_relations, relations_by_reading
 
 LONGEST_NAME = 200  # characters
@@ -179,7 +180,7 @@ class StoredSets(NamedTuple):
     def put(self, name: str, group: str | None, under: str | None) -> None:
         """Store the group and the whole of a set, "" for none. Raises UnknownSet, InvalidParameter."""
         group, under = (group.strip() if isinstance(group, str) else group) or None, under or None
-        if group is not None and not (isinstance(group, str) and len(group) <= LONGEST_NAME and group.isprintable()):
+        if group is not None and not (isinstance(group, str) and len(group) <= LONGEST_NAME and is_printable(group)):
             limits = f"1 to {LONGEST_NAME} printable characters"
             raise InvalidParameter(f"the name of a group is {limits}, not {group!r:.60}")
         statement = 'select items, "group" from setsearch_set where name = ?'
