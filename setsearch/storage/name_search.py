@@ -16,6 +16,7 @@ from setsearch.text.matching import (
     NamePage,
     anywhere,
     as_typed,
+    as_wanted,
     best_matches,
     cases,
     edited,
@@ -122,7 +123,7 @@ class NameSearch(Bound):
         """Ids whose name or title is one edit from a text, in any case, or as it is but for accents."""
         if not LEAST_EDITED <= len(text) <= LONGEST_SEARCHED:
             return []
-        patterns, wanted, ids = edited(text), text.casefold(), list[int]()
+        patterns, wanted, ids = edited(text), as_wanted(text), list[int]()
         for column in ("name", "title"):
             likes = " or ".join([f"{column} like ? escape '\\'"] * len(patterns))
             rows = self.cursor.execute(
@@ -150,7 +151,7 @@ class NameSearch(Bound):
 
     def with_near_words(self, text: str) -> list[int]:
         """Ids whose name or title has the longest word of a text, or a word that is one edit from it."""
-        words, found = words_of(text[:LONGEST_SEARCHED].casefold()), set[str]()
+        words, found = words_of(as_wanted(text[:LONGEST_SEARCHED])), set[str]()
         for page in self._pages(text) if words and len(words[0]) >= LEAST_EDITED else ():
             found |= page.with_near_words(words[0])
             if len(found) > MOST_CANDIDATES:
@@ -181,7 +182,7 @@ class NameSearch(Bound):
 
         Among many names, those of about its length that begin with its two letters.
         """
-        wanted, is_large = text[:LONGEST_ALIKE].casefold(), self.size > MOST_COUNTED
+        wanted, is_large = as_wanted(text[:LONGEST_ALIKE]), self.size > MOST_COUNTED
         shared = Counter[str]()
         for page in () if is_large or len(wanted) < TRIGRAM else self._pages(text):
             shared.update(page.trigrams(wanted))

@@ -20,7 +20,10 @@ BREAK = "\0"  # between names in one text; none has it
 # Of titles in English, German, French, Spanish and Italian; catalogues put them behind what they sort by.
 ARTICLES = frozenset("the a an der die das ein eine le la les un une el los las il lo gli".split())
 _may_have_accents = re.compile("[aceinosuyz]", re.IGNORECASE)
-_marks = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")  # on letters of Latin
+# On letters of Latin, Greek and Cyrillic.
+_marks = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
+# Letters of Arabic that keyboards, encodings and habits exchange: forms of alef, of yeh, of kaf, and the last heh.
+_EXCHANGED = str.maketrans("أإآٱؤىيئكة", "ااااویییکه")
 _LETTER = r"[^\W_]"
 _word = re.compile(f"{_LETTER}+")
 
@@ -51,19 +54,31 @@ class Match(NamedTuple):
 
 def match(text: str, id: int, name: str, title: str | None) -> Match | None:
     """How a name or its title matches; None if it does not."""
-    wanted = text.casefold()
+    wanted = as_wanted(text)
     words = wanted.split()
     found = [(*_match(wanted, words, as_typed(wanted, own)), own) for own in (title, name) if own]
     quality, ratio, shown = max(found, key=lambda one: (-one[0], one[1]))
     return Match(quality, ratio, id, name, title, shown) if ratio >= LEAST_SIMILAR else None
 
 
+def as_wanted(text: str) -> str:
+    """A text that is typed, in any case, with one letter of Arabic for those that are exchanged."""
+    text = text.casefold()
+    return text if text.isascii() else unicodedata.normalize("NFC", text).translate(_EXCHANGED)
+
+
 def as_typed(text: str, name: str) -> str:
-    """A name in any case; without accents for who types none."""
+    """A name likewise; without accents for who types none."""
     name = name.casefold()
-    if name.isascii() or not text.isascii():
+    if name.isascii():
         return name
-    return _marks.sub("", unicodedata.normalize("NFKD", name))
+    plain = name if _has_marks(text) else _marks.sub("", unicodedata.normalize("NFKD", name))
+    return plain if text.isascii() else as_wanted(plain)
+
+
+@lru_cache(8)
+def _has_marks(text: str) -> bool:
+    return not text.isascii() and _marks.search(unicodedata.normalize("NFKD", text)) is not None
 
 
 def _match(wanted: str, words: Sequence[str], name: str) -> tuple[int, float]:
@@ -160,7 +175,7 @@ class NamePage:
 
     def __init__(self, text: str, names: str) -> None:
         self._names = names
-        self._typed = as_typed(text.casefold(), names)  # as long as `names`, counted in breaks
+        self._typed = as_typed(text, names)  # as long as `names`, counted in breaks
         self._split: list[str] = []
 
     def with_near_words(self, word: str) -> set[str]:

@@ -164,6 +164,28 @@ def test_who_types_no_accents_finds_names_with_some(build, others):
     assert documents.find_names("eleve")[0].item == "eleve"
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("елка", "ёлка"),
+        ("αρχειο", "αρχείο"),
+        ("كليد", "کلید"),
+        ("إسم", "اسم"),
+        ("مدرسه", "مدرسة"),
+        ("سي", "سی"),
+        ("mexico", "México"),
+        ("한국어", "한국어"),
+    ],
+)
+@pytest.mark.parametrize("others", [0, 3000])
+def test_letters_that_people_exchange_are_offered(build, typed, meant, others):
+    items = build({name: {"x": 1} for name in [meant, *(f"{meant[:1]}{n}" for n in range(others))]}).items("film")
+    assert items.find_names(typed)[0].item == meant
+    if typed != meant:
+        with pytest.raises(errors.UnknownItem, match=f"did you mean '{meant}'"):
+            items.find(typed)
+
+
 @given(st.text("a\\'\"u200cd\u200c\u200d\u202e\n\u3000é", max_size=20))
 def test_messages_show_names_that_can_be_copied_with_their_joiners(text):
     assert ast.literal_eval(shown(text)) == text
