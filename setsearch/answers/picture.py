@@ -7,7 +7,7 @@ the middle lies on the positive side.
 Pictures of hits by matplotlib, for notebooks: the curve of the scores, and the map.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -33,6 +33,9 @@ class Point(NamedTuple):
     kind: str
     x: float
     y: float
+
+
+Wide = Callable[[str], int]
 
 
 class Placed(NamedTuple):
@@ -117,10 +120,11 @@ def components(items: Sequence[Hit]) -> Floats:
     return found
 
 
-def place_labels(points: Sequence[Point], columns: int, rows: int, longest: int = 20) -> list[Placed]:
+def place_labels(points: Sequence[Point], columns: int, rows: int, longest: int = 20, wide: Wide = len) -> list[Placed]:
     """Points on a grid of characters, each with its label beside it where there is room; the first ones come first.
 
-    Where a point has its place, another one takes the nearest that is free, as long as there is one.
+    Where a point has its place, another one takes the nearest that is free, as long as there is one. `wide` tells how
+    many characters of the grid a label takes.
     """
     taken = np.zeros((rows, columns), bool)
     cells = []
@@ -135,12 +139,13 @@ def place_labels(points: Sequence[Point], columns: int, rows: int, longest: int 
     placed = []
     for point, (column, row) in zip(points, cells, strict=True):
         label = shortened(point.label, longest)
-        starts = (column + 1 + GAP, column - GAP - len(label))
-        fits = (start for start in starts if start >= 0 and start + len(label) <= columns)
-        free = (s for s in fits if not taken[row, max(s - (s > column) * GAP, 0) : s + len(label) + GAP].any())
+        size = wide(label)
+        starts = (column + 1 + GAP, column - GAP - size)
+        fits = (start for start in starts if start >= 0 and start + size <= columns)
+        free = (s for s in fits if not taken[row, max(s - (s > column) * GAP, 0) : s + size + GAP].any())
         start = next(free, None)
         if start is not None:
-            taken[row, max(start - GAP, 0) : start + len(label) + GAP] = True
+            taken[row, max(start - GAP, 0) : start + size + GAP] = True
         placed.append(Placed(point, column, row, start, label))
     return placed
 

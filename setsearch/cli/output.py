@@ -5,15 +5,15 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from unicodedata import category, east_asian_width
 
-from setsearch.answers.results import display_name, is_informative, shortened
+from setsearch.answers.results import display_name, is_informative
 from setsearch.cli.help import OUTPUT, flag
+from setsearch.cli.widths import fitted, in_cells, width_of, wrapped
 from setsearch.errors import QueryError, SetsearchError, UsageError
 from setsearch.options import Option, with_parameters
 
@@ -23,13 +23,12 @@ if TYPE_CHECKING:
 _broken = [*range(32), *range(127, 160), *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
 CONTROL = dict.fromkeys(_broken, " ")  # characters that break a line, steer a terminal, or turn what follows around
 TWO_DIGITS_BELOW = 0.01  # three decimals would show too little
-CELL_WIDTH = 60  # characters of a cell of a table
-NO_WIDTH = ("Mn", "Me", "Cf")  # kinds of characters
+CELL_WIDTH = 60  # columns of a cell of a table
 INDENT = 6  # of what stands below a hit
 FEW_REASONS, MOST_REASONS = 5, 10  # of a hit, on lines of their own
 SMALL_SHARE = 0.3  # of a score, which the other reasons add at most, unless there are most lines
 PARTS = ("reasons", "features")  # columns of a hit; reasons are the features for people
-LABEL_WIDTH = 32  # characters before a bar
+LABEL_WIDTH = 32  # columns before a bar
 WIDEST_BARS = 100  # characters of a line of bars, or of a map
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 BELOW = "░"  # of weights below 0
@@ -164,8 +163,8 @@ def _print_cells(rows: list[Row], below: list[list[str]]) -> None:
     """Rows as a table, each with the lines below it."""
     cells = [[*rows[0]], *([_cell(value, _rounded) for value in row.values()] for row in rows)]
     cells = [[text.translate(CONTROL) for text in line] for line in cells]
-    cells = [[*(shortened(text, CELL_WIDTH) for text in line[:-1]), line[-1]] for line in cells]
-    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
+    cells = [[*(fitted(text, CELL_WIDTH) for text in line[:-1]), line[-1]] for line in cells]
+    widths = [max(map(width_of, column)) for column in zip(*cells, strict=True)]
     numeric = [isinstance(value, (int, float)) for value in rows[0].values()]
     for line, own in zip(cells, [[], *below], strict=True):
         padded = (
@@ -174,15 +173,8 @@ def _print_cells(rows: list[Row], below: list[list[str]]) -> None:
         print("  ".join(padded).rstrip(), *own, sep="\n")
 
 
-def _width(text: str) -> int:
-    """How many columns of a terminal a text takes: wide characters two, marks on others none."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if category(own) in NO_WIDTH else 1 + (east_asian_width(own) in ("W", "F")) for own in text)
-
-
 def _padded(text: str, width: int) -> str:
-    return text + " " * (width - _width(text))
+    return text + " " * (width - width_of(text))
 
 
 def _parts(row: Row) -> list[Row]:
@@ -232,24 +224,13 @@ def _print_snippets(rows: list[Row]) -> None:
         name, known = name.translate(CONTROL), known.translate(CONTROL)
         print(f"{row['rank']:>4}  {bold}{name}{plain}{known}  {row['score']:.3f}{end}")
         text, marks = row.get("snippet", "").translate(CONTROL), row.get("marks", ())
-        for start, line in _wrapped(text, width):
+        for start, line in wrapped(text, width):
             inside = [(max(a - start, 0), b - start) for a, b in marks if a < start + len(line) and b > start]
             cuts = [0, *(place for mark in inside for place in mark), len(line)]
             parts = [line[begin:stop] for begin, stop in pairwise(cuts)]  # every other one is marked
             print(" " * INDENT + "".join(bold + part + plain if n % 2 else part for n, part in enumerate(parts)))
         for line in _reason_lines(row):
             print(line)
-
-
-def _wrapped(text: str, width: int) -> Iterator[tuple[int, str]]:
-    """The lines of a text, cut at blanks, each with its place."""
-    start = 0
-    while len(text) - start > width:
-        end = text.rfind(" ", start, start + width)
-        end = start + width if end <= start else end
-        yield start, text[start:end]
-        start = end + (text[end] == " ")
-    yield start, text[start:]
 
 
 def print_bars(rows: list[Row], columns: Sequence[str] = ()) -> None:
@@ -267,11 +248,11 @@ def bars(rows: list[Row], width: int | None = None, numbered: bool = False) -> l
         return []
     name = "item" if "item" in rows[0] else "feature"
     column = next((name for name in VALUE_COLUMNS if name in rows[0]), "weight")
-    labels = [shortened(display_name(row[name], row.get("title")).translate(CONTROL), LABEL_WIDTH) for row in rows]
+    labels = [fitted(display_name(row[name], row.get("title")).translate(CONTROL), LABEL_WIDTH) for row in rows]
     values = [float(row[column]) for row in rows]
     if numbered:
         labels = [f"{number:>3}  {label}" for number, label in enumerate(labels, 1)]
-    label_width = max(map(_width, labels))
+    label_width = max(map(width_of, labels))
     width = width or min(shutil.get_terminal_size().columns, WIDEST_BARS)
     bar_width = max(8, width - label_width - 11)
     zero = min(0.0, *values) if column == "score" else 0.0
@@ -296,10 +277,11 @@ def print_map(points: "list[Point]") -> None:
     columns = min(shutil.get_terminal_size().columns, WIDEST_BARS)
     marks = {EXAMPLE: "●", INSIDE: "○", BEYOND: "·"}
     grid = [[" "] * columns for _ in range(MAP_ROWS)]
-    for own in reversed(place_labels(points, columns, MAP_ROWS)):  # examples, which come first, cover others
+    for own in reversed(place_labels(points, columns, MAP_ROWS, wide=width_of)):  # examples, the first, cover others
         line = grid[own.row]
         if own.start is not None:
-            line[own.start : own.start + len(own.label)] = own.label.translate(CONTROL)
+            cells = in_cells(own.label.translate(CONTROL))
+            line[own.start : own.start + len(cells)] = cells
         line[own.column] = marks[own.point.kind]
     print(*("".join(line).rstrip() for line in grid), sep="\n")
     print("● examples  ○ in the set  · beyond; near: same reasons")
