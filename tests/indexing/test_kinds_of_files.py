@@ -560,3 +560,14 @@ def test_a_table_without_names_that_becomes_a_text_is_told(tmp_path, run):
         "index", "b.db", "a.gmt", "--header", "set,about,gene...", "--items", "set", "--features", "gene"
     )
     assert code == 0 and "2 set, 2 gene" in said and "one text" not in said
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["KW  - human\r\n", "1. \r\n", "Provider: Ovid\r\n", "<!-- a -->\r\n", "%A Ann\r\n", "From: a\r\n", "% a\r\n"],
+)
+def test_a_beginning_of_many_lines_is_known_at_once(line):
+    """Each line is read in one way only: with two, the lines of a record of Embase would take 2^70 steps."""
+    record = f"TY  - JOUR\r\n{line * 70}"
+    assert form_by_content(record.encode(), None) is FORMATS[".ris"]
+    assert form_by_content((line * 70 + "lions").encode(), None) in (None, FORMATS[".enw"])

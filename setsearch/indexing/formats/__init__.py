@@ -52,14 +52,15 @@ _MAIL = b"".join(
     b"(?=%b(?:%b): )" % (_HEADERS, names)
     for names in (b"From", b"Date|Message-ID|Received|MIME-Version|Content-Type", b"Subject|To|MIME-Version")
 )
-_XML = rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*"
-_OF_SERVICE = rb"(?:(?:Provider|Database|Content) ?:.*|\d+\. ?|)\r?\n"
+# What is repeated reads a line, or a comment, in one way only: of two ways each, a beginning has 2^lines.
+_XML = rb"(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*"
+_OF_SERVICE = rb"(?:Provider|Database|Content) ?:.*\n|(?:\d+\. ?)?\r?\n"
 _RECORDS = rb"<!DOCTYPE\s+Pubmed|<Pubmed(?:Book)?Article(?:Set)?>|<xml>\s*<records>"
 # Beginnings that no ending contradicts, and those that count where the ending says little.
 _SURE: tuple[tuple[Form, bytes], ...] = (
     (pdf.pdf, rb"%PDF-\d"),
     (office.rtf, re.escape(office.RTF)),
-    (references.ris, rb"(?:" + _OF_SERVICE + rb"|[A-Z][A-Z0-9]  - .*\r?\n)*TY[ \t]{1,3}- ?[A-Z]"),
+    (references.ris, rb"(?:" + _OF_SERVICE + rb"|[A-Z][A-Z0-9]  - .*\n)*TY[ \t]{1,3}- ?[A-Z]"),
     (references.pubmed, rb"PMID- \d"),
     (references.wos, rb"FN .*\r?\nVR |PT [A-Z]\r?\n(?:AU|TI|CA|BA|Z\d) "),
     (references.wos_table, rb"PT\t(?:[A-Z][A-Z0-9]\t){5}"),
