@@ -550,6 +550,21 @@ def test_what_is_known_survives_another_form(form, name):
         assert plain_title(other.first("title")) == plain_title(copy.reference.first("title"))
 
 
+@pytest.mark.parametrize("form", [RIS, WOS, REFER, BIBTEX])
+def test_addresses_and_kinds_of_a_record_go_into_another_form(form):
+    """Also several; and short names of authors beside the whole ones are not counted as lost."""
+    authors = [("FAU", "Doe, Jane"), ("AU", "Doe J"), ("FAU", "Roe, Richard"), ("AU", "Roe R")]
+    about = [("AD", "University of Rome, Italy."), ("AD", "Lund, Sweden."), ("PT", "Journal Article"), ("PT", "Review")]
+    own = Reference(PUBMED, (("PMID", "12345"), ("TI", "Pain"), *authors, *about))
+    other = [converted(own, form)]
+    text = write_bibtex(other) if form == BIBTEX else write_tagged(other, form)
+    (read,) = read_bibtex(text) if form == BIBTEX else read_tagged(text, form)
+    assert read.values("author") == own.values("author") == ["Doe, Jane", "Roe, Richard"]
+    assert "; ".join(read.values("address")) == "University of Rome, Italy.; Lund, Sweden."
+    assert read.values("genre") == ([] if form == BIBTEX else ["Journal Article", "Review"])
+    assert left_behind(own, form) == (["PT", "PT"] if form == BIBTEX else [])
+
+
 def test_the_fullest_copy_gets_what_it_lacks():
     full = reference(TI="A", AB="x", AU="Doe, J", PY="2019")
     short = Reference(PUBMED, (("PMID", "12345"), ("TI", "A"), ("JT", "Lancet"), ("AID", "10.1000/a [doi]")))

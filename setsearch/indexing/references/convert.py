@@ -29,6 +29,11 @@ _OTHER_NAMES = {
 _TYPE_COLUMNS = ("documenttype", "itemtype", "publicationtype", "type", "referencetype")
 _COLUMN = {RIS: 0, BIBTEX: 1, REFER: 2, WOS: 3}
 _TYPE_TAG = {RIS: "TY", REFER: "0", WOS: "PT"}
+_BESIDE = ("address", "genre")  # roles that make no copy the fuller one
+# What is between several values of a role in one field; else a semicolon.
+_JOINTS = {BIBTEX: {"author": " and ", "keyword": ", "}, WOS: {"author": "\n", "address": "\n"}}
+# Forms that say each author twice, the whole name and a short one.
+_SHORT_NAMES = (PUBMED, WOS)
 # Names for which a form has no tag of their own, as its readers find them: keys in PubMed, numbers of PubMed in refer.
 _ELSEWHERE = {(PUBMED, "key"): ("OID", "{}"), (REFER, "pmid"): ("Z", "PMID: {}")}
 
@@ -38,7 +43,7 @@ def fullness(reference: Reference) -> tuple[bool, bool, int]:
     return (
         reference.form != TABLE,
         bool(reference.first("abstract")),
-        sum(bool(reference.values(role)) for role in TAGS[reference.form]),
+        sum(bool(reference.values(role)) for role in TAGS[reference.form] if role not in _BESIDE),
     )
 
 
@@ -117,7 +122,8 @@ def tags_beside(reference: Reference, others: Container[str], form: str = "") ->
             or (form, role) in {(BIBTEX, "key"), *_ELSEWHERE}
             or (role == "last_page" and "first_page" in others)
         ):
-            taken.update(names if tags.all else names[:1])
+            has_all = tags.all or (role == "author" and reference.form in _SHORT_NAMES)
+            taken.update(names if has_all else names[:1])
     return [tag for tag, value in reference.fields if value.strip() and plain(tag) not in taken]
 
 
@@ -127,10 +133,10 @@ def _fields(reference: Reference, form: str, roles: Sequence[str]) -> tuple[tupl
         values, tag = _values(reference, role, form), TAGS[form][role].names[0]
         if form == PUBMED and role == "doi":
             values = [f"{value} [doi]" for value in values]
-        if form == BIBTEX and values:
-            values = [bibtex_value((" and " if role == "author" else ", ").join(values))]
-        if form == WOS and role in SEVERAL and values:
-            values = [("\n" if role == "author" else "; ").join(values)]
+        if (form == BIBTEX or (form == WOS and role in SEVERAL)) and values:
+            values = [_JOINTS[form].get(role, "; ").join(values)]
+        if form == BIBTEX:
+            values = [*map(bibtex_value, values)]
         found += [(tag, value) for value in values]
     return tuple(found)
 

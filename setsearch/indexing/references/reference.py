@@ -13,7 +13,7 @@ from setsearch.text.latex import latex_text
 
 DOI, PMID, TITLE, KEY, PLACE = "doi", "pmid", "title", "key", "place"  # kinds of names
 TEXTS = ("title", "other_title", "abstract", "other_abstract", "keyword")
-SEVERAL = ("author", "keyword")  # roles whose values are many
+SEVERAL = ("author", "keyword", "address", "genre")  # roles whose values are many
 OURS = "setsearch: "  # how keywords begin by which an export of a review tells what was decided
 _pmid = re.compile(
     r"(?:(?:(?:PubMed )?PMID|PubMed):?\s*|.*\bpubmed(?:\.ncbi\.nlm\.nih\.gov)?/)(\d{4,9})\b", re.IGNORECASE
@@ -149,10 +149,13 @@ class Reference:
         """A value as its role has it: one name, one keyword, one title a piece."""
         if self.form == BIBTEX:
             value = bibtex_plain(value)
-        ends_value = "\n" if self.form in (RIS, REFER) or (self.form == WOS and role == "author") else "\0"
+        is_line = self.form in (RIS, REFER) or (self.form == WOS and role in ("author", "address"))
+        ends_value = "\n" if is_line else "\0"
         if role == "keyword":
             commas = ",;" if self.form in (BIBTEX, TABLE) and ";" not in value else ";"
             yield from (" ".join(part.split()) for part in re.split(f"[{commas}{ends_value}]", value))
+        elif role == "address" or (role == "genre" and self.form == WOS):
+            yield from (" ".join(part.split()) for part in value.split(ends_value if role == "address" else ";"))
         elif role == "author":
             parts = re.split(r"\s+and\s+", value) if self.form == BIBTEX else value.split(ends_value)
             parts = _names_of_cell(value) if self.form == TABLE else parts

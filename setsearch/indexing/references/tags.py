@@ -31,6 +31,8 @@ url            | UR L2 LK          |            |          | U     | url
 issn           | SN                | IS         | SN       | @     | issn
 language       | LA                | LA         | LA       | G     | language langid
 publisher      | PB                | PB         | PU       | I     | publisher
+address        | +AD               | +AD        | +C1      | ++    | affiliation
+genre          | +M3               | +PT        | +DT      | +9    |
 """
 _OF_TABLES = {
     "title": "title articletitle documenttitle itemtitle primarytitle originaltitle ti",
@@ -54,6 +56,8 @@ _OF_TABLES = {
     "issn": "issn issnisbn",
     "language": "language languageoforiginaldocument articlelanguage",
     "publisher": "publisher",
+    "address": "authorswithaffiliations affiliations authoraddresses addresses",
+    "genre": "documenttype publicationtype",
 }
 _not_of_name = re.compile(r"[\W_]+")
 
@@ -68,7 +72,7 @@ class Tags(NamedTuple):
 def _tags(form: str) -> dict[str, Tags]:
     rows = (map(str.strip, line.split("|")) for line in _OF_FILES.splitlines()[2:])
     own = _OF_TABLES if form == TABLE else {role: tags[FORMS.index(form)] for role, *tags in rows}
-    return {role: Tags(tuple(tags.strip("+").split()), tags.startswith("+")) for role, tags in own.items() if tags}
+    return {role: Tags(tuple(tags.removeprefix("+").split()), tags.startswith("+")) for role, tags in own.items() if tags}
 
 
 TAGS: Mapping[str, Mapping[str, Tags]] = {form: _tags(form) for form in FORMS}
