@@ -17,6 +17,7 @@ import setsearch
 from setsearch.indexing.references.bibtex import read_bibtex, write_bibtex
 from setsearch.indexing.references.convert import converted, left_behind, merged
 from setsearch.indexing.references.identity import Copy, group_copies
+from setsearch.indexing.references.rdf import read_rdf
 from setsearch.indexing.references.reference import Reference, as_json, from_json
 from setsearch.indexing.references.tagged import read_cochrane, read_tagged, write_tagged
 from setsearch.indexing.references.tags import BIBTEX, FORMS, PUBMED, REFER, RIS, WOS
@@ -548,6 +549,56 @@ def test_what_is_known_survives_another_form(form, name):
                 assert [" ".join(v.split()) for v in after][:1] or role in ("year", "doi"), (role, before, after)
         assert (other.doi, other.year) == (copy.reference.doi, copy.reference.year)
         assert plain_title(other.first("title")) == plain_title(copy.reference.first("title"))
+
+
+ZOTERO = """<?xml version="1.0"?>
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:z="http://www.zotero.org/namespaces/export#"
+ xmlns:dcterms="http://purl.org/dc/terms/" xmlns:bib="http://purl.org/net/biblio#"
+ xmlns:foaf="http://xmlns.com/foaf/0.1/" xmlns:dc="http://purl.org/dc/elements/1.1/"
+ xmlns:prism="http://prismstandard.org/namespaces/1.2/basic/">
+ <bib:Article rdf:about="#item_1"><z:itemType>journalArticle</z:itemType>
+  <dcterms:isPartOf rdf:resource="urn:issn:0140-6736"/>
+  <bib:authors><rdf:Seq><rdf:li><foaf:Person><foaf:surname>Müller</foaf:surname><foaf:givenName>Jörg</foaf:givenName>
+  </foaf:Person></rdf:li><rdf:li><foaf:Person><foaf:surname>WHO</foaf:surname></foaf:Person></rdf:li></rdf:Seq>
+  </bib:authors><dc:subject><z:AutomaticTag><rdf:value>Hair</rdf:value></z:AutomaticTag></dc:subject>
+  <dc:subject><dcterms:LCC><rdf:value>QL 737</rdf:value></dcterms:LCC></dc:subject>
+  <dc:title>Cortisol &amp; hair</dc:title><dcterms:abstract>Zebras.</dcterms:abstract><dc:date>2014-03</dc:date>
+  <bib:pages>1-9</bib:pages><dc:description>PMID: 12345</dc:description></bib:Article>
+ <bib:Journal rdf:about="urn:issn:0140-6736"><prism:volume>7</prism:volume><dc:title>The Lancet</dc:title>
+  <dc:identifier>DOI 10.1000/A</dc:identifier><dc:identifier>ISSN 0140-6736</dc:identifier></bib:Journal>
+ <z:Attachment rdf:about="#item_2"><z:itemType>attachment</z:itemType><dc:title>PDF</dc:title></z:Attachment>
+ <rdf:Description rdf:about="urn:isbn:1"><z:itemType>conferencePaper</z:itemType><dc:title>Lions</dc:title>
+  <dcterms:isPartOf><bib:Journal><dc:title>Proceedings</dc:title></bib:Journal></dcterms:isPartOf>
+  <dc:identifier><dcterms:URI><rdf:value>https://doi.org/10.1000/b</rdf:value></dcterms:URI></dc:identifier>
+ </rdf:Description></rdf:RDF>"""
+
+
+def test_records_of_zotero_have_what_their_journals_say(index_of, tmp_path):
+    """Attachments are no records, and call numbers no keywords."""
+    index_of(zotero__rdf=ZOTERO)
+    assert documents(tmp_path / "a.db") == {
+        "10.1000/a": ("Cortisol & hair", {"cortisol", "hair", "zebras"}),
+        "10.1000/b": ("Lions", {"lions"}),
+    }
+    article, paper = read_rdf(ZOTERO)
+    assert article.values("author") == ["Müller, Jörg", "WHO"] and article.values("keyword") == ["Hair"]
+    assert (article.pmid, article.year, article.pages) == ("12345", "2014", ("1", "9"))
+    said = [article.first(role) for role in ("journal", "volume", "issn")]
+    assert said == ["The Lancet", "7", "0140-6736"]
+    assert paper.first("journal") == "Proceedings" and dict(paper.fields)["TY"] == "CPAPER"
+    assert converted(article, BIBTEX).kind == "article" and left_behind(article, BIBTEX) == ["N1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (ZOTERO[:-9], "broken XML"),
+        (ZOTERO.replace("<rdf:RDF", "<!DOCTYPE a [<!ENTITY b 'c'>]><rdf:RDF", 1), "declares entities"),
+    ],
+)
+def test_broken_rdf_is_told(text, what):
+    with pytest.raises(ValueError, match=what):
+        next(read_rdf(text))
 
 
 @pytest.mark.parametrize("form", [RIS, WOS, REFER, BIBTEX])

@@ -36,14 +36,14 @@ FORMATS: Mapping[str, Form] = {
 }
 # What a hostile file may make slow or large: these are read in a process apart.
 RISKY = (
-    *(markup.html, markup.xml, references.xml, markup.notebook, markup.latex),
+    *(markup.html, markup.xml, references.xml, references.rdf, markup.notebook, markup.latex),
     *(mail.mail, mail.emlx, mail.mailbox, pdf.pdf, chats.exported),
     *office.FORMATS.values(),
 )
 MAIL = (mail.mail, mail.emlx, mail.mailbox)
 REFERENCES = (
     *(references.ris, references.pubmed, references.wos, references.refer, references.bibtex),
-    *(references.wos_table, references.xml, references.cochrane),
+    *(references.wos_table, references.xml, references.rdf, references.cochrane),
 )
 SAY_LITTLE = (None, text.plain_text)  # formats by an ending; then the beginning may say more
 
@@ -65,6 +65,7 @@ _SURE: tuple[tuple[Form, bytes], ...] = (
     (references.wos, rb"FN .*\r?\nVR |PT [A-Z]\r?\n(?:AU|TI|CA|BA|Z\d) "),
     (references.wos_table, rb"PT\t(?:[A-Z][A-Z0-9]\t){5}"),
     (references.xml, rb"(?s)" + _XML + rb"(?:<!DOCTYPE\s+\w+\s*\[.*?\]\s*>\s*)?(?:" + _RECORDS + rb")"),
+    (references.rdf, rb"(?s)" + _XML + rb"<rdf:RDF\b[^>]*http://www\.zotero\.org/namespaces/export#"),
     (references.cochrane, rb"Record #1 of \d+\s*\n(?:ID|AU|TI): "),
     (references.refer, rb"%0 [A-Z]|(?:%[A-Z0-9@] \S.*\r?\n){3}"),
 )

@@ -5,6 +5,7 @@ from functools import partial
 
 from setsearch.indexing.formats.part import Decode, Part, Parts, declared
 from setsearch.indexing.references.bibtex import read_bibtex
+from setsearch.indexing.references.rdf import read_rdf
 from setsearch.indexing.references.reference import Reference
 from setsearch.indexing.references.tables import read_wos_table
 from setsearch.indexing.references.tagged import read_cochrane, read_tagged
@@ -25,6 +26,6 @@ def records(data: bytes, decode: Decode, read: Callable[[str], Iterable[Referenc
 
 
 ris, pubmed, wos, refer = (partial(records, read=partial(read_tagged, name=form)) for form in (RIS, PUBMED, WOS, REFER))
-bibtex, wos_table, xml, cochrane = (
-    partial(records, read=read) for read in (read_bibtex, read_wos_table, read_xml, read_cochrane)
+bibtex, wos_table, xml, rdf, cochrane = (
+    partial(records, read=read) for read in (read_bibtex, read_wos_table, read_xml, read_rdf, read_cochrane)
 )

@@ -72,7 +72,9 @@ class Tags(NamedTuple):
 def _tags(form: str) -> dict[str, Tags]:
     rows = (map(str.strip, line.split("|")) for line in _OF_FILES.splitlines()[2:])
     own = _OF_TABLES if form == TABLE else {role: tags[FORMS.index(form)] for role, *tags in rows}
-    return {role: Tags(tuple(tags.removeprefix("+").split()), tags.startswith("+")) for role, tags in own.items() if tags}
+    return {
+        role: Tags(tuple(tags.removeprefix("+").split()), tags.startswith("+")) for role, tags in own.items() if tags
+    }
 
 
 TAGS: Mapping[str, Mapping[str, Tags]] = {form: _tags(form) for form in FORMS}

@@ -41,10 +41,9 @@ _not_xml = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 def read_xml(text: str) -> Iterator[Reference]:
     """The records of a text, in order. Raises ValueError after those before the place where it is broken."""
-    if "<!ENTITY" in text:
-        raise ValueError("it declares entities, which are not read; write it without them")
+    refuse_entities(text)
     parser: XMLPullParser[Any] = XMLPullParser(("end",))
-    text = _not_xml.sub(" ", text).lstrip()
+    text = without_controls(text).lstrip()
     try:
         for start in range(0, len(text), AT_ONCE):
             parser.feed(text[start : start + AT_ONCE])
@@ -56,6 +55,17 @@ def read_xml(text: str) -> Iterator[Reference]:
         parser.close()
     except ParseError as error:
         raise ValueError(f"broken XML ({error})") from error
+
+
+def refuse_entities(text: str) -> None:
+    """Raise ValueError if a text declares entities."""
+    if "<!ENTITY" in text:
+        raise ValueError("it declares entities, which are not read; write it without them")
+
+
+def without_controls(text: str) -> str:
+    """A text with blanks for what is no character of XML."""
+    return _not_xml.sub(" ", text)
 
 
 def _endnote(record: Element) -> Reference:
@@ -75,9 +85,7 @@ def _pubmed(record: Element) -> Reference:
     own = own if own is not None else record
     fields = _fields(own, MEDLINE)
     for place, tag in (("Article/Abstract", "AB"), ("Abstract", "AB"), ("OtherAbstract", "OAB")):
-        parts = [
-            (part.get("Label"), _said(part)) for whole in own.findall(place) for part in whole.iter("AbstractText")
-        ]
+        parts = [(part.get("Label"), said(part)) for whole in own.findall(place) for part in whole.iter("AbstractText")]
         abstract = "\n".join(f"{label}: {text}" if label else text for label, text in parts)
         fields += [(tag, abstract)] if abstract else []
     for author in own.iter("Author"):
@@ -87,18 +95,18 @@ def _pubmed(record: Element) -> Reference:
         fields += [("FAU", ", ".join(filter(None, (family, given or initials))))] if family else []
         fields += [("AU", f"{family} {initials}".strip())] if family else []
         fields += [("CN", group)] if group else []
-        fields += [("AUID", f"{name.get('Source')}: {_said(name)}") for name in author.iter("Identifier")]
-        fields += [("AD", _said(place)) for place in author.iter("Affiliation")]
+        fields += [("AUID", f"{name.get('Source')}: {said(name)}") for name in author.iter("Identifier")]
+        fields += [("AD", said(place)) for place in author.iter("Affiliation")]
     date = next(own.iter("PubDate"), None)
     date = date if date is not None else next(own.iter("ArticleDate"), None)
     if date is not None:
-        fields.append(("DP", " ".join(filter(None, map(_said, date)))))
+        fields.append(("DP", " ".join(filter(None, map(said, date)))))
     for name, tag in (("MeshHeading", "MH"), ("Grant", "GR")):
-        fields += [(tag, "/".join(map(_said, element))) for element in own.iter(name)]
-    fields += [("LID", f"{_said(id)} [{id.get('EIdType')}]") for id in own.iter("ELocationID")]
+        fields += [(tag, "/".join(map(said, element))) for element in own.iter(name)]
+    fields += [("LID", f"{said(id)} [{id.get('EIdType')}]") for id in own.iter("ELocationID")]
     ids = record.findall("PubmedData/ArticleIdList/ArticleId") + record.findall("BookDocument/ArticleIdList/ArticleId")
-    fields += [("AID", f"{_said(id)} [{id.get('IdType')}]") for id in ids if id.get("IdType") in ("doi", "pii")]
-    fields += [("PMC", _said(id)) for id in ids if id.get("IdType") == "pmc"]
+    fields += [("AID", f"{said(id)} [{id.get('IdType')}]") for id in ids if id.get("IdType") in ("doi", "pii")]
+    fields += [("PMC", said(id)) for id in ids if id.get("IdType") == "pmc"]
     return Reference(PUBMED, tuple(field for field in fields if field[1]))
 
 
@@ -106,12 +114,12 @@ def _fields(record: Element, table: str) -> list[tuple[str, str]]:
     """What a table of tags and paths finds in a record."""
     found = []
     for tag, _, paths in (own.strip().partition(" ") for own in table.split(";")):
-        each = ([*map(_said, record.findall(path))] for path in paths.split("|"))
+        each = ([*map(said, record.findall(path))] for path in paths.split("|"))
         found += [(tag, value) for value in next(filter(any, each), []) if value]
     return found
 
 
-def _said(element: Element) -> str:
+def said(element: Element) -> str:
     """All text in an element, with its lines."""
     lines = "".join(element.itertext()).replace("\r", "\n").split("\n")
     return "\n".join(filter(None, (" ".join(line.split()) for line in lines)))
