@@ -140,7 +140,10 @@ class Index:
         titles: Mapping[Any, str] | None = None,
         **columns: Any,
     ) -> int:
-        """Add the rows of a frame of pandas or polars, or of an Arrow table; returns how many items they make.
+        """Add rows; returns how many items they make.
+
+        `frame` is one of pandas, polars or Arrow; a stream or dataset of Arrow, or what offers one, such as a relation
+        of DuckDB; or mappings, such as a dataset of Hugging Face or a cursor. Streams are read a piece at a time.
 
             index.add_frame(frame, id="id", text="text")
             index.add_frame(ratings, items="film", features="user")

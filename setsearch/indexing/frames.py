@@ -1,4 +1,4 @@
-"""Frames of pandas, polars and Arrow as items."""
+"""Frames of pandas, polars and Arrow, what offers streams of Arrow, and mappings, as items."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from setsearch.errors import InvalidParameter, SourceError, UsageError
+from setsearch.indexing.libraries import load_library
 from setsearch.indexing.rows.arrow import frame_rows
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.reader import RowReader
@@ -51,7 +52,17 @@ class FrameItems:
 
 
 def collected(frame: Any) -> Any:
-    """A frame; a lazy one of polars is worked out. Raises SourceError."""
+    """A frame; a lazy one of polars is worked out, and what offers a stream of Arrow, as DuckDB does, becomes that.
+
+    Raises SourceError.
+    """
+    frame = frame.scanner() if hasattr(frame, "scanner") else frame  # a dataset of Arrow
+    if hasattr(frame, "to_reader") and not hasattr(frame, "num_rows"):
+        return frame.to_reader()
+    is_own = any(hasattr(frame, name) for name in ("lazy", "to_dict", "to_pylist"))
+    if hasattr(frame, "__arrow_c_stream__") and not is_own:
+        pyarrow = load_library("pyarrow", f"a {type(frame).__name__} as rows", "arrow")
+        return pyarrow.RecordBatchReader.from_stream(frame)
     if not (hasattr(frame, "lazy") and hasattr(frame, "collect")):
         return frame
     try:
@@ -74,6 +85,9 @@ def _with_index(frame: Any) -> Any:
 
 def _is_whole(frame: Any, column: str | None) -> bool:
     """Whether a column has a type of whole numbers, in pandas, polars or Arrow."""
+    if column is not None and hasattr(frame, "read_next_batch"):
+        types = dict(zip(frame.schema.names, frame.schema.types, strict=True))
+        return str(types.get(column)).startswith(("int", "uint"))
     if column is None or not hasattr(frame, "columns"):
         return False
     names = getattr(frame, "column_names", None) or [*frame.columns]

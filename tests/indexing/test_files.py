@@ -410,7 +410,7 @@ def test_frames_come_in_and_go_out(tmp_path):
         assert index.items("film").features_of("a") == {"u1": 1, "u2": 3}
         with pytest.raises(errors.SourceError, match=r"row 1: the column 'film' is None"):
             index.add_frame(pandas.DataFrame({"user": ["x"], "film": [None]}), items="film", features="user")
-        with pytest.raises(errors.InvalidParameter, match="a frame is one of pandas, polars or Arrow, not list"):
+        with pytest.raises(errors.InvalidParameter, match=r"a frame is one of .*, or rows that are mappings, not list"):
             index.add_frame([1])
 
 

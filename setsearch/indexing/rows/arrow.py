@@ -1,13 +1,15 @@
-"""Parquet and Arrow files, and frames of pandas, polars and Arrow, as rows."""
+"""Parquet and Arrow files, frames of pandas, polars and Arrow, and mappings, as rows."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from setsearch.errors import InvalidParameter, SourceError
 from setsearch.indexing.libraries import load_library
 from setsearch.indexing.rows.cells import Row
+
+AT_ONCE = 1 << 12  # rows that are made objects of Python together
 
 
 def arrow_rows(file: IO[bytes], path: Path) -> Iterator[Row]:
@@ -31,17 +33,35 @@ def arrow_rows(file: IO[bytes], path: Path) -> Iterator[Row]:
 
 
 def frame_rows(frame: Any) -> Iterator[Row]:
-    """The rows of a frame of pandas or polars, or of an Arrow table; missing values are None."""
+    """The rows of a frame, or mappings as they come, such as those of a cursor; missing values are None.
+
+    Of a large frame only some rows at a time are objects of Python. Raises InvalidParameter.
+    """
+    for number, record in enumerate(_records(frame), 1):
+        if not hasattr(record, "keys"):
+            raise InvalidParameter(
+                f"a frame is one of pandas, polars or Arrow, or rows that are mappings, not {type(frame).__name__}"
+            )
+        yield f"row {number}", {str(name): _present(record[name]) for name in record.keys()}  # noqa: SIM118
+
+
+def _records(frame: Any) -> Iterator[Any]:
     if hasattr(frame, "iter_rows"):  # polars
-        records: Iterable[Mapping[str, Any]] = frame.iter_rows(named=True)
-    elif hasattr(frame, "to_pylist"):  # pyarrow
-        records = frame.to_pylist()
+        yield from frame.iter_rows(named=True)
+    elif hasattr(frame, "to_batches"):  # pyarrow
+        for batch in frame.to_batches():
+            for start in range(0, batch.num_rows, AT_ONCE):
+                yield from batch.slice(start, AT_ONCE).to_pylist()
+    elif hasattr(frame, "to_pylist") and hasattr(frame, "schema"):  # a batch
+        yield from frame.to_pylist()
     elif hasattr(frame, "to_dict") and hasattr(frame, "columns"):  # pandas
-        records = frame.to_dict("records")
+        for start in range(0, len(frame), AT_ONCE):
+            yield from frame.iloc[start : start + AT_ONCE].to_dict("records")
+    elif hasattr(frame, "read_next_batch"):
+        for batch in frame:
+            yield from batch.to_pylist()
     else:
-        raise InvalidParameter(f"a frame is one of pandas, polars or Arrow, not {type(frame).__name__}")
-    for number, record in enumerate(records, 1):
-        yield f"row {number}", {str(name): _present(value) for name, value in record.items()}
+        yield from frame if isinstance(frame, Iterable) else [frame]
 
 
 def _present(value: Any) -> Any:

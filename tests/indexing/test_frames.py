@@ -1,0 +1,98 @@
+"""What gives rows beside plain frames: streams, datasets and scanners of Arrow, cursors, mappings."""
+
+import sqlite3
+from itertools import islice
+
+import pandas
+import pyarrow
+import pytest
+from pyarrow import dataset, parquet
+
+import setsearch
+from setsearch import errors
+from setsearch.indexing.frames import collected
+from setsearch.indexing.rows.arrow import AT_ONCE, frame_rows
+
+ROWS = {"id": [1, 2, 3], "text": ["lion tiger", None, "lion"], "day": ["2024-01-01", None, "2024-01-03"]}
+
+
+class Relation:
+    """As of DuckDB: columns, rows that have no names, and a stream."""
+
+    columns = tuple(ROWS)
+
+    def iter_rows(self):
+        raise TypeError("no names")
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return pyarrow.table(ROWS).__arrow_c_stream__(requested_schema)
+
+
+def _records():
+    return ({name: cells[row] for name, cells in ROWS.items()} for row in range(3))
+
+
+def _cursor():
+    connection = sqlite3.connect(":memory:")
+    connection.row_factory = sqlite3.Row
+    return connection.execute("select 1 id, 'lion tiger' text, '2024-01-01' day union all select 2, null, null")
+
+
+KINDS = {
+    "a relation": Relation,
+    "a stream": lambda: pyarrow.table(ROWS).to_reader(),
+    "a batch": lambda: pyarrow.table(ROWS).to_batches()[0],
+    "a dataset in memory": lambda: dataset.dataset(pyarrow.table(ROWS)),
+    "a scanner": lambda: dataset.dataset(pyarrow.table(ROWS)).scanner(),
+    "mappings": _records,
+    "a list of them": lambda: list(_records()),
+    "a cursor": _cursor,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_gives_rows_is_indexed_as_a_frame_is(kind):
+    answers = []
+    for rows in (KINDS[kind](), pandas.DataFrame(ROWS)):
+        index = setsearch.open(sqlite3.connect(":memory:"))
+        assert index.add_frame(rows, keep="day", progress=iter) in (2, 3)
+        assert index.items("documents").features_of("1") == {"lion": 1, "tiger": 1}
+        assert index.items("documents").features_of("2") == {}
+        hits = index.items("documents").expand([], like=["lion tiger"], filter=["day = 2024-01-01"])
+        answers.append([(hit.item, hit.columns) for hit in hits])
+        if hasattr(collected(KINDS[kind]()), "schema"):
+            assert hits.to_pandas()["item"].tolist() == [1], "ids of a column of whole numbers are whole"
+    assert answers[0] == answers[1] == [("1", {"day": "2024-01-01"})]
+
+
+def test_a_dataset_of_files_has_the_columns_of_its_folders(tmp_path):
+    for day in ("2024-01-01", "2024-01-02"):
+        (tmp_path / f"day={day}").mkdir()
+        parquet.write_table(pyarrow.table({"id": [day], "text": ["lion"]}), tmp_path / f"day={day}" / "a.parquet")
+    index = setsearch.open(sqlite3.connect(":memory:"))
+    assert index.add_frame(dataset.dataset(tmp_path, partitioning="hive"), keep="day") == 2
+    (hit,) = index.items("documents").expand(["2024-01-01"])
+    assert hit.columns == {"day": "2024-01-02"}
+
+
+def test_streams_are_read_a_piece_at_a_time():
+    """A frame that fills half of the memory must not become as many objects of Python."""
+    read = []
+
+    def batches():
+        for number in range(9):
+            read.append(number)
+            yield pyarrow.record_batch({"id": [number]})
+
+    stream = pyarrow.RecordBatchReader.from_batches(pyarrow.schema({"id": pyarrow.int64()}), batches())
+    assert [row["id"] for _, row in islice(frame_rows(stream), 2)] == [0, 1] and len(read) <= 3
+    wide = pandas.DataFrame({"id": range(3 * AT_ONCE + 1)})
+    for frame in (wide, pyarrow.Table.from_pandas(wide)):
+        assert [row["id"] for _, row in frame_rows(frame)] == [*wide["id"]]
+
+
+@pytest.mark.parametrize("wrong", ["docs.parquet", None, 5, [1], [("a", "b")], pandas.Series(["a"]), {"a": {"id": 1}}])
+def test_what_gives_no_rows_is_an_error(wrong):
+    index = setsearch.open(sqlite3.connect(":memory:"))
+    with pytest.raises(errors.InvalidParameter, match=f"rows that are mappings, not {type(wrong).__name__}"):
+        index.add_frame(wrong)
