@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any, NoReturn, Unpack
+from typing import Any, NamedTuple, NoReturn, Unpack
 
 import numpy as np
 
@@ -33,8 +32,7 @@ from setsearch.storage.relation import Relation
 Open = Callable[[], AbstractContextManager[Relation]]
 
 
-@dataclass(frozen=True)
-class _Matrix:
+class _Matrix(NamedTuple):
     """The numbers of one content: row i belongs to `ids[i]`. Rows are in the order of the names."""
 
     stamp: int

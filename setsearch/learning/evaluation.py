@@ -7,7 +7,7 @@ over the draws of a set, then over sets; intervals are bootstrap intervals over 
 import random
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -258,7 +258,7 @@ def _models(weighing: Weighing) -> list[Method]:
     methods = [_model("lift", weighing, {"model": "lift"})]
     if len(fields.all) > 1:
         contexts, documents = (
-            replace(weighing, fields=fields._replace(all=own)) for own in (fields.all[:-1], fields.all[-1:])
+            weighing._replace(fields=fields._replace(all=own)) for own in (fields.all[:-1], fields.all[-1:])
         )
         methods += [
             _model("lift, by contexts", contexts, {"model": "lift", "by": "contexts"}),
@@ -305,7 +305,7 @@ def _label(options: ModelOptions) -> str:
 
 
 def _model(name: str, weighing: Weighing, options: ModelOptions) -> Method:
-    own = replace(weighing, options=options)
+    own = weighing._replace(options=options)
     return Method(name, lambda seeds: weights_of(own, seeds).scores(), options)
 
 

@@ -139,7 +139,7 @@ def _derive(texts: _Texts, analyzer: Analyzer, draft: Draft | None, required: bo
         forms, stems = changed_forms(before, texts.parts[-1], tokens, stems, analyzer.stem), stems[used]
     tokens = without_others(tokens, used)
     spill = texts.spill.leaving(STORED * tokens.tokens.nbytes)
-    tokens = replace(tokens, tokens=spill.put(tokens.tokens)[0])
+    tokens = tokens._replace(tokens=spill.put(tokens.tokens)[0])
     texts.documents.wait_in(spill)
     texts.parts.clear()
     stored = token_arrays(tokens) | {STEMS: stems}

@@ -68,8 +68,7 @@ Arrays = dict[str, Array]  # by name; texts are their bytes
 Document = tuple[int, str, str | None]  # id, name, title
 
 
-@dataclass(frozen=True)
-class WordUses:
+class WordUses(NamedTuple):
     """The uses of the words of a generation: how many of each tell its neighbors, and how many there are.
 
     `least`: how often a word had to be used to have contexts.
@@ -85,7 +84,7 @@ class WordUses:
         return (uses, occurrences) if uses < occurrences else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WordContexts:
     """The words and their fields, by name. Without fields the collection has no contexts.
 

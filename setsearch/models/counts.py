@@ -28,7 +28,6 @@ from setsearch.models.values import COUNTS, ValueRule
 from setsearch.options import check
 
 
-@dataclass(frozen=True)
 class _OfCounts:
     """The common part."""
 

@@ -139,7 +139,7 @@ class CountSource(NamedTuple):
         return None if weights.min() == weights.max() else found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RuleStatistics:
     """A rule with the statistics of one content: turns entries into values.
 

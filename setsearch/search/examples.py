@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +20,7 @@ from setsearch.search.request import Seeds, id_list, require_distinct
 WEIGHT_LATTICE, LARGEST_WEIGHT = 1024, 1000  # of seeds
 
 
-@dataclass(frozen=True)
-class FieldChoice:
+class FieldChoice(NamedTuple):
     """The fields of a reading: `name` is what it ranks."""
 
     name: str

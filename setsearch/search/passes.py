@@ -15,7 +15,6 @@ The core does what seed_weights, second_pass, smooth, with_prior and best do one
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -315,8 +314,7 @@ def _subtracting(
     return subtract
 
 
-@dataclass(frozen=True)
-class Weighing:
+class Weighing(NamedTuple):
     """How examples are weighed: in some fields, by options of the model and the defaults of the kind of items.
 
     All raise InvalidParameter for options that no question may have.

@@ -52,7 +52,7 @@ class Known(NamedTuple):
     least: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SeedWeights:
     """Everything that scores an item, for one set of examples. Lists have the scale of the base.
 

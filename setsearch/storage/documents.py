@@ -47,7 +47,7 @@ def encode_text(text: str) -> bytes:
     return data
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Texts(Blocks):
     """The texts of the documents of a relation, as UTF-8; those of a block are deflated together."""
 

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ FEW = 64  # items whose blocks are looked up, without the list of all blocks
 NOTHING = Entries(*np.zeros((3, 0), np.int64))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Blocks:
     """The blocks of a relation in one table, by their first items."""
 
@@ -75,7 +75,7 @@ class Blocks:
         self.cursor.execute(f"delete from setsearch_{self.table} where relation = ?", (self.relation,))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ForwardLists(Blocks):
     """The lists of all items of a relation; ids of items are below `n_items`, those of features below `n_features`."""
 
@@ -177,8 +177,7 @@ def _decoded(data: bytes) -> Entries | None:
     return Entries(repeat(items, lengths), ids, counts)
 
 
-@dataclass(frozen=True)
-class Frequencies:
+class Frequencies(NamedTuple):
     """How many items have each feature (document frequency), and the sum of its counts; features of none are absent."""
 
     cursor: sqlite3.Cursor

@@ -14,7 +14,6 @@ import math
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -83,8 +82,7 @@ ALL_USES = 1 << 32  # the share of uses that is all of them
 _find_lists = re.compile(rf"w(?:(?:,&|,|&)a?w){{2,{LONGEST_LIST - 1}}}").finditer
 
 
-@dataclass(frozen=True)
-class ContextField:
+class ContextField(NamedTuple):
     """`cells`: (feature, item, count), sorted; `keys` `(n_features,)`: the contexts that the features stand for."""
 
     cells: Entries

@@ -7,8 +7,8 @@ numbered by falling frequency. Words that occur once share the number RARE: no c
 import math
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import compress, pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,8 +42,7 @@ PHRASE_COUNT, PHRASE_NPMI = 15, 0.45  # of two words that are a phrase, at least
 FREQUENT_SHARE, FREQUENT_COUNT = 1 / 300, 100  # a word above both, such as "of", is part of no phrase
 
 
-@dataclass(frozen=True)
-class TokenStream:
+class TokenStream(NamedTuple):
     """`tokens` `(n_tokens,)`: two BREAKs, the tokens of the first document, two BREAKs, and so on.
 
     `documents` and `starts`: the id of each document and its offset. `names[number]` is the text of a token.
@@ -60,8 +59,7 @@ class TokenStream:
         return bincount(self.tokens, minlength=len(self.names))
 
 
-@dataclass(frozen=True)
-class Tokens:
+class Tokens(NamedTuple):
     """Documents as numbered tokens, one behind the other: their ids, how many tokens each has, and the tokens.
 
     `names[number]` is the text of a token; the first ones are MARKS.
@@ -144,7 +142,7 @@ def used_names(texts: Tokens) -> npt.NDArray[np.bool_]:
 def without_others(texts: Tokens, used: npt.NDArray[np.bool_]) -> Tokens:
     """The same without the names that are not used."""
     number = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    return replace(texts, tokens=take(number, texts.tokens), names=list(compress(texts.names, used.tolist())))
+    return texts._replace(tokens=take(number, texts.tokens), names=list(compress(texts.names, used.tolist())))
 
 
 def token_stream(texts: Tokens, phrases: bool) -> TokenStream:
@@ -161,7 +159,7 @@ def token_stream(texts: Tokens, phrases: bool) -> TokenStream:
     order = word_order(stream.names, stream.counts)
     number = np.zeros(len(stream.names), np.int32)
     number[order] = np.arange(len(order))
-    return replace(stream, tokens=take(number, stream.tokens), names=[stream.names[old] for old in order])
+    return stream._replace(tokens=take(number, stream.tokens), names=[stream.names[old] for old in order])
 
 
 def separate(texts: Tokens) -> TokenStream:
@@ -194,7 +192,7 @@ def word_order(names: Sequence[str], counts: Ints) -> list[int]:
 def _selected(stream: TokenStream, kept: npt.NDArray[np.bool_]) -> TokenStream:
     """The kept tokens of a stream; that before a document is one of them."""
     starts = stream.starts - np.searchsorted(np.flatnonzero(~kept), stream.starts)
-    return replace(stream, tokens=stream.tokens[kept], starts=starts)
+    return stream._replace(tokens=stream.tokens[kept], starts=starts)
 
 
 def most_frequent(n_tokens: int) -> float:
@@ -254,7 +252,7 @@ def merge_pairs(stream: TokenStream, phrases: Ints) -> TokenStream:
     merged[begins] = np.array(own, np.int32)[position[found]]
     kept = np.ones(len(merged), bool)
     kept[begins + 1] = False
-    return _selected(replace(stream, tokens=merged, names=names), kept)
+    return _selected(stream._replace(tokens=merged, names=names), kept)
 
 
 def _are_apart(begins: Ints) -> npt.NDArray[np.bool_]:
