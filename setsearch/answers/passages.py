@@ -187,7 +187,7 @@ def marked_places(text: str, analyzer: Analyzer | None, weights: Mapping[str, fl
                     weight += weights[term]
             found.append((begin + start, begin + stop, weight))
     end = 0
-    for start, stop, weight in sorted({*found}):
+    for start, stop, weight in sorted(found):
         if weight and stop > end:
             yield max(start, end), stop, weight
             end = stop

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from laws import examples
 
 import setsearch
@@ -68,12 +68,12 @@ def test_the_command_line_shows_snippets(tmp_path, run):
 
 
 WEIGHTS = {"lion": 1.0, "on": 0.5, "lion's": 1.5, "path": 2.0, "北京": 4.0, "c++": 3.0, "été": 1.0, "k": 2.0, "": 9.0}
-WEIGHTS |= {"a": 1.0, "a1": 0.25, "aa": 0.0, "1": 2.0}
+WEIGHTS |= {"a": 1.0, "a1": 0.25, "aa": 0.0, "1": 2.0, "ﬁ": 3.0}
 WEIGHTS |= {"e-mail": 5.0, "lion cub": 6.0, "a_b": 7.0, "3.14": 8.0, "14": 1.0, "net": 2.0, ".net": 3.0, "_": 4.0}
 BLANKS = [" ", "\n", "\t ", "\r\n", "\xa0", "\x1c"]
 pieces = (
     "lion. lion, lion,3 'lion xlion lion_ lion-lion, «lion» (e-mail) mail e-mail a_b x_a_b 3.14 3,14. "
-    ".net net. a.net _ -_- lion#lion +lion lion&lt;k&gt; lion\u200dk "
+    ".net net. a.net _ -_- lion#lion +lion k# lion++ lion&lt;k&gt; lion\u200dk "
     "lion Lions LION, lions' on.Path os.path -on- 北京天 c++ C++; été ÉTÉ (lion) don't \u212a K İon \xadlion ﬁ".split()
 )
 
@@ -89,11 +89,12 @@ pieces = (
         None,
     ],
 )
+@example(text=" ".join(pieces), weights=WEIGHTS)
 @examples(500)
 @given(
     text=st.one_of(
         st.lists(st.tuples(st.sampled_from(pieces), st.sampled_from(BLANKS)).map("".join), max_size=12).map("".join),
-        st.text(alphabet="aAkK14_.,'+#-&\"(é\u0301\u0130\u212a\u200d北 \n\u3000", max_size=9),
+        st.text(alphabet="aAkK14ﬁ_.,'+#-&\"(é\u0301\u0130\u212a\u200d北 \n\u3000", max_size=9),
     ),
     weights=st.sets(st.sampled_from([*WEIGHTS])).map(lambda own: {term: WEIGHTS[term] for term in own}),
 )
