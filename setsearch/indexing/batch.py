@@ -74,7 +74,8 @@ class Batch:
             self.columns.append(columns)
             self.records.append(record)
             self.fields.append(fields)
-            self._others += sum(len(own) if isinstance(own, Mapping) else 1 for own in fields.values())
+            if fields:
+                self._others += sum(len(own) if isinstance(own, Mapping) else 1 for own in fields.values())
             if isinstance(features, str):
                 texts.append(features)
                 characters += len(features) + 1

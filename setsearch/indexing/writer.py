@@ -182,7 +182,7 @@ class Writer:
             delete_orphans(self.relation.items)
         changed = self.changed_items()
         if len(changed) or self.relation.is_replaced or self.relation.is_altered:
-            self.relation.save(changed, np.setdiff1d(self.moved, changed))
+            self.relation.save(changed, np.setdiff1d(self.moved, changed, assume_unique=True))
 
     def _write_batch(self, batch: Batch) -> int:
         batch.check()

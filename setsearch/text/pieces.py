@@ -84,13 +84,14 @@ class PieceNumbers:
         if len(self._read) > MOST or self._table.size > MOST_BYTES:
             self._begin()
         pieces, lengths, characters = self._table.find(texts)
+        numbers, starts, reads, split = self._numbers, self._starts, self._read, self._split
         for piece in self._table.new:
-            numbers, read = self._split(piece)
-            self._numbers.extend(numbers)
-            self._starts.append(len(self._numbers))
-            self._read.append(read)
+            own, read = split(piece)
+            numbers.extend(own)
+            starts.append(len(numbers))
+            reads.append(read)
         self.characters += characters
-        known = indexing.PieceWords(*map(np.asarray, (self._numbers, self._starts, self._read)))
+        known = indexing.PieceWords(*map(np.asarray, (numbers, starts, reads)))
         found, counts, read = indexing.words_of(pieces, lengths, known)
         self.read += read
         return found, counts

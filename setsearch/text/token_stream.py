@@ -85,9 +85,9 @@ def tokenize(texts: Iterable[tuple[int, str]], words: Words, names: Sequence[str
     """The tokens of (document, text); `names` are those that have numbers already."""
     numbers, is_simple = _Numbers(names), simple_characters().issuperset
 
-    def split(piece: str) -> tuple[list[int], int]:
+    def split(piece: str) -> tuple[Sequence[int], int]:
         """The numbers of the tokens of a piece; most are one word."""
-        return [numbers[token] for token in ([piece.lower()] if is_simple(piece) else words.tokens(piece))], 0
+        return (numbers[piece.lower()],) if is_simple(piece) else [numbers[own] for own in words.tokens(piece)], 0
 
     pieces = PieceNumbers(split, words.kind != OLD, marks=True)
     tokens, documents, lengths = array("i"), array("q"), array("q")

@@ -1,13 +1,12 @@
 """Terms of many texts as numbers."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from setsearch.arrays import Ids, Ints
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.extras import NumberedExtras, TermIds
 from setsearch.text.pieces import PieceNumbers, simple_characters
-from setsearch.text.words import OLD, Words
+from setsearch.text.words import OLD
 
 SAMPLED = 10_000  # terms that tell what most are
 TOKENIZED_TOGETHER = 1 << 16  # characters and texts; few enough for the processor's cache
@@ -17,7 +16,7 @@ class Tokenizer:
     """Numbers the terms that an analyzer makes of words."""
 
     def __init__(self, analyzer: Analyzer, term_ids: TermIds) -> None:
-        split = partial(_split, analyzer.words, analyzer.term, term_ids)  # a method would keep all in a cycle
+        split = _splitter(analyzer, term_ids)  # a method would keep all in a cycle
         self._pieces = PieceNumbers(split, analyzer.words.kind != OLD)
         self._terms, self._words = term_ids, analyzer.words
         self._extras = NumberedExtras(analyzer.extras, term_ids) if analyzer.extras.beside_terms else None
@@ -40,10 +39,14 @@ class Tokenizer:
         return (numbers, lengths) if self._extras is None else self._extras.add(numbers, lengths)
 
 
-def _split(words: Words, term: Callable[[str], str], term_ids: TermIds, piece: str) -> tuple[list[int], int]:
-    """The numbers of the terms of a piece, and how many of its characters are in words."""
-    if simple_characters().issuperset(piece):  # most of them
-        found, read = [piece.lower()], len(piece)
-    else:
-        found, read = words.split(piece), words.read(piece)
-    return [term_ids[own] for own in map(term, found) if own], read
+def _splitter(analyzer: Analyzer, term_ids: TermIds) -> Callable[[str], tuple[Sequence[int], int]]:
+    """What gives the numbers of the terms of a piece, and how many of its characters are in words."""
+    words, term, is_simple = analyzer.words, analyzer.term, simple_characters().issuperset
+
+    def split(piece: str) -> tuple[Sequence[int], int]:
+        if is_simple(piece):  # most of them
+            own = term(piece.lower())
+            return (term_ids[own],) if own else (), len(piece)
+        return [term_ids[own] for own in map(term, words.split(piece)) if own], words.read(piece)
+
+    return split
