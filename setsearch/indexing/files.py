@@ -310,8 +310,7 @@ class FileReader:
                 continue
             self.tally.cut += [self.rows.shown(path)] * (part.reference is not None and part.reference.is_cut)
             if part.reference is not None and text.strip():
-                if self._is_whole(part.reference, path, data):
-                    self.tally.references.append(Copy(part.reference, id, number))
+                self._take(Copy(part.reference, id, number), path, data)
                 continue
             if not text.strip():
                 self._note_empty(part, path, id, number)
@@ -412,6 +411,12 @@ class FileReader:
         error = SourceError(f"{path} is {problem}; leave it out, or pass `errors=skip`")
         self.tell_skipped(error, f"{path}: {problem}")
         return None
+
+    def _take(self, copy: Copy, path: str, data: bytes) -> None:
+        if self._is_whole(copy.reference, path, data):
+            self.tally.references.append(copy)
+        else:
+            self.tally.failed.add(copy.file)
 
     def _is_whole(self, reference: Reference, path: str, data: bytes) -> bool:
         """Whether all of a record is text. Else it is skipped, with its line."""

@@ -98,6 +98,8 @@ class SourceReader:
     database: Path | None = None  # that is written: its files in a folder are none of a user
     choose: str = CHOOSE  # how columns of documents are chosen, where one is not there
     kept: tuple[str, ...] = ()  # columns that the collection has kept so far, where a document has them
+    # The references of the collection that came from files that are kept, where those that are given replace all.
+    earlier: Callable[[Callable[[str], bool], list[Copy]], Iterable[Copy]] | None = None
     apart: Reader = field(default_factory=Reader)
     tally: Tally = field(default_factory=Tally)
 
@@ -182,6 +184,8 @@ class SourceReader:
             elif (rows := self._unless_references(path, id)) is not None:
                 optional = (*self.columns.texts, self.columns.title, *self.columns.keep, *self.columns.fields)
                 yield from self._each_row(self._document, self._with_ids(path, Path(path).name, rows), *optional)
+        if self.earlier is not None and self.tally.failed:
+            self.tally.references += self.earlier(self.tally.keep, self.tally.references)
         groups = group_copies(self.tally.references)[::-1]
         self.tally.references.clear()
         fields = self._of_reference if self.columns.fields or self.columns.joined else None

@@ -1,5 +1,6 @@
 """References: what exporters write is read by the format, each record is one item, and is kept as it came."""
 
+import gzip
 import io
 import json
 import shutil
@@ -787,3 +788,31 @@ def test_a_file_that_ends_within_a_record_is_told(run, tmp_path):
     assert f"1 file (standard input) {told}" in run("index", "c.db", "-", stdin=CUT.encode())[2]
     with setsearch.open(tmp_path / "a.db") as index:
         assert index.items("documents").item_count() == 2
+
+
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_replace_keeps_the_references_of_a_file_that_cannot_be_read(tmp_path, run, is_cut):
+    """All of it, or one record; what other files have of them comes first."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    form = "TY  - JOUR\nTI  - {}\nAB  - {}\n{}ER  - \n"
+    cats, wolves = form.format("Big cats", "Lions.", "DO  - 10.1000/a\n"), form.format("Wolves", "Howl.", "")
+    whole = (cats + wolves + form.format("Newts", "Swim in Zürich, größer.", "ID  - newts\n")).encode()
+    (folder / "a.ris.gz").write_bytes(gzip.compress(whole))
+    (folder / "b.ris").write_text(form.format("Wheat", "Grows.", "DO  - 10.1000/b\n") + form.format("Rye", "Too.", ""))
+    assert run("index", "a.db", "in", "--tags", "keywords")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        before = {row["id"]: row for row in index.export()}
+    damaged = gzip.compress(whole)[:-12] if is_cut else gzip.compress(whole.replace(b"Big", b"B\xffg"))
+    (folder / "a.ris.gz").write_bytes(damaged)
+    (folder / "b.ris").write_text(form.format("Big cats", "Tigers.", "DO  - 10.1000/a\n"))
+    code, _, said = run("index", "a.db", "in", "--tags", "keywords", "--replace")
+    assert code == 0 and "--replace kept what was there of 1 file (a.ris.gz), which could not be read" in said, said
+    with setsearch.open(tmp_path / "a.db") as index:
+        after = {row["id"]: row for row in index.export()}
+        assert index.items("documents").find("Newts") == "newts" and index.check() == []
+    assert {*after} == {"10.1000/a", "a.ris.gz#2", "newts"} and "Tigers" in after["10.1000/a"]["text"]
+    assert all(after[name] == before[name] for name in ("a.ris.gz#2", "newts"))
+    assert run("index", "a.db", "in/b.ris", "--replace")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert [row["id"] for row in index.export()] == ["10.1000/a"]

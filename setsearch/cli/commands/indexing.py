@@ -32,6 +32,9 @@ from setsearch.core import NOT_BUILT
 from setsearch.errors import MissingDatabase, NoIndex, SetsearchError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from setsearch.indexing.references.identity import Copy
     from setsearch.indexing.sources import SourceReader
     from setsearch.storage.synced_source import Columns
 
@@ -97,7 +100,8 @@ def index_command(
         reader = _make_reader(given, rules, columns, host, waiting["time_limit"])
         before = [] if replace else _readings(index)
         kept = tuple(name for reading in before for name in reading["columns"])
-        reader = dataclasses.replace(reader, database=db.path, kept=kept)
+        earlier = partial(_references_of, db) if replace else None
+        reader = dataclasses.replace(reader, database=db.path, kept=kept, earlier=earlier)
         written = _write(index, reader, sources, given, replace)
         tell_indexed(index, written, str(db))
         tell_left_out(reader, replace)
@@ -106,6 +110,14 @@ def index_command(
             tell_others(index, reader, [] if given.glob else sources, str(db))
             if not is_own_table:
                 tell_without_fields(index, before, columns)
+
+
+def _references_of(db: Collection, is_kept: "Callable[[str], bool]", read: "list[Copy]") -> "Iterator[Copy]":
+    """The references of files that are kept, as they were before the write that goes on."""
+    from setsearch.indexing.references.items import copies_of
+
+    with suppress(SetsearchError), db.open() as index, index.items("documents").stored() as fields:
+        yield from copies_of(fields.items, is_kept, read)
 
 
 def _require_agreeing(

@@ -5,7 +5,7 @@ reference has that name. An item that there is keeps its name, whatever it is: a
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
@@ -130,6 +130,22 @@ class Filing:
             name = f"{first.place} ({times[first.place]})"
             if name not in self.taken and self.items.find_one(name) is None:
                 return name
+
+
+def copies_of(items: Vocabulary, is_kept: Callable[[str], bool], read: Iterable[Copy]) -> Iterator[Copy]:
+    """The references of a collection that came from files that are kept, one for each of these.
+
+    Those that were `read` again, because the file has a broken record, are not among them.
+    """
+    again, records = {copy.place: copy for copy in read}, items.records.read(strict=False)
+    for id, (name, _) in items.stored([*records]).items():
+        stored = _stored(name, records[id])
+        number = name.rpartition("#")[2]
+        for file in stored.files:
+            if stored.reference is not None and is_kept(file):
+                copy = Copy(stored.reference, file, int(number) if number.isdecimal() else 0)
+                if copy.place not in again or not _is_edited(again[copy.place], stored):
+                    yield copy
 
 
 def columns_of(reference: Reference) -> dict[str, Any]:

@@ -44,13 +44,13 @@ class Room:
     bytes: int = field(default_factory=lambda: MOST_UNPACKED)
     members: int = field(default_factory=lambda: MOST_MEMBERS)
 
-    def take(self, path: Path, size: int) -> None:
+    def fill(self, path: Path, size: int) -> None:
         """Take some bytes; raises TooMuch."""
         self.bytes -= size
         if self.bytes < 0:
             raise TooMuch(f"{path} unpacks to more than {MOST_UNPACKED >> 20:,} MB; unpack it")
 
-    def take_member(self, path: Path) -> None:
+    def count(self, path: Path) -> None:
         """Take one more member; raises TooMuch."""
         self.members -= 1
         if self.members < 0:
@@ -116,7 +116,7 @@ def unpacked(path: Path, leave_out: LeaveOut, room: Room) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="setsearch-") as place:
         folder = Path(place).resolve()
         for name, open_member in _members(path, leave_out):
-            room.take_member(path)
+            room.count(path)
             target = _target(folder, name)
             if target is None:
                 leave_out(path / "member", OUTSIDE)
@@ -125,7 +125,7 @@ def unpacked(path: Path, leave_out: LeaveOut, room: Room) -> Iterator[Path]:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with open_member() as file, target.open("wb") as out:
                     while piece := file.read(PIECE):
-                        room.take(path, len(piece))
+                        room.fill(path, len(piece))
                         out.write(piece)
             except SourceError:
                 raise
