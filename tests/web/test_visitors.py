@@ -218,6 +218,16 @@ def test_an_export_holds_no_formula(serve, tmp_path):
     assert "=1+1" in [row["item"] for row in server.json("/export.json", items="documents", seed="=1+1")]
 
 
+def test_an_export_has_a_mark_by_which_excel_reads_other_letters(serve, tmp_path):
+    with setsearch.open(tmp_path / "f.db", create=True) as index:
+        index.add([("a", "lion"), ("b", "lion"), ("会議", "wheat oats"), ("c", "oats")])
+    server = serve(tmp_path / "f.db")
+    body = server.ask("/export.csv", items="documents", seed="会議")[2]
+    rows = list(csv.DictReader(io.StringIO(body.removeprefix("\ufeff"))))
+    assert body.startswith("\ufeffitem,") and "会議" in {row["item"] for row in rows}
+    assert server.ask("/export.csv", items="documents", seed="a")[2].startswith("item,")
+
+
 def test_a_page_does_not_write_over_what_others_saved(serve, animals):
     server = serve(animals)
     form = {"content-type": "application/x-www-form-urlencoded"}
