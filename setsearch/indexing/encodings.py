@@ -20,6 +20,9 @@ USED = (
     "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 cp874 iso8859_2 iso8859_5 iso8859_7 iso8859_9 "
     "koi8_r koi8_u shift_jis euc_jp gb18030 big5 euc_kr"
 ).split()
+OF_PAIRS = "gb18030", "euc_kr", "euc_jp"  # whose letters beyond ASCII are two bytes beyond ASCII, nearly all
+_alone = re.compile(rb"(?<![\x80-\xff])(?:[\x80-\xff]{2})*[\x80-\xff](?![\x80-\xff])")  # one in an odd run of these
+ALONE = 0.05  # of the bytes beyond ASCII
 MARKS = {  # byte order marks, the longer ones first: that of UTF-32 begins as that of UTF-16
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -46,11 +49,29 @@ def likely_encoding(data: bytes) -> str | None:
     found = from_bytes(begin, cp_isolation=USED, enable_fallback=False)
     best = found.best()
     if best is None:
-        return None
+        return _by_pairs(begin)
     western = next((match for match in found if WESTERN in (match.encoding, *match.could_be_from_charset)), None)
     if western and western.coherence >= best.coherence and western.chaos <= best.chaos + WORSE:
         return WESTERN  # of equals, the one that is used most
     return WESTERN if MIXED.search(begin.decode(best.encoding, "replace")) else codecs.lookup(best.encoding).name
+
+
+def _by_pairs(begin: bytes) -> str | None:
+    """The only encoding of pairs of bytes that bytes can be, if they are such pairs."""
+    beyond = sum(byte > 127 for byte in begin)
+    if len(_alone.findall(begin)) > ALONE * beyond:
+        return None
+    possible = [own for own in OF_PAIRS if _can_be(begin, own)]
+    return possible[0] if len(possible) == 1 else None
+
+
+def _can_be(begin: bytes, encoding: str) -> bool:
+    """Whether the beginning of a text is a text in this encoding; its last letter may be cut."""
+    try:
+        codecs.getincrementaldecoder(encoding)().decode(begin)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def encoding_by_mark(data: bytes) -> str | None:

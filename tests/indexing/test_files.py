@@ -13,6 +13,7 @@ import tarfile
 import zipfile
 from collections import Counter
 from pathlib import Path
+from unittest.mock import Mock
 
 import hypothesis.strategies as st
 import numpy as np
@@ -28,7 +29,7 @@ from pyarrow import feather, parquet
 
 import setsearch
 from setsearch import Columns, errors
-from setsearch.indexing.encodings import likely_encoding
+from setsearch.indexing.encodings import DETECTED, likely_encoding
 from setsearch.indexing.formats import FORMATS
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.reader import RowReader
@@ -338,6 +339,17 @@ def test_most_short_texts_are_read_rightly():
     }
     assert len(TEXTS) == 49
     assert wrong <= {"Az árvíztűrő", "Copiii merg ", "Çocuklar oku", "İstanbul Tür", "Vaikai eina ", "Bērni iet uz"}
+
+
+def test_what_looks_like_nothing_is_of_pairs_or_nothing(monkeypatch):
+    monkeypatch.setattr("charset_normalizer.from_bytes", lambda *_, **__: Mock(best=lambda: None))
+    texts = [("gb18030", "社会上，孩子们去学校，然后在院子里玩。The end"), *TEXTS]
+    told = {(encoding, text): likely_encoding(text.encode(encoding)) for encoding, text in texts}
+    assert told[texts[0]] == "gb18030"
+    assert {found for (encoding, _), found in told.items() if found not in (encoding, None, "cp1252")} == set()
+    long = "社会上，" + "a" + "中文" * DETECTED  # cut within a letter
+    assert likely_encoding(long.encode("gb18030")) == "gb18030"
+    assert likely_encoding(b"caf\xe9 d\xe9j\xe0 vu \xc0 t\xeate repos\xe9e") is None
 
 
 def test_broken_utf_8_is_not_guessed(tmp_path):
