@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
 from setsearch.errors import DuplicateItem, InvalidItem, SourceError, UsageError
 from setsearch.indexing.apart import Reader
@@ -72,6 +73,7 @@ FREQUENT = f"""
 FIRST_ROWS = 1000  # of a file of JSON objects, one of which has each column that is asked for
 NAMED = (JSON, *JSON_LINES, *ARROW_FILES, *WORKBOOKS)  # files whose columns have names
 SHOWN = 8  # columns in a message
+NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"  # how folders of Hive and Spark name a missing value
 NUMBERED = "id"  # the column of ids by default; rows of files without it are numbered
 
 # id, text or counted features, title; columns to keep, and fields
@@ -389,7 +391,7 @@ class SourceReader:
             yield from self._of_files(self.files.documents(file, id, is_named=False))
         elif file_ending(file) not in ARROW_FILES and self._unless_references(str(file), id, False) is None:
             return
-        elif file_ending(file) in JSON_LINES or holds_rows:
+        elif file_ending(file) in (*JSON_LINES, *ARROW_FILES) or holds_rows:
             self.tally.empty.append(id)  # it may have been one text before
             yield from self._row_file(file, id)
         elif is_array(file):
@@ -399,7 +401,8 @@ class SourceReader:
 
     def _row_file(self, file: Path, id: str) -> Iterator[SourceItem]:
         """The rows of a file of a folder, which is left out if the first one is no document."""
-        with closing(self.rows_of(str(file))) as rows:
+        with closing(self.rows_of(str(file))) as own:
+            rows = _with_partition(own, id)
             head = [*islice(rows, 1)]
             columns = [own for own in (self.columns.id, *self.columns.texts) if own != NUMBERED]
             missing = next((missing_column(values, *columns) for _, values in head), None)
@@ -595,6 +598,15 @@ class SourceReader:
         position, values = row
         name = self.columns.title
         return None if name is None or values[name] is None else cell_text(position, name, values[name])
+
+
+def _with_partition(rows: Iterable[Row], place: str) -> Iterator[Row]:
+    """Rows, with the columns that the folders of their file name, as in day=2024-01-05/part-0.parquet."""
+    pairs = (unquote(folder).partition("=")[::2] for folder in place.split("/")[:-1] if "=" in folder)
+    named: dict[str, Any] = {name: None if value == NO_PARTITION else value for name, value in pairs}
+    for position, values in rows:
+        cells = {**named, **values}
+        yield position, OpenCells(cells) if is_open(values) else cells
 
 
 def titles_by_item(rows: RowReader, path: str, columns: Columns) -> dict[str, str]:

@@ -44,6 +44,7 @@ VALUES = 10  # of a number that is more than a kind
 SHORT = "short"  # texts that do not come again
 PEOPLE = ("user", "person", "reader", "customer", "member", "account")  # how columns begin that have who likes
 TITLES = ("title", "name", "label", "subject", "headline")
+LEAST_OF_VECTOR = 8  # numbers; a pair is a place, four are a box
 CODE_DIGITS = 8  # of whole numbers that all have as many: ISBNs and times are no numbers to compare
 MOST_COLUMNS = 500  # of a file that are looked at; a table of SQLite has 2,000 at most
 FIELDS = ("--tags", "--links", "--numbers")
@@ -104,7 +105,9 @@ def suggest_rows(db: str, source: str, rows: Iterable[Row]) -> str | None:
         first = ", ".join(columns)
         raise SourceError(f"{source} has its first line, {first:.60}, among its rows; put one line of names above them")
     key = _key(columns)
-    columns = {name: cells for name, cells in columns.items() if name == key or not _counts(cells)}
+    columns = {
+        name: cells for name, cells in columns.items() if name == key or not (_counts(cells) or _are_vectors(cells))
+    }
     with closing(sqlite3.connect(":memory:", factory=OwnConnection)) as connection:
         cursor = connection.cursor(LimitedCursor)
         described = ", ".join(quote(name) + " primary key" * (name == key) for name in columns)
@@ -146,6 +149,16 @@ def _counts(cells: Sequence[Any]) -> bool:
     codes = [cell for cell in cells if cell is not None]
     are_codes = all(isinstance(cell, str) and cell.isdecimal() for cell in codes)
     return are_codes or cells == [*range(1, len(cells) + 1)]
+
+
+def _are_vectors(cells: Sequence[Any]) -> bool:
+    """Whether a column has lists of as many numbers each, more than tags are, and not all whole."""
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    lists = [json.loads(text) for text in texts] if texts and _are_json(texts) else []
+    values = [value for own in lists for value in own]
+    are_numbers = all(isinstance(value, (int, float)) for value in values)
+    has_fractions = are_numbers and any(value != int(value) for value in values)
+    return has_fractions and len({*map(len, lists)}) == 1 and len(lists[0]) >= LEAST_OF_VECTOR
 
 
 def _are_numbers(cells: Sequence[Any]) -> bool:

@@ -11,7 +11,9 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+import pyarrow
 import pytest
+from pyarrow import feather, parquet
 
 import setsearch
 from setsearch import errors
@@ -312,11 +314,28 @@ def test_nothing_waits_for_a_pipe(tmp_path, monkeypatch, failed, run):
     failed(run("index", "a.db", "in/a.txt", "--items", "a", "--features", "b", "--titles", "in/pipe"), 1, "is a pipe")
 
 
-@pytest.mark.parametrize("name", ["http://x.y/z.csv", "https://x.y/a.pdf?b=1&c", "ftp://x.y/none", "s3://b/a.parquet"])
-def test_addresses_are_not_read_and_stay_as_they_were_typed(run, failed, name):
-    told = f"{name} is an address, which is not read; give - as the file, and `curl {shlex.quote(name)} |` before"
+@pytest.mark.parametrize(
+    ("name", "prints"),
+    [
+        ("http://x.y/z.csv", "curl {}"),
+        ("https://x.y/a.pdf?b=1&c", "curl {}"),
+        ("ftp://x.y/none", "curl {}"),
+        ("s3://b/a.parquet", "aws s3 cp {} -"),
+        ("gs://b/a.parquet", "gcloud storage cat {}"),
+        ("postgres://me@x/db", "psql {} -c 'copy (select ...) to stdout csv header'"),
+    ],
+)
+def test_addresses_are_not_read_and_stay_as_they_were_typed(run, failed, name, prints):
+    before = prints.format(shlex.quote(name))
+    told = f"{name} is an address, which is not read; give - as the file, and `{before} |` before"
     failed(run("index", "a.db", name), 1, told)
     failed(run("index", "a.db", "C:/none.csv"), 1, "C:/none.csv does not exist")
+
+
+def _written(write):
+    """A table as a function of Arrow writes it."""
+    write(pyarrow.table({"id": ["a"], "text": ["lions"]}), file := io.BytesIO())
+    return file.getvalue()
 
 
 STREAMS = {
@@ -327,6 +346,9 @@ STREAMS = {
     "references": b"TY  - JOUR\nTI  - lions\nID  - a\nER  - \n",
     "BibTeX": b"@article{a, title={lions}}\n",
     "a page": b"<!doctype html><p>lions",
+    "Parquet": _written(parquet.write_table),
+    "Arrow": _written(feather.write_feather),
+    "packed Parquet": gzip.compress(_written(parquet.write_table)),
 }
 
 
@@ -571,3 +593,34 @@ def test_a_beginning_of_many_lines_is_known_at_once(line):
     record = f"TY  - JOUR\r\n{line * 70}"
     assert form_by_content(record.encode(), None) is FORMATS[".ris"]
     assert form_by_content((line * 70 + "lions").encode(), None) in (None, FORMATS[".enw"])
+
+
+def test_parts_of_a_table_have_the_columns_of_their_folders(run, tmp_path):
+    """As Spark and others write them; what beside them has other columns is left out."""
+    for number, folder in enumerate(
+        ["day=2024-01-01/kind=", "day=2024-01-02/kind=a%20b", "day=__HIVE_DEFAULT_PARTITION__/kind=c"]
+    ):
+        (tmp_path / "in" / folder).mkdir(parents=True)
+        table = pyarrow.table({"key": [f"k{number}"], "body": [f"lions {'roar sleep hunt'.split()[number]}"]})
+        parquet.write_table(table, tmp_path / "in" / folder / "part-0.parquet")
+    parquet.write_table(pyarrow.table({"other": [1]}), tmp_path / "in" / "others.parquet")
+    (tmp_path / "in" / "note.md").write_text("wheat and barley")
+    code, _, said = run("index", "a.db", "in", "--id", "key", "--text", "body", "--keep-columns", "day,kind")
+    assert code == 0 and "left out 1 file (in/others.parquet): rows without a column key" in said, said
+    with setsearch.open(tmp_path / "a.db") as index:
+        hits = index.items("documents").expand([], 3, like=["lions"])
+        assert {hit.item: hit.columns for hit in hits} == {
+            "k0": {"day": "2024-01-01", "kind": ""},
+            "k1": {"day": "2024-01-02", "kind": "a b"},
+            "k2": {"day": None, "kind": "c"},
+        }
+        later = index.items("documents").expand([], like=["lions"], filter=["day >= 2024-01-02"])
+        assert [hit.item for hit in later] == ["k1"]
+
+
+def test_databases_of_duckdb_are_told(run, failed, tmp_path):
+    (tmp_path / "a.duckdb").write_bytes(b"\x8f\x87\xf2\x11\xbcE\r\xb4DUCK\xe7\x03" + bytes(300))
+    for options in ([], ["--id", "id", "--text", "body"]):
+        failed(run("index", "a.db", "a.duckdb", *options), 1, "a.duckdb is not read: databases of DuckDB: `copy TABLE")
+    (tmp_path / "a.txt").write_text("A lame DUCK" + " and a lion" * 30)
+    assert run("index", "b.db", "a.txt")[0] == 0

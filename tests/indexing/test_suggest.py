@@ -355,3 +355,19 @@ def test_files_without_names_or_texts_are_one_line(tmp_path, run, failed):
     failed(run("index", "a.db", "numbers.csv", "--suggest"), 1, "numbers.csv has no column of texts")
     failed(run("index", "a.db", "none.csv", "--suggest"), 1, "none.csv does not exist")
     failed(run("index", "a.db", str(tmp_path), "--suggest"), 1, "is a folder, which needs no columns")
+
+
+def test_vectors_are_no_tags(tmp_path, run):
+    """Lists of as many numbers; those of whole numbers may be, and short ones are places."""
+    rows = [
+        {
+            "key": f"a{n}",
+            "body": f"lions and tigers of the savanna number {n}, " * 3,
+            "embedding": [n / 7, 0.5, *range(8)],
+            "tags": ["lion", "cat"][: n % 2 + 1],
+        }
+        for n in range(40)
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    code, said, _ = run("index", "a.db", "a.jsonl", "--suggest")
+    assert code == 0 and "--tags tags" in said and "--text body" in said and "embedding" not in said

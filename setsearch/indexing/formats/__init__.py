@@ -93,6 +93,7 @@ _UNREAD = {
     b"BEGIN:VCALENDAR": "calendars: save it as CSV",
     b"BEGIN:VCARD": "address cards: save it as CSV",
     DATABASE: "databases: name one, and its `table` (`setsearch index DB --suggest`)",
+    rb"(?s).{2,8}DUCK..\0{6}": "databases of DuckDB: `copy TABLE to 'FILE.parquet'`, and index that",
     **dict.fromkeys((b"7z\xbc\xaf", b"Rar!", b"BZh", b"\xfd7zXZ", rb"\(\xb5/\xfd"), "packed: unpack it"),
     _OLD_OFFICE: "Word, PowerPoint and Outlook of before 2007: save it as .docx, .pptx or .eml",
 }

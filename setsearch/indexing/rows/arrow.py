@@ -3,12 +3,15 @@
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import IO, Any
 
 from setsearch.errors import InvalidParameter, SourceError
 from setsearch.indexing.libraries import load_library
 from setsearch.indexing.rows.cells import Row
 
+PARQUET, ARROW = b"PAR1", b"ARROW1"  # how files begin
 AT_ONCE = 1 << 12  # rows that are made objects of Python together
 
 
@@ -17,8 +20,10 @@ def arrow_rows(file: IO[bytes], path: Path) -> Iterator[Row]:
     pyarrow = load_library("pyarrow", f"{path}: Parquet and Arrow files", "arrow")
     from pyarrow import feather, parquet
 
+    is_parquet = file.read(len(PARQUET)) == PARQUET or path.suffix == ".parquet"
+    file.seek(0)
     try:
-        if path.suffix == ".parquet":
+        if is_parquet:
             batches: Iterable[Any] = parquet.ParquetFile(file).iter_batches()
         else:
             batches = feather.read_table(file).to_batches()
@@ -30,6 +35,14 @@ def arrow_rows(file: IO[bytes], path: Path) -> Iterator[Row]:
     except (pyarrow.ArrowException, OSError) as error:
         problem = " ".join(str(error).split())
         raise SourceError(f"{path} cannot be read: {problem:.200}; write it again") from error
+
+
+def streamed_rows(stream: IO[bytes], name: str) -> Iterator[Row]:
+    """The rows of such a file on a stream; they are read from its end, so that it is copied to the disk first."""
+    with TemporaryFile() as file:
+        copyfileobj(stream, file)
+        file.seek(0)
+        yield from arrow_rows(file, Path(name))
 
 
 def frame_rows(frame: Any) -> Iterator[Row]:

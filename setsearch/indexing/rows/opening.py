@@ -19,6 +19,12 @@ SKIPPING = ", or pass `errors=skip`"  # the way out of messages, where there is 
 GZIP = b"\x1f\x8b"
 MOST_UNPACKED, MOST_OF_LINE = 1 << 29, 1 << 26  # bytes of a .gz that is read as a whole, and of a line of one
 
+# What prints what is at an address; elsewhere curl does.
+_PRINTS = {
+    "s3": "aws s3 cp {} -",
+    "gs": "gcloud storage cat {}",
+    **dict.fromkeys(("postgresql", "postgres"), "psql {} -c 'copy (select ...) to stdout csv header'"),
+}
 _address = re.compile(r"[a-z][a-z0-9+]+:/")
 
 
@@ -87,8 +93,9 @@ def open_file(path: Path, amount: Amount | None = None) -> Iterator[IO[bytes]]:
     if not path.exists():
         if _address.match(str(path)):
             address = str(path).replace(":/", "://", 1)  # a path has one slash
+            before = _PRINTS.get(address.partition("://")[0], "curl {}").format(shlex.quote(address))
             told = f"{address} is an address, which is not read"
-            raise SourceError(f"{told}; give - as the file, and `curl {shlex.quote(address)} |` before the command")
+            raise SourceError(f"{told}; give - as the file, and `{before} |` before the command")
         raise SourceError(f"{path} does not exist")
     if path.is_socket() or path.is_char_device() or path.is_block_device():
         what = "socket" if path.is_socket() else "device, which may have no end"

@@ -14,6 +14,7 @@ from typing import IO, Any, cast
 
 from setsearch.errors import SourceError, UsageError
 from setsearch.indexing.encodings import LOOKED_AT, encoding_by_mark, is_text, is_utf8, likely_encoding, lines_as_utf8
+from setsearch.indexing.rows.arrow import ARROW, PARQUET, arrow_rows, streamed_rows
 from setsearch.indexing.rows.cells import OpenCells, Row
 from setsearch.indexing.rows.csv_rows import (
     OTHER_DELIMITERS,
@@ -85,8 +86,6 @@ class RowReader:
                 raise SourceError(has_none if path.exists() else unreadable(path))
             with open_file(path, self.amount) as file:
                 if ending in ARROW_FILES:
-                    from setsearch.indexing.rows.arrow import arrow_rows
-
                     yield from arrow_rows(file, path)
                     return
                 if is_other or ending in (JSON, *JSON_LINES):
@@ -111,7 +110,10 @@ class RowReader:
         return replace(self, encoding=None), io.BufferedReader(io.BytesIO((text or "").encode()))
 
     def _standard_rows(self, file: io.BufferedReader, name: str) -> Iterator[Row]:
-        """Rows on standard input: JSON Lines, a JSON array, or CSV, by how it begins."""
+        """Rows on standard input: Parquet, Arrow, JSON Lines, a JSON array, or CSV, by how it begins."""
+        if file.peek(LOOKED_AT).startswith((PARQUET, ARROW)):
+            yield from streamed_rows(file, name)
+            return
         reader, lines = self._by_bytes(file, name)
         begin = cast(io.BufferedReader, lines).peek(LOOKED_AT)[:LOOKED_AT]
         first = begin.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
