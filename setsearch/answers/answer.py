@@ -3,7 +3,7 @@
 It draws itself by picture.py, which knows what a `Hit` is (results.py): so they are two modules.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, SupportsIndex, Unpack, cast, overload
@@ -61,6 +61,20 @@ class Hits(list[Hit]):
         own = super().__getitem__(place)
         return self.with_hits(own) if isinstance(own, list) else own
 
+    def rows(self) -> list[dict[str, Any]]:
+        """The hits as mappings of plain values, for JSON: the columns of frames, and what was asked for of each.
+
+        With snippets `snippet` is a text, with `explain` `reasons` are labels and weights.
+        """
+        kept = self._kept_beside({*self._columns, "snippet", "reasons"})
+        rows = [row | {name: own[place] for name, own in kept.items()} for place, row in enumerate(self._rows())]
+        if any(hit.snippet for hit in self):
+            rows = [row | {"snippet": hit.snippet and hit.snippet.text} for hit, row in zip(self, rows, strict=True)]
+        if any(hit.reasons for hit in self):
+            told = ([{"label": own.label, "weight": own.weight} for own in hit.reasons] for hit in self)
+            rows = [row | {"reasons": own} for row, own in zip(rows, told, strict=True)]
+        return rows
+
     def to_pandas(self) -> Any:
         """The hits, with the columns that were kept, as a frame of pandas. Raises UsageError without pandas."""
         pandas = _library("pandas")
@@ -85,9 +99,12 @@ class Hits(list[Hit]):
 
     @property
     def _kept(self) -> dict[str, list[Any]]:
-        """The values of each column that was kept."""
+        return self._kept_beside(self._columns)
+
+    def _kept_beside(self, taken: Container[str]) -> dict[str, list[Any]]:
+        """The values of each column that was kept, whose names are not those that are taken."""
         names = dict.fromkeys(name for hit in self for name in hit.columns or ())
-        return {kept_name(own, self._columns): [(hit.columns or {}).get(own) for hit in self] for own in names}
+        return {kept_name(own, taken): [(hit.columns or {}).get(own) for hit in self] for own in names}
 
     @property
     def _ids(self) -> dict[str, type[int]]:

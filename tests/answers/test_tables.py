@@ -1,11 +1,13 @@
 """What notebooks show: tables of HTML, with all values, as text whatever they contain."""
 
+import json
 import re
 from html import unescape
 
 import pytest
 
 import setsearch
+from setsearch.answers.results import kept_name
 
 
 @pytest.fixture
@@ -131,3 +133,23 @@ def test_a_frame_is_no_list_of_examples(tmp_path):
             assert documents.expand(frame["id"]) == documents.expand(["a"])
         with pytest.raises(setsearch.errors.InvalidParameter, match=r"seeds is a list of texts; .* is not one$"):
             documents.expand([polars.Series(["a"])])
+
+
+def test_hits_are_rows_of_plain_values(tmp_path):
+    """What a web application answers with: JSON has the names, and nothing but what was asked for."""
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        texts = {"a": "lion savanna cat", "b": "lion savanna", "c": "wheat field", "d": "barley field"}
+        index.add(
+            [setsearch.Item(id, text, columns={"year": 2000 + len(text), "snippet": 1}) for id, text in texts.items()]
+        )
+        documents = index.items("documents")
+        (row,) = json.loads(json.dumps(documents.expand(["a"], 1).rows()))
+        (hit,) = documents.expand(["a"], 1)
+        plain = {"rank": 1, "item": "b", "score": hit.score, "title": None, "belongs": hit.belongs}
+        plain |= {"year": 2012, kept_name("snippet", ["snippet"]): 1}
+        assert row == plain
+        hits = documents.expand(["a"], 1, explain=True, snippets=True)
+        (row,) = json.loads(json.dumps(hits.rows()))
+        reasons = [{"label": own.label, "weight": own.weight} for own in hits[0].reasons]
+        assert row == plain | {"snippet": hits[0].snippet.text, "reasons": reasons} and reasons
+        assert setsearch.Hits().rows() == []
