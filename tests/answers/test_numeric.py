@@ -6,7 +6,6 @@ import random
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import setsearch
 from setsearch import errors
@@ -22,6 +21,8 @@ def wines(seed=0, n=30):
 def by_definition(data, seeds, k=2.0):
     """Student's t of scipy with the parameters of the normal-gamma, dimension by dimension."""
     x = np.array(list(data.values()))
+    from scipy import stats  # takes a while, and most processes run other tests
+
     names = list(data)
     total = np.zeros(len(names))
     for column in range(x.shape[1]):

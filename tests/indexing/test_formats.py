@@ -609,7 +609,7 @@ def _box(words):
 
 def test_parts_of_a_large_file_come_little_by_little_and_let_go():
     """Nothing waits for the end, and a file within is read meanwhile; who leaves early leaves nothing behind."""
-    reader, words = Reader(), [f"word{n}" for n in range(40)]
+    reader, words = Reader(), [f"word{n}" for n in range(28)]
     outcomes = list(reader.read(Job(_box(words), ".mbox", "box")))
     assert [part.title for outcome in outcomes for part in outcome.parts] == words
     sizes = [sum(len(part.text) for part in outcome.parts) for outcome in outcomes]

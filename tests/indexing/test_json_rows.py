@@ -17,7 +17,7 @@ from setsearch.indexing.sources import SourceReader
 from setsearch.storage.synced_source import Columns
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.text()
-VALUES = st.recursive(PLAIN, lambda own: st.lists(own) | st.dictionaries(st.text(), own))
+VALUES = st.recursive(PLAIN, lambda own: st.lists(own) | st.dictionaries(st.text(), own), max_leaves=20)
 
 
 class Drops(io.StringIO):

@@ -1,8 +1,9 @@
-"""A real client of the Model Context Protocol asks a server process."""
+"""A real client of the Model Context Protocol asks a server process, and servers in this one."""
 
 import asyncio
 import json
 import sys
+from importlib.util import find_spec
 
 import pytest
 from patience import patience
@@ -10,11 +11,8 @@ from patience import patience
 import setsearch
 from setsearch.answers.highlight import with_headlines
 
-pytest.importorskip("mcp", reason="needs the MCP library: pip install setsearch[mcp]")
-
-from mcp import StdioServerParameters
-from mcp.client.session import ClientSession
-from mcp.client.stdio import stdio_client
+if find_spec("mcp") is None:  # its import takes a while, and most processes run other tests
+    pytest.skip("needs the MCP library: pip install setsearch[mcp]", allow_module_level=True)
 
 
 @pytest.fixture
@@ -28,15 +26,21 @@ def database(tmp_path):
     return tmp_path / "x.db"
 
 
-def ask(database, *calls):
-    """The results of calls, (tool, arguments), as JSON; errors as texts."""
+def make_server(database):
+    """A server in this process."""
+    from setsearch.integrations.mcp import make_server
+
+    return make_server(database)
+
+
+def ask(server, *calls):
+    """The tools, and the results of calls, (tool, arguments), as JSON; errors as texts."""
+    from mcp import Client
 
     async def run():
-        server = StdioServerParameters(command=sys.executable, args=["-m", "setsearch", "mcp", str(database)])
-        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
-            await session.initialize()
-            tools = (await session.list_tools()).tools
-            return tools, [await session.call_tool(name, arguments) for name, arguments in calls]
+        async with Client(server) as client:
+            tools = (await client.list_tools()).tools
+            return tools, [await client.call_tool(name, arguments) for name, arguments in calls]
 
     tools, results = asyncio.run(asyncio.wait_for(run(), patience(60)))
     return tools, [
@@ -62,8 +66,11 @@ def test_an_assistant_can_expand_explain_and_search(database):
         assert expected
         explained = documents.explain(["d1"], "d2")
         by_example = [hit.item for hit in documents.expand([], like=["the wheat"]).shared()]
+    from mcp import StdioServerParameters
+
+    command = StdioServerParameters(command=sys.executable, args=["-m", "setsearch", "mcp", str(database)])
     tools, answers = ask(
-        database,
+        command,
         ("describe", {}),
         ("expand", {"seeds": ["d1"], "items": "documents"}),
         ("search_by_example", {"text": "the wheat"}),
@@ -98,7 +105,7 @@ def test_a_missing_database_is_one_line(run, failed):
 
 def test_an_assistant_can_find_read_and_save(database):
     _, answers = ask(
-        database,
+        make_server(database),
         ("find", {"text": "D", "items": "documents", "k": 2}),
         ("read", {"item": "d1", "items": "documents"}),
         ("save_set", {"name": "mine", "accepted": ["d1", "d2"], "rejected": ["d3"], "items": "documents"}),
@@ -130,7 +137,7 @@ def test_an_assistant_sees_the_sets_of_an_item_and_what_is_new(database):
         rows = [{**row._asdict(), "others": [*row.others]} for row in index.inbox().with_headlines()]
     assert [row["title"] for row in rows] == ["lion cat"]
     tools, answers = ask(
-        database,
+        make_server(database),
         ("sets_of", {"item": "d2"}),
         ("sets_of", {"text": "a tiger cat"}),
         ("inbox", {}),
@@ -139,7 +146,7 @@ def test_an_assistant_sees_the_sets_of_an_item_and_what_is_new(database):
     assert {"sets_of", "inbox"} <= {tool.name for tool in tools}
     decided = {"name": "cats", "accept": [row["item"] for row in rows], "reject": ["d3"]}
     _, told = ask(
-        database,
+        make_server(database),
         ("change_set", decided),
         ("inbox", {}),
         ("change_set", {"name": "cats", "remove": ["d3"]}),
@@ -168,7 +175,7 @@ def test_an_assistant_makes_a_group_exclusive_and_grows_it_round_by_round(tmp_pa
             index.keep_set(name, [f"{name}{n}" for n in range(3)], items="documents", group="kinds")
     how = {"group": "kinds", "each": 1, "precision": 0.05}
     _, answers = ask(
-        tmp_path / "x.db",
+        make_server(tmp_path / "x.db"),
         ("group", {"name": "kinds", "exclusive": True}),
         ("group", {"name": "kinds", "exclusive": "maybe"}),
         ("grow", how),

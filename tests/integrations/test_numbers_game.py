@@ -1,5 +1,6 @@
 """Concept learning of examples/numbers_game.py equals a sum over all hypotheses, and printed examples."""
 
+import math
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -29,13 +30,15 @@ def test_the_numbers_game(numbers, seeds, size_principle):
         for name, own in hypotheses.items()
         if set(seeds) <= own
     }
+    unit = math.lcm(*(own.denominator for own in joint.values()))  # sums of whole numbers are quick, and exact
+    joint = {name: int(own * unit) for name, own in joint.items()}
     whole = sum(joint.values())
     found = learn_concepts(numbers, list(map(str, seeds)), prior=prior, size_principle=size_principle)
     assert {h.feature: h.posterior for h in found.hypotheses} == pytest.approx(
-        {name: float(p / whole) for name, p in joint.items()}, abs=1e-9
+        {name: p / whole for name, p in joint.items()}, abs=1e-9
     )
     assert {h.feature: h.prior for h in found.hypotheses} == pytest.approx({name: float(prior[name]) for name in joint})
-    expected = {str(n): float(sum(p for h, p in joint.items() if n in hypotheses[h]) / whole) for n in range(1, 101)}
+    expected = {str(n): sum(p for h, p in joint.items() if n in hypotheses[h]) / whole for n in range(1, 101)}
     assert {str(n): found.probability.get(str(n), 0) for n in range(1, 101)} == pytest.approx(expected, abs=1e-7)
 
 

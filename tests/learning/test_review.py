@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import examples
-from scipy.stats import hypergeom, nchypergeom_wallenius
 
 import setsearch
 from setsearch import errors
@@ -304,6 +303,8 @@ def test_decisions_are_numbered_in_the_order_in_which_they_came(path):
 
 @given(st.lists(st.integers(0, 1), max_size=25), st.integers(0, 25), st.sampled_from([0.5, 0.9, 0.95]))
 def test_the_chance_equals_the_definition(found, unread, recall):
+    from scipy.stats import hypergeom  # takes a while, and most processes run other tests
+
     n_records, n, r = len(found) + unread, len(found), sum(found)
     chances = [1.0]
     for i in range(n):
@@ -423,6 +424,8 @@ def test_no_answers_end_a_review_sooner(seed):
 
 
 def test_the_chance_of_few_is_that_of_scipy():
+    from scipy.stats import nchypergeom_wallenius
+
     rng = np.random.default_rng(0)
     records = rng.integers(50, 5000, 200)
     relevant, drawn = 1 + records // rng.integers(5, 50, 200), records // rng.integers(2, 20, 200)
