@@ -1,6 +1,7 @@
 """How many columns of a terminal texts take, and where they can be cut: wide letters take two, marks on others none."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from unicodedata import category, east_asian_width
 
 NO_WIDTH = ("Mn", "Me", "Cf")  # kinds of characters
@@ -18,13 +19,13 @@ def width_of(text: str) -> int:
 
 def letters_of(text: str) -> list[str]:
     """The letters of a text, each with the marks on it."""
-    letters: list[str] = []
-    for own in text:
-        if letters and not own.isascii() and (category(own) in ON_OTHERS or letters[-1].endswith(JOINER)):
-            letters[-1] += own
-        else:
-            letters.append(own)
-    return letters
+    starts = [place for place, own in enumerate(text) if not place or not _goes_on(own, text[place - 1])]
+    return [text[start:end] for start, end in pairwise([*starts, len(text)])]
+
+
+def _goes_on(own: str, before: str) -> bool:
+    """Whether a character is a part of the letter before it."""
+    return not own.isascii() and (before == JOINER or category(own) in ON_OTHERS)
 
 
 def fitted(text: str, columns: int) -> str:

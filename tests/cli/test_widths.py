@@ -84,3 +84,9 @@ def test_a_map_of_wide_names_keeps_its_columns(monkeypatch, capsys):
     output.print_map(points)
     first = capsys.readouterr().out.splitlines()[0]
     assert [widths.width_of(first[:n]) for n, own in enumerate(first) if own == "○"] == [0, 30, 59]
+
+
+def test_marks_without_end_are_not_copied_again_and_again():
+    """A letter with 2^20 marks: copied with each of them, it would take minutes."""
+    text = "a" + "\u0301" * (1 << 20)
+    assert widths.letters_of(text + "b") == [text, "b"]
