@@ -602,11 +602,13 @@ class SourceReader:
 
 def _with_partition(rows: Iterable[Row], place: str) -> Iterator[Row]:
     """Rows, with the columns that the folders of their file name, as in day=2024-01-05/part-0.parquet."""
-    pairs = (unquote(folder).partition("=")[::2] for folder in place.split("/")[:-1] if "=" in folder)
+    pairs = (map(unquote, folder.partition("=")[::2]) for folder in place.split("/")[:-1] if "=" in folder)
     named: dict[str, Any] = {name: None if value == NO_PARTITION else value for name, value in pairs}
     for position, values in rows:
-        cells = {**named, **values}
-        yield position, OpenCells(cells) if is_open(values) else cells
+        assert isinstance(values, dict)  # and what it knows of its file stays
+        for name, value in named.items():
+            values.setdefault(name, value)
+        yield position, values
 
 
 def titles_by_item(rows: RowReader, path: str, columns: Columns) -> dict[str, str]:

@@ -618,6 +618,15 @@ def test_parts_of_a_table_have_the_columns_of_their_folders(run, tmp_path):
         assert [hit.item for hit in later] == ["k1"]
 
 
+def test_names_of_folders_are_decoded_once_they_are_cut(run, tmp_path):
+    """The name of a column may have the sign that ends it."""
+    (tmp_path / "in" / "a%3Db=c%2Fd").mkdir(parents=True)
+    parquet.write_table(pyarrow.table({"text": ["lions"]}), tmp_path / "in" / "a%3Db=c%2Fd" / "a.parquet")
+    assert run("index", "a.db", "in", "--tags", "own=a=b")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert "own:c/d" in index.items("documents").features_of("a%3Db=c%2Fd/a.parquet#1")
+
+
 def test_databases_of_duckdb_are_told(run, failed, tmp_path):
     (tmp_path / "a.duckdb").write_bytes(b"\x8f\x87\xf2\x11\xbcE\r\xb4DUCK\xe7\x03" + bytes(300))
     for options in ([], ["--id", "id", "--text", "body"]):
