@@ -7,7 +7,7 @@ from typing import Any
 
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.indexing.libraries import load_library
-from setsearch.indexing.rows.arrow import frame_rows
+from setsearch.indexing.rows.arrow import frame_rows, offers, repeated_names
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.rows.table_rows import GivenRows
@@ -56,14 +56,14 @@ def collected(frame: Any) -> Any:
 
     Raises SourceError.
     """
-    frame = frame.scanner() if hasattr(frame, "scanner") else frame  # a dataset of Arrow
-    if hasattr(frame, "to_reader") and not hasattr(frame, "num_rows"):
+    frame = frame.scanner() if offers(frame, "scanner") else frame  # a dataset of Arrow
+    if offers(frame, "to_reader") and not offers(frame, "num_rows"):
         return frame.to_reader()
-    is_own = any(hasattr(frame, name) for name in ("lazy", "to_dict", "to_pylist"))
-    if hasattr(frame, "__arrow_c_stream__") and not is_own:
+    is_own = any(offers(frame, name) for name in ("lazy", "to_dict", "to_pylist"))
+    if offers(frame, "__arrow_c_stream__") and not is_own:
         pyarrow = load_library("pyarrow", f"a {type(frame).__name__} as rows", "arrow")
         return pyarrow.RecordBatchReader.from_stream(frame)
-    if not (hasattr(frame, "lazy") and hasattr(frame, "collect")):
+    if not offers(frame, "lazy", "collect"):
         return frame
     try:
         return frame.collect()
@@ -75,7 +75,7 @@ def collected(frame: Any) -> Any:
 def _with_index(frame: Any) -> Any:
     """A frame; of pandas with its index as columns, where it has names, or tells rows apart and is no range from 0."""
     index: Any = getattr(frame, "index", None)
-    if not hasattr(index, "get_level_values") or not hasattr(frame, "assign"):
+    if not hasattr(index, "get_level_values") or not offers(frame, "assign"):
         return frame
     added = {name: index.get_level_values(name) for name in index.names if name is not None}
     if (added or getattr(index, "start", 1) != 0 or index.step != 1) and index.nlevels == 1 and index.is_unique:
@@ -85,13 +85,13 @@ def _with_index(frame: Any) -> Any:
 
 def _is_whole(frame: Any, column: str | None) -> bool:
     """Whether a column has a type of whole numbers, in pandas, polars or Arrow."""
-    if column is not None and hasattr(frame, "read_next_batch"):
+    if column is not None and offers(frame, "read_next_batch"):
         types = dict(zip(frame.schema.names, frame.schema.types, strict=True))
         return str(types.get(column)).startswith(("int", "uint"))
-    if column is None or not hasattr(frame, "columns"):
+    if column is None or not offers(frame, "columns"):
         return False
-    names = getattr(frame, "column_names", None) or [*frame.columns]
-    if column not in names:
+    is_arrow = offers(frame, "column_names")
+    if column not in (frame.column_names if is_arrow else frame.columns) or column in repeated_names(frame):
         return False
-    cells = frame.column(column) if hasattr(frame, "column_names") else frame[column]
+    cells = frame.column(column) if is_arrow else frame[column]
     return str(getattr(cells, "dtype", getattr(cells, "type", ""))).lower().startswith(("int", "uint"))

@@ -328,7 +328,7 @@ class SourceReader:
                     f"{position} has an `id`, but the first row of {name} has none; give all one, or none"
                 )
             cells = OpenCells(values) if is_open(values) else Cells(values)
-            cells.numbered = NUMBERED
+            cells.repeated, cells.numbered = frozenset(repeated), NUMBERED
             cells[NUMBERED] = number if is_table else f"{name}#{number}"
             yield position, cells
 

@@ -91,6 +91,32 @@ def test_streams_are_read_a_piece_at_a_time():
         assert [row["id"] for _, row in frame_rows(frame)] == [*wide["id"]]
 
 
+METHODS = "scanner to_reader lazy collect iter_rows to_batches schema to_pylist read_next_batch column_names".split()
+
+
+def test_columns_of_pandas_may_have_names_of_methods_of_others():
+    """A frame of pandas has its columns as attributes; those are no methods."""
+    index = setsearch.open(sqlite3.connect(":memory:"))
+    frame = pandas.DataFrame({"id": [1, 2], "text": ["lion", "tiger"], **{name: ["a", "b"] for name in METHODS}})
+    assert index.add_frame(frame, keep=METHODS) == 2
+    (hit,) = index.items("documents").expand(["1"], k=1)
+    assert hit.item == "2" and hit.columns == dict.fromkeys(METHODS, "b")
+
+
+TWICE = pyarrow.Table.from_arrays([pyarrow.array([own]) for own in "1ab"], names=["id", "text", "text"])
+
+
+@pytest.mark.parametrize("kind", [pyarrow.Table.to_pandas, pyarrow.Table.to_reader, pyarrow.Table.combine_chunks])
+def test_of_columns_that_are_named_twice_none_is_taken(kind, recwarn):
+    """As in CSV: one of them would be lost, and nobody told."""
+    index = setsearch.open(sqlite3.connect(":memory:"))
+    with pytest.raises(errors.SourceError, match="row 1: several columns are named 'text'; rename all but one"):
+        index.add_frame(kind(TWICE))
+    both = [pyarrow.array([1]), pyarrow.array(["lion"]), *2 * [pyarrow.array(["a"])]]
+    assert index.add_frame(kind(pyarrow.Table.from_arrays(both, names=["id", "text", "other", "other"]))) == 1
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize("wrong", ["docs.parquet", None, 5, [1], [("a", "b")], pandas.Series(["a"]), {"a": {"id": 1}}])
 def test_what_gives_no_rows_is_an_error(wrong):
     index = setsearch.open(sqlite3.connect(":memory:"))

@@ -627,6 +627,18 @@ def test_names_of_folders_are_decoded_once_they_are_cut(run, tmp_path):
         assert "own:c/d" in index.items("documents").features_of("a%3Db=c%2Fd/a.parquet#1")
 
 
+def test_parquet_tells_columns_that_are_named_twice(failed, run, tmp_path):
+    twice = pyarrow.Table.from_arrays([pyarrow.array(["a"])] * 3, names=["id", "text", "text"])
+    parquet.write_table(twice, tmp_path / "a.parquet")
+    for source, stdin in (("a.parquet", None), ("-", (tmp_path / "a.parquet").read_bytes())):
+        failed(run("index", "a.db", source, stdin=stdin), 1, "row 1: several columns are named 'text'")
+
+
+def test_a_table_on_standard_input_may_begin_as_parquet_does(run):
+    """PAR1 is a gene, too."""
+    assert run("index", "a.db", "-", "--text", "PAR1", stdin=b"PAR1\tid\nlions\ta\n")[0] == 0
+
+
 def test_databases_of_duckdb_are_told(run, failed, tmp_path):
     (tmp_path / "a.duckdb").write_bytes(b"\x8f\x87\xf2\x11\xbcE\r\xb4DUCK\xe7\x03" + bytes(300))
     for options in ([], ["--id", "id", "--text", "body"]):

@@ -1,6 +1,8 @@
 """Parquet and Arrow files, frames of pandas, polars and Arrow, and mappings, as rows."""
 
 import math
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shutil import copyfileobj
@@ -9,9 +11,10 @@ from typing import IO, Any
 
 from setsearch.errors import InvalidParameter, SourceError
 from setsearch.indexing.libraries import load_library
-from setsearch.indexing.rows.cells import Row
+from setsearch.indexing.rows.cells import Cells, Row
 
-PARQUET, ARROW = b"PAR1", b"ARROW1"  # how files begin
+PARQUET = b"PAR1"  # how files begin
+STREAMED = re.compile(rb"PAR1[\0-\x08\x0e-\x1f]|ARROW1\0\0")  # more of it: PAR1 may be the name of a column
 AT_ONCE = 1 << 12  # rows that are made objects of Python together
 
 
@@ -29,9 +32,10 @@ def arrow_rows(file: IO[bytes], path: Path) -> Iterator[Row]:
             batches = feather.read_table(file).to_batches()
         number = 0
         for batch in batches:
+            repeated = repeated_names(batch)
             for row in batch.to_pylist():
                 number += 1
-                yield f"{path}, row {number}", row
+                yield f"{path}, row {number}", _without(row, repeated) if repeated else row
     except (pyarrow.ArrowException, OSError) as error:
         problem = " ".join(str(error).split())
         raise SourceError(f"{path} cannot be read: {problem:.200}; write it again") from error
@@ -50,27 +54,51 @@ def frame_rows(frame: Any) -> Iterator[Row]:
 
     Of a large frame only some rows at a time are objects of Python. Raises InvalidParameter.
     """
+    repeated = repeated_names(frame)
     for number, record in enumerate(_records(frame), 1):
         if not hasattr(record, "keys"):
             raise InvalidParameter(
                 f"a frame is one of pandas, polars or Arrow, or rows that are mappings, not {type(frame).__name__}"
             )
-        yield f"row {number}", {str(name): _present(record[name]) for name in record.keys()}  # noqa: SIM118
+        row = {str(name): _present(record[name]) for name in record.keys()}  # noqa: SIM118
+        yield f"row {number}", _without(row, repeated) if repeated else row
+
+
+def repeated_names(frame: Any) -> frozenset[str]:
+    """The names that several columns have, in frames that may have such columns."""
+    names: Iterable[Any] = ()
+    if offers(frame, "iloc", "columns"):  # pandas
+        names = frame.columns
+    elif offers(frame, "schema") and not offers(frame, "iter_rows"):
+        names = getattr(frame.schema, "names", ())
+    return frozenset(name for name, number in Counter(map(str, names)).items() if number > 1)
+
+
+def _without(row: dict[str, Any], repeated: frozenset[str]) -> Cells:
+    cells = Cells((name, cell) for name, cell in row.items() if name not in repeated)
+    cells.repeated = repeated
+    return cells
+
+
+def offers(frame: Any, *names: str) -> bool:
+    """Whether all frames of a type have these attributes: one of pandas also has its columns, by any name."""
+    return all(hasattr(type(frame), name) for name in names)
 
 
 def _records(frame: Any) -> Iterator[Any]:
-    if hasattr(frame, "iter_rows"):  # polars
+    if offers(frame, "iter_rows"):  # polars
         yield from frame.iter_rows(named=True)
-    elif hasattr(frame, "to_batches"):  # pyarrow
+    elif offers(frame, "to_batches"):  # pyarrow
         for batch in frame.to_batches():
             for start in range(0, batch.num_rows, AT_ONCE):
                 yield from batch.slice(start, AT_ONCE).to_pylist()
-    elif hasattr(frame, "to_pylist") and hasattr(frame, "schema"):  # a batch
+    elif offers(frame, "to_pylist", "schema"):  # a batch
         yield from frame.to_pylist()
-    elif hasattr(frame, "to_dict") and hasattr(frame, "columns"):  # pandas
+    elif offers(frame, "to_dict", "columns"):  # pandas
+        frame = frame.loc[:, ~frame.columns.duplicated(keep=False)]  # of which one would be taken, and a warning told
         for start in range(0, len(frame), AT_ONCE):
             yield from frame.iloc[start : start + AT_ONCE].to_dict("records")
-    elif hasattr(frame, "read_next_batch"):
+    elif offers(frame, "read_next_batch"):
         for batch in frame:
             yield from batch.to_pylist()
     else:

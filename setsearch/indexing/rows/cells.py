@@ -59,8 +59,9 @@ def require_columns(
     if missing is None:
         return
     if isinstance(values, Cells) and missing in values.repeated:
-        file = position.rpartition(", ")[0]
-        raise SourceError(f"{file}, line 1: several columns are named {missing!r}; rename all but one")
+        file, _, place = position.rpartition(", ")
+        where = position if place.startswith("row") else f"{file}, line 1"
+        raise SourceError(f"{where}: several columns are named {missing!r}; rename all but one")
     known = [str(name) for name in values if name != getattr(values, "numbered", None)]
     more = f" and {len(known) - SHOWN_NAMES:,} more" if len(known) > SHOWN_NAMES else ""
     columns = ", ".join(known[:SHOWN_NAMES]) + more if known else "none"

@@ -14,7 +14,7 @@ from typing import IO, Any, cast
 
 from setsearch.errors import SourceError, UsageError
 from setsearch.indexing.encodings import LOOKED_AT, encoding_by_mark, is_text, is_utf8, likely_encoding, lines_as_utf8
-from setsearch.indexing.rows.arrow import ARROW, PARQUET, arrow_rows, streamed_rows
+from setsearch.indexing.rows.arrow import STREAMED, arrow_rows, streamed_rows
 from setsearch.indexing.rows.cells import OpenCells, Row
 from setsearch.indexing.rows.csv_rows import (
     OTHER_DELIMITERS,
@@ -111,7 +111,7 @@ class RowReader:
 
     def _standard_rows(self, file: io.BufferedReader, name: str) -> Iterator[Row]:
         """Rows on standard input: Parquet, Arrow, JSON Lines, a JSON array, or CSV, by how it begins."""
-        if file.peek(LOOKED_AT).startswith((PARQUET, ARROW)):
+        if STREAMED.match(file.peek(LOOKED_AT)):
             yield from streamed_rows(file, name)
             return
         reader, lines = self._by_bytes(file, name)
