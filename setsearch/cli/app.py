@@ -18,8 +18,8 @@ import typer
 
 import setsearch
 from setsearch.cli.help import PanelCommand, PanelGroup
+from setsearch.cli.messages import be_quiet, say
 from setsearch.cli.options import with_collection
-from setsearch.cli.output import be_quiet, say
 from setsearch.errors import Fault, SetsearchError, fault_of
 
 INTERRUPTED = 130  # the exit code of shells after Ctrl-C

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from setsearch.answers.answer import Hits
+from setsearch.cli.messages import say
 from setsearch.cli.notes import tell_notes
-from setsearch.cli.output import bars, say
+from setsearch.cli.output import bars
 from setsearch.errors import SetsearchError, UsageError
 from setsearch.options import ModelOptions
 

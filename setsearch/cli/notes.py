@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import setsearch
 from setsearch.answers.results import NOTHING_SHARED, odd_note
-from setsearch.cli.output import say
+from setsearch.cli.messages import say
 from setsearch.errors import number_of
 from setsearch.options import ModelOptions
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import setsearch
 from setsearch.cli.help import ADVANCED, MODEL_PANEL, argument, flag, option
-from setsearch.cli.output import with_flags
+from setsearch.cli.messages import with_flags
 from setsearch.errors import UsageError
 from setsearch.options import MODEL, Option, with_parameters
 

@@ -1,27 +1,22 @@
 """Rows on stdout: a table or bars for people; JSON, CSV and TSV for programs."""
 
-import os
-import re
-import shlex
 import shutil
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from setsearch.answers.results import display_name, is_informative
 from setsearch.cli.help import OUTPUT, flag
+from setsearch.cli.messages import CONTROL, say
 from setsearch.cli.widths import fitted, in_cells, width_of, wrapped
-from setsearch.errors import QueryError, SetsearchError, UsageError
+from setsearch.errors import QueryError, UsageError
 from setsearch.options import Option, with_parameters
 
 if TYPE_CHECKING:
     from setsearch.answers.picture import Point
 
-_broken = [*range(32), *range(127, 160), *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
-CONTROL = dict.fromkeys(_broken, " ")  # characters that break a line, steer a terminal, or turn what follows around
 TWO_DIGITS_BELOW = 0.01  # three decimals would show too little
 CELL_WIDTH = 60  # columns of a cell of a table
 INDENT = 6  # of what stands below a hit
@@ -32,84 +27,11 @@ LABEL_WIDTH = 32  # columns before a bar
 WIDEST_BARS = 100  # characters of a line of bars, or of a map
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 BELOW = "░"  # of weights below 0
-NAMED = 3  # names in a message
-PARAMETER = re.compile(r"`([a-z_]+)(?:=([^`]+))?`")  # in messages of the library
 MAP_ROWS = 24  # lines of a small terminal
 VALUE_COLUMNS = ("score", "weight")
 
 Row = dict[str, Any]
 Show = Callable[..., None]  # of rows, and of the columns that there would be, if there are none
-
-
-_is_quiet = False
-
-
-def be_quiet(wanted: bool) -> None:
-    """Let messages be errors only, or all again."""
-    global _is_quiet
-    if wanted != _is_quiet:
-        import logging
-
-        logging.getLogger("setsearch").setLevel(logging.ERROR if wanted else logging.NOTSET)
-    _is_quiet = wanted
-
-
-def is_quiet() -> bool:
-    """Whether only errors are told."""
-    return _is_quiet
-
-
-def say(message: str, *, is_error: bool = False) -> None:
-    """A message for people, on stderr, with flags in place of parameters; its names and texts are of strangers."""
-    if _is_quiet and not is_error:
-        return
-    shown = with_flags(message).translate({**CONTROL, ord("\n"): "\n"})
-    print(shown.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
-
-
-def say_lines(what: str, lines: Sequence[str], most: int = 20) -> None:
-    """The first of some lines, if there are some."""
-    for line in [f"{what}:", *(f"  {line}" for line in lines[:most])] if lines else ():
-        say(line)
-    if len(lines) > most:
-        say(f"  ... and {len(lines) - most:,} more")
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all: it is written beside, with the rights of the old one, and renamed."""
-    target = path.resolve()  # a link stays
-    if target.exists() and not target.is_file():
-        path.write_text(text, encoding="utf-8")  # a pipe or a device
-        return
-    draft = target.with_name(f".{target.name}-{os.getpid()}")
-    try:
-        with draft.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, draft)
-        draft.replace(target)
-    except OSError as error:
-        raise SetsearchError(f"{path} cannot be written: {error.strerror}; it is as it was before") from error
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def first_of(names: Sequence[str]) -> str:
-    """The first of some names, for a message."""
-    return ", ".join(names[:NAMED]) + ", ..." * (len(names) > NAMED)
-
-
-def with_flags(message: str) -> str:
-    """A message with flags in place of parameters: `keep_seeds` -> --keep-seeds, `errors=skip` -> --errors skip."""
-
-    def flag_of(match: re.Match[str]) -> str:
-        """A flag, with its value as a shell reads it."""
-        name = f"--{match[1].replace('_', '-')}"
-        return f"{name} {shlex.quote(match[2])}" if match[2] else name
-
-    return PARAMETER.sub(flag_of, message)
 
 
 def drop_redundant_titles(rows: list[Row]) -> list[Row]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
-from setsearch.cli.output import is_quiet
+from setsearch.cli.messages import is_quiet
 from setsearch.core.threads import beside
 
 T = TypeVar("T")

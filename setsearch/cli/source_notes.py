@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from setsearch.cli.output import first_of, say, say_lines
+from setsearch.cli.messages import first_of, say, say_lines
 from setsearch.errors import UnknownReading, number_of
 from setsearch.options import TEXT_FIELD
 from setsearch.storage.ids import in_number

@@ -16,7 +16,7 @@ from typer.main import get_command
 import setsearch
 from setsearch.cli import progress
 from setsearch.cli.app import COMMANDS, make_app
-from setsearch.cli.output import with_flags
+from setsearch.cli.messages import with_flags
 from setsearch.core import NOT_BUILT, binding
 
 

@@ -1,8 +1,6 @@
 """Tables, reasons and bars in the terminal."""
 
 import io
-import subprocess
-import sys
 from contextlib import redirect_stdout
 
 import pytest
@@ -10,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from setsearch.cli import output
+from setsearch.cli.messages import say
 from setsearch.cli.output import bars
 
 
@@ -106,35 +105,6 @@ def test_a_map_on_the_command_line(run, failed, database):
     failed(run("expand", "x.db", "lion", "-k", "1", "--map"), 1, "a map needs three items")
 
 
-def test_a_file_for_people_is_written_as_a_whole_or_stays_as_it_was(tmp_path):
-    """The disk is full: as a process sees it that may write 1,000 bytes."""
-    resource = pytest.importorskip("resource", reason="needs limits of processes")
-    code = "import sys; from pathlib import Path; from setsearch.cli.output import write_file as write; "
-    code += "write(Path(sys.argv[1]), 'x' * 5000)"
-    (tmp_path / "old.csv").write_text("mine")
-    for name in ("old.csv", "new.csv"):
-        done = subprocess.run(
-            [sys.executable, "-c", code, name],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=tmp_path,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
-        )
-        assert f"{name} cannot be written: File too large; it is as it was before" in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["old.csv"] and (tmp_path / "old.csv").read_text() == "mine"
-
-
-def test_a_file_that_is_replaced_keeps_its_rights_and_its_link(tmp_path):
-    (tmp_path / "kept.csv").write_text("old")
-    (tmp_path / "kept.csv").chmod(0o640)
-    (tmp_path / "link.csv").symlink_to("kept.csv")
-    output.write_file(tmp_path / "link.csv", "né\n")
-    assert (tmp_path / "link.csv").is_symlink() and (tmp_path / "kept.csv").read_text("utf-8") == "né\n"
-    assert (tmp_path / "kept.csv").stat().st_mode & 0o777 == 0o640
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.csv", "link.csv"]
-
-
 def test_wide_characters_and_marks_keep_columns_straight(capsys):
     names = ["目录", "cafe\u0301", "ลู่วิ่ง", "plain"]  # 4, 4, 3 and 5 columns of a terminal
     rows = [{"rank": n, "item": name, "score": 1.0, "belongs": True} for n, name in enumerate(names, 1)]
@@ -150,7 +120,7 @@ def test_wide_characters_and_marks_keep_columns_straight(capsys):
 def test_texts_of_strangers_steer_no_terminal(capsys):
     name = "a\x1b]0;b\x07\x9b2Jc\u202ed\u2066e\u2028f"
     output.print_table([{"rank": 1, "item": name, "score": 1.0, "belongs": True}])
-    output.say(f"skipped {name}\nnext")
+    say(f"skipped {name}\nnext")
     out, err = capsys.readouterr()
     assert " a ]0;b  2Jc d e f " in out
     assert err == "skipped a ]0;b  2Jc d e f\nnext\n"

@@ -2,10 +2,13 @@
 
 import io
 import json
+import subprocess
+import sys
 
 import pytest
 
 import setsearch
+from setsearch.cli.commands.review import write_file
 from setsearch.errors import SourceError
 from setsearch.learning.known_answers import read_known
 from setsearch.learning.review import Review
@@ -241,3 +244,32 @@ def test_a_review_that_is_new_is_told(run, review):
     assert begun not in review("q\n", "r4")[2]
     assert run("set", "delete", "r.db", "stroke")[0] == 0
     assert begun in review("q\n", "r1")[2], "somebody has deleted it"
+
+
+def test_a_file_for_people_is_written_as_a_whole_or_stays_as_it_was(tmp_path):
+    """The disk is full: as a process sees it that may write 1,000 bytes."""
+    resource = pytest.importorskip("resource", reason="needs limits of processes")
+    code = "import sys; from pathlib import Path; from setsearch.cli.commands.review import write_file as write; "
+    code += "write(Path(sys.argv[1]), 'x' * 5000)"
+    (tmp_path / "old.csv").write_text("mine")
+    for name in ("old.csv", "new.csv"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, name],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
+        )
+        assert f"{name} cannot be written: File too large; it is as it was before" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["old.csv"] and (tmp_path / "old.csv").read_text() == "mine"
+
+
+def test_a_file_that_is_replaced_keeps_its_rights_and_its_link(tmp_path):
+    (tmp_path / "kept.csv").write_text("old")
+    (tmp_path / "kept.csv").chmod(0o640)
+    (tmp_path / "link.csv").symlink_to("kept.csv")
+    write_file(tmp_path / "link.csv", "né\n")
+    assert (tmp_path / "link.csv").is_symlink() and (tmp_path / "kept.csv").read_text("utf-8") == "né\n"
+    assert (tmp_path / "kept.csv").stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.csv", "link.csv"]

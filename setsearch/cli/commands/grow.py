@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from setsearch.cli import progress
 from setsearch.cli.dialogue import Dialogue, GrowingSet
 from setsearch.cli.help import ADVANCED, option
+from setsearch.cli.messages import say
 from setsearch.cli.notes import tell_gone
 from setsearch.cli.options import Collection, Items, OptionalSeeds, question_options, with_options
-from setsearch.cli.output import Show, format_options, say
+from setsearch.cli.output import Show, format_options
 from setsearch.errors import Interrupted, InvalidParameter, UsageError, number_of
 from setsearch.options import GROWING, MODEL, RESULT, ROUNDS, ModelOptions, check, offered
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 from setsearch.answers.results import display_name, is_informative
 from setsearch.cli.dialogue import typed_lines
 from setsearch.cli.help import argument, flag, option
+from setsearch.cli.messages import say
 from setsearch.cli.options import Collection, with_options
-from setsearch.cli.output import Show, format_options, print_table, say
+from setsearch.cli.output import Show, format_options, print_table
 from setsearch.errors import Interrupted, SetsearchError, UsageError
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ import typer
 import setsearch
 from setsearch.cli.commands.vectors import add_matrix, is_matrix_file, tell_vectors
 from setsearch.cli.help import argument, flag, option
+from setsearch.cli.messages import CONTROL, say
 from setsearch.cli.options import DB, Collection, Fresh, TimeLimit, Timeout, text_options, waiting_options, with_options
-from setsearch.cli.output import CONTROL, print_lines, print_table, say
+from setsearch.cli.output import print_lines, print_table
 from setsearch.cli.progress import tell
 from setsearch.cli.source_notes import (
     SHOWN_SKIPS,

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Annotated
 
 from setsearch.cli.help import argument, flag, option
+from setsearch.cli.messages import say
 from setsearch.cli.options import Collection, Items, with_options
-from setsearch.cli.output import Show, format_options, print_json, print_lines, say
+from setsearch.cli.output import Show, format_options, print_json, print_lines
 from setsearch.cli.progress import tell
 from setsearch.errors import UsageError, number_of
 

@@ -9,6 +9,7 @@ import setsearch
 from setsearch.answers.results import Snippet, is_informative, kept_name, weight_rows
 from setsearch.cli import output
 from setsearch.cli.help import argument, option
+from setsearch.cli.messages import say
 from setsearch.cli.notes import tell_gone, tell_notes
 from setsearch.cli.options import (
     Asking,
@@ -136,7 +137,7 @@ def explain_command(
         asked = _question(index, db, seeds, items, more)
         explanation = asked.explain(item, **more, **model)
     if explanation.group:
-        output.say(f"note: your examples fall into groups; this is the score by {', '.join(explanation.group)}")
+        say(f"note: your examples fall into groups; this is the score by {', '.join(explanation.group)}")
     if show in (output.print_json, output.print_lines):
         row: dict[str, Any] = {"item": explanation.item} | ({"title": explanation.title} if explanation.title else {})
         row |= {"score": explanation.score, "constant": explanation.constant, "base": explanation.base}
@@ -205,7 +206,7 @@ def find(
     with db.open() as index:
         found = index.reading(items).find_names(text, k)
     if not found:
-        output.say(f"note: no name is like {text!r}")
+        say(f"note: no name is like {text!r}")
     titled = any(one.title is not None for one in found)
     show([{key: value for key, value in one._asdict().items() if titled or key != "title"} for one in found])
 
@@ -263,7 +264,7 @@ def print_batch(batch: str, answers: Iterable[Answer], explain: bool) -> None:
     for place, seeds, hits in answers:
         if isinstance(hits, SetsearchError):
             failed += 1
-            output.say(f"{place}: {hits}")
+            say(f"{place}: {hits}")
         else:
             output.print_lines([{"seeds": seeds, "hits": with_revisions(hit_rows(hits, explain), hits)}])
     if failed:

@@ -1,5 +1,6 @@
 """The command that reviews items one by one: yes, no, later; what is found so far, and when to stop."""
 
+import os
 import shlex
 import shutil
 import textwrap
@@ -12,8 +13,9 @@ from setsearch.answers.results import Hit
 from setsearch.answers.saved.groups import unknown_set
 from setsearch.cli.dialogue import typed_lines
 from setsearch.cli.help import argument, flag, option
+from setsearch.cli.messages import first_of, say, say_lines
 from setsearch.cli.options import Collection, Items
-from setsearch.cli.output import bars, first_of, say, say_lines, write_file
+from setsearch.cli.output import bars
 from setsearch.cli.progress import tell
 from setsearch.errors import AnsweredMeanwhile, ChangedSet, Interrupted, NoSeeds, SetsearchError, UsageError, number_of
 
@@ -120,6 +122,27 @@ def _export(review: "Review", export: Path) -> None:
         tags = first_of([f"{tag} {number:,}" for tag, number in dropped.most_common()])
         say(f"not in {export}: {number_of(dropped.total(), 'field')} ({tags}) for which .{kind} has no place")
     say(f"wrote {export}: {_state(review)}")
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file as a whole or not at all: it is written beside, with the rights of the old one, and renamed."""
+    target = path.resolve()  # a link stays
+    if target.exists() and not target.is_file():
+        path.write_text(text, encoding="utf-8")  # a pipe or a device
+        return
+    draft = target.with_name(f".{target.name}-{os.getpid()}")
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, draft)
+        draft.replace(target)
+    except OSError as error:
+        raise SetsearchError(f"{path} cannot be written: {error.strerror}; it is as it was before") from error
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _tell_known(source: str, known: "Known") -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from setsearch.cli.help import ADVANCED, flag, option
+from setsearch.cli.messages import say
 from setsearch.cli.options import DB, Texts, with_options
-from setsearch.cli.output import say
 from setsearch.errors import UsageError
 
 if TYPE_CHECKING:

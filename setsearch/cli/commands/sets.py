@@ -8,8 +8,9 @@ import typer
 import setsearch
 from setsearch.answers.saved.groups import wanted_sets
 from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
+from setsearch.cli.messages import say
 from setsearch.cli.options import Collection, Command, Items, Top, with_collection, with_options
-from setsearch.cli.output import Show, format_options, print_csv, print_json, print_lines, print_tsv, say
+from setsearch.cli.output import Show, format_options, print_csv, print_json, print_lines, print_tsv
 from setsearch.errors import UsageError, number_of
 
 app = typer.Typer(help="Save sets in the database, change and show them.", rich_markup_mode=None)

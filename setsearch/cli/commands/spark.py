@@ -10,8 +10,9 @@ import typer
 from setsearch.cli import options
 from setsearch.cli.commands.query import batch_answers, hit_rows, print_batch, require_lines
 from setsearch.cli.help import ADVANCED, PanelCommand, argument, option
+from setsearch.cli.messages import say
 from setsearch.cli.notes import tell_notes
-from setsearch.cli.output import Show, format_options, say
+from setsearch.cli.output import Show, format_options
 from setsearch.cli.source_options import column_options
 from setsearch.errors import Interrupted, UsageError, number_of
 from setsearch.options import MODEL, RESULT, ModelOptions, offered

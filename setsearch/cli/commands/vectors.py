@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from setsearch.cli.help import flag, option
+from setsearch.cli.messages import say
 from setsearch.cli.options import Collection, Items, waiting_options, with_options
-from setsearch.cli.output import say
 from setsearch.cli.progress import tell
 from setsearch.errors import MissingDatabase, NoIndex, SourceError, UsageError, number_of
 
