@@ -15,7 +15,7 @@ import numpy as np
 from setsearch.arrays import Ints
 from setsearch.errors import CorruptIndex, DatabaseError, LostArrays
 from setsearch.memory.field import Field
-from setsearch.memory.names import ContextVocabulary
+from setsearch.memory.names.derived import ContextVocabulary
 from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
 from setsearch.memory.neighbors import Earlier, identities, nearest_words, read_earlier
 from setsearch.memory.word_contexts import (

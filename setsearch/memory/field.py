@@ -18,7 +18,7 @@ from setsearch.lists import Lists
 from setsearch.memory import layout
 from setsearch.memory.content import Content, Since, array_of_noise, mapped_noise
 from setsearch.memory.drift import Before, Drift, drift_since
-from setsearch.memory.names import KnownNames
+from setsearch.memory.names.known import KnownNames
 from setsearch.models import Model, Seeds
 from setsearch.models.model import ask_background, ask_query, has_tiny_weights
 from setsearch.models.noise import noisy_fields

@@ -14,7 +14,7 @@ from setsearch.memory.catalog import default_reading, defaults_of
 from setsearch.memory.content import RelationContent, read_content, state_of
 from setsearch.memory.fields import Fields
 from setsearch.memory.files import ArrayFiles
-from setsearch.memory.names import WordVocabulary
+from setsearch.memory.names.derived import WordVocabulary
 from setsearch.memory.shared import Memory, Version
 from setsearch.memory.word_contexts import (
     COEFFICIENTS,

@@ -24,7 +24,7 @@ from setsearch.memory.field import Field
 from setsearch.memory.latent_words import BYTES, latent_array, word_vectors
 from setsearch.memory.latent_words import FIELD as LATENT_FIELD
 from setsearch.memory.latent_words import NAME as LATENT_NAME
-from setsearch.memory.names import CONTEXTS_OF, ContextVocabulary, DocumentVocabulary, WordVocabulary
+from setsearch.memory.names.derived import CONTEXTS_OF, ContextVocabulary, DocumentVocabulary, WordVocabulary
 from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
 from setsearch.memory.neighbors import NEAREST, check_nearest
 from setsearch.memory.vectors import Vectors

@@ -19,7 +19,7 @@ from setsearch.lists import Lists
 from setsearch.memory.content import Content
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
-from setsearch.memory.names import WordVocabulary
+from setsearch.memory.names.derived import WordVocabulary
 from setsearch.memory.readings import BY, FieldsBy
 from setsearch.memory.word_contexts import COEFFICIENTS
 from setsearch.models import Model

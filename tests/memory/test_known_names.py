@@ -12,8 +12,8 @@ from laws import examples
 import setsearch
 from setsearch import errors
 from setsearch.memory import drift
-from setsearch.memory import names as known_names
-from setsearch.memory.names import KnownNames
+from setsearch.memory.names import known as known_names
+from setsearch.memory.names.known import KnownNames
 from setsearch.scoring import postings as valued_lists
 from setsearch.storage.names import Vocabulary
 
