@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import setsearch
-from setsearch.answers.decisions import Decisions
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.overview import describe_index, find_revision
 from setsearch.answers.reading import Reading
+from setsearch.answers.saved.decisions import Decisions
 from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.sets import (
     ItemSet,

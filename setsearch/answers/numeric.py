@@ -6,7 +6,8 @@ from typing import Any, NamedTuple, NoReturn, Unpack
 
 import numpy as np
 
-from setsearch.answers.answer import BaseReading, Hits
+from setsearch.answers.answer import Hits
+from setsearch.answers.base_reading import BaseReading
 from setsearch.answers.finding import Named, Names
 from setsearch.answers.results import Asked, Contribution, Explanation, Hit
 from setsearch.arrays import Floats, Ints

@@ -8,7 +8,8 @@ from typing import TypeVar, Unpack
 
 import numpy as np
 
-from setsearch.answers.answer import BaseReading, Hits
+from setsearch.answers.answer import Hits
+from setsearch.answers.base_reading import BaseReading
 from setsearch.answers.contributions import set_features, weighted_query
 from setsearch.answers.finding import Named, Names, find_all, find_each, item_entries
 from setsearch.answers.hits import PLACES, best_hits, explain_item, wanted_of

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from setsearch.answers.decisions import ANSWERS, LATER
 from setsearch.answers.reading import Reading
+from setsearch.answers.saved.decisions import ANSWERS, LATER
 from setsearch.errors import AmbiguousItem, SourceError, UnknownItem
 from setsearch.indexing.references.reference import OURS, Reference, bibtex_plain
 from setsearch.indexing.references.tags import BIBTEX, TABLE, plain_column

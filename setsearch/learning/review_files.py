@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from setsearch.answers.decisions import Decision
+from setsearch.answers.saved.decisions import Decision
 from setsearch.indexing.references.bibtex import bibtex_value, write_bibtex
 from setsearch.indexing.references.convert import converted, left_behind, tags_beside
 from setsearch.indexing.references.reference import OURS, Reference, bibtex_plain, without_braces

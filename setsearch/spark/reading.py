@@ -12,7 +12,8 @@ import numpy as np
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from setsearch.answers.answer import BaseReading, Hits
+from setsearch.answers.answer import Hits
+from setsearch.answers.base_reading import BaseReading
 from setsearch.answers.contributions import explanation
 from setsearch.answers.hits import Row, make_hits
 from setsearch.answers.results import Explanation

@@ -209,7 +209,7 @@ create table setsearch_member (  -- their items
     round integer,  -- this and the next: why it joined by itself; null: a person said it
     score real,
     chance real,
-    over text,  -- of what a person said: what it replaced, as JSON (answers/decisions.py)
+    over text,  -- of what a person said: what it replaced, as JSON
     primary key (name, item)
 ) strict, without rowid;
 

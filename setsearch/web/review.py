@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from setsearch.answers.decisions import Decision
+from setsearch.answers.saved.decisions import Decision
 from setsearch.errors import AnsweredMeanwhile, NoSeeds, QueryError, UsageError
 from setsearch.index import Index
 from setsearch.learning.review import Review

@@ -13,7 +13,7 @@ from laws import examples
 
 import setsearch
 from setsearch import errors
-from setsearch.answers.decisions import MOST_EARLIER, Decision
+from setsearch.answers.saved.decisions import MOST_EARLIER, Decision
 from setsearch.cli.commands.review import _state
 from setsearch.learning import Review
 from setsearch.learning.stopping import EVEN_AT, ODDS, chance_of_few, chance_of_missing, outlook

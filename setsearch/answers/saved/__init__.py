@@ -1,1 +1,1 @@
-"""What saved sets claim: inbox.py has what came since somebody looked, claims.py the sets of one item."""
+"""Saved sets: their members (stored.py, decisions.py), what these claim (claims.py), and what came since (inbox.py)."""

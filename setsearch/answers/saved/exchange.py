@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from setsearch.answers.decisions import ANSWERS
+from setsearch.answers.saved.decisions import ANSWERS
 from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.sets import AnyReading, ItemSet, new_set
 from setsearch.errors import InvalidItem, InvalidParameter, QueryError, SetsearchError, SourceError, UnknownSet

@@ -20,7 +20,7 @@ from setsearch.cli.progress import tell
 from setsearch.errors import AnsweredMeanwhile, ChangedSet, Interrupted, NoSeeds, SetsearchError, UsageError, number_of
 
 if TYPE_CHECKING:
-    from setsearch.answers.decisions import Decision
+    from setsearch.answers.saved.decisions import Decision
     from setsearch.learning.known_answers import Known
     from setsearch.learning.review import Review
 
