@@ -15,6 +15,7 @@ from hypothesis import given
 from laws import examples
 
 import setsearch
+from setsearch.indexing import batch
 from setsearch.indexing.references.bibtex import read_bibtex, write_bibtex
 from setsearch.indexing.references.convert import converted, left_behind, merged
 from setsearch.indexing.references.identity import Copy, group_copies
@@ -24,6 +25,7 @@ from setsearch.indexing.references.tagged import read_cochrane, read_tagged, wri
 from setsearch.indexing.references.tags import BIBTEX, FORMS, PUBMED, REFER, RIS, WOS
 from setsearch.learning import Review
 from setsearch.learning.review_files import write_review
+from setsearch.sqlite import connections
 from setsearch.text.identifiers import plain_doi, plain_title
 
 EXPORTERS = Path(__file__).parent / "exporters"
@@ -816,3 +818,26 @@ def test_replace_keeps_the_references_of_a_file_that_cannot_be_read(tmp_path, ru
     assert run("index", "a.db", "in/b.ris", "--replace")[0] == 0
     with setsearch.open(tmp_path / "a.db") as index:
         assert [row["id"] for row in index.export()] == ["10.1000/a"]
+
+
+def test_replace_loses_no_reference_beside_a_write_that_locks_its_file(tmp_path, run, monkeypatch):
+    """A file without a log cannot be read once the pages of a write find no room in memory."""
+    host = sqlite3.connect(tmp_path / "a.db")
+    host.execute("create table host (id)")
+    host.close()
+    whole = gzip.compress(b"TY  - JOUR\nTI  - Cats\nAB  - Lions.\nDO  - 10.1000/a\nER  - \n")
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.ris.gz").write_bytes(whole)
+    assert run("index", "a.db", "in")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        before = [*index.export()]
+    (folder / "a.ris.gz").write_bytes(whole[:-12])
+    rows = [{"id": f"r{n}", "text": " ".join(f"w{n * m % 9973}" for m in range(1, 60))} for n in range(600)]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.setattr(connections, "PAGE_CACHE_KIB", 64)
+    monkeypatch.setattr(batch, "FULL_BATCH", 10_000)
+    code, _, said = run("index", "a.db", "in", "--replace", "--timeout", "0.1")
+    assert code == 1 and said.endswith("mend the files that were skipped, or leave --replace out\n"), said
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert [*index.export()] == before

@@ -30,7 +30,15 @@ from setsearch.cli.source_notes import (
 )
 from setsearch.cli.source_options import Rules, column_options, field_options, input_options
 from setsearch.core import NOT_BUILT
-from setsearch.errors import MissingDatabase, NoIndex, SetsearchError, UsageError
+from setsearch.errors import (
+    CorruptIndex,
+    LockedDatabase,
+    MissingDatabase,
+    NoIndex,
+    SetsearchError,
+    UnknownReading,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -101,7 +109,7 @@ def index_command(
         reader = _make_reader(given, rules, columns, host, waiting["time_limit"])
         before = [] if replace else _readings(index)
         kept = tuple(name for reading in before for name in reading["columns"])
-        earlier = partial(_references_of, db) if replace else None
+        earlier = partial(_references_of, db, waiting) if replace else None
         reader = dataclasses.replace(reader, database=db.path, kept=kept, earlier=earlier)
         written = _write(index, reader, sources, given, replace)
         tell_indexed(index, written, str(db))
@@ -113,12 +121,22 @@ def index_command(
                 tell_without_fields(index, before, columns)
 
 
-def _references_of(db: Collection, is_kept: "Callable[[str], bool]", read: "list[Copy]") -> "Iterator[Copy]":
-    """The references of files that are kept, as they were before the write that goes on."""
+def _references_of(
+    db: Collection, waiting: dict[str, Any], is_kept: "Callable[[str], bool]", read: "list[Copy]"
+) -> "Iterator[Copy]":
+    """The references of files that are kept, as they were before the write that goes on. Raises LockedDatabase."""
     from setsearch.indexing.references.items import copies_of
 
-    with suppress(SetsearchError), db.open() as index, index.items("documents").stored() as fields:
-        yield from copies_of(fields.items, is_kept, read)
+    try:
+        with (
+            suppress(MissingDatabase, NoIndex, UnknownReading, CorruptIndex),
+            db.open(**waiting) as index,
+            index.items("documents").stored() as fields,
+        ):
+            yield from copies_of(fields.items, is_kept, read)
+    except LockedDatabase as error:
+        problem = "has no log (WAL), so references cannot be kept beside a write as large as this one"
+        raise LockedDatabase(f"{db} {problem}; mend the files that were skipped, or leave --replace out") from error
 
 
 def _require_agreeing(
