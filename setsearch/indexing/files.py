@@ -4,7 +4,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from itertools import chain
@@ -252,9 +252,15 @@ class FileReader:
 
     def _packed(self, file: Attached, ending: str, path: str, id: str) -> Iterator[FileItem]:
         """The documents of an archive that is attached, whose files are attached as it is. Raises SourceError."""
-        with TemporaryDirectory(prefix="setsearch-") as place:
-            archive = Path(place).resolve() / f"attached{ending}"
-            archive.write_bytes(file.data)
+        with ExitStack() as stack:
+            try:
+                place = stack.enter_context(TemporaryDirectory(prefix="setsearch-"))
+                archive = Path(place).resolve() / f"attached{ending}"
+                archive.write_bytes(file.data)
+            except OSError as error:
+                self.tally.failed.add(id)
+                problem = f"cannot be unpacked into the folder of temporary files ({error.strerror})"
+                raise SourceError(f"{path} {problem}; let TMPDIR name one with more room") from error
             places = [str(archive)]
 
             def told(text: str) -> str:

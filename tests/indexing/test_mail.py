@@ -106,6 +106,22 @@ def test_archives_in_mail_are_bounded(tmp_path, run, monkeypatch):
         assert f"skipped a.eml#{name}.zip unpacks to more than 0 MB; unpack it" in said
 
 
+def test_an_archive_that_finds_no_room_costs_itself(tmp_path, run, monkeypatch):
+    """It is told by its name, the rest of the mail is read, and --replace keeps what was there of it."""
+    packs = [("a.zip", zipped(x="wolves"), PLAIN), ("b.txt", b"tigers", PLAIN)]
+    (tmp_path / "a.eml").write_bytes(message("a@x.org", "b@x.org", "lions", files=packs))
+    assert run("index", "a.db", "a.eml")[0] == 0
+
+    def full(path, data):
+        raise OSError(28, "No space left on device", None if path.name == "attached.zip" else str(path))
+
+    monkeypatch.setattr(files_module.Path, "write_bytes", full)
+    code, _, said = run("index", "a.db", "a.eml", "--replace")
+    assert code == 0 and "skipped a.eml#a.zip cannot be unpacked into the folder of temporary files (No space" in said
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert sorted(row["id"] for row in index.export()) == ["a.eml", "a.eml#a.zip/x", "a.eml#b.txt"]
+
+
 def test_names_that_a_sender_chose_cost_no_file(tmp_path, run):
     box = b"From a@x Mon Jan  5 10:00:00 2015\nSubject: lynx\n\npards\n"
     names = ["a.txt", "a.txt", "a.txt (2)", "a.txt", "a #1 #2 #3 #4 #5 #6.txt", "box.mbox#1", "box.mbox"]
