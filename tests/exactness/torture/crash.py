@@ -14,7 +14,7 @@ from pathlib import Path
 import setsearch
 from setsearch.errors import SetsearchError
 from setsearch.scoring import best as kernels
-from setsearch.sqlite import connections
+from setsearch.sqlite import connections, spill
 
 WORDS = [f"w{n}" for n in range(40)]
 State = dict[str, list[str]]  # documents
@@ -100,6 +100,8 @@ def verify(path, states, contexts):
 
 
 def begin(path, contexts):
+    """The first documents of a process that writes, in which also the smallest arrays wait in files without a name."""
+    spill.LEAST = 1
     state = {f"d{n}": text(random.Random(n)) for n in range(10)}
     with setsearch.open(path, create=True, contexts=contexts) as index:
         index.add((name, " ".join(words)) for name, words in state.items())
