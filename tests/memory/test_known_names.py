@@ -2,6 +2,8 @@
 
 import random
 import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from setsearch.scoring import postings as valued_lists
 from setsearch.storage.names import Vocabulary
 
 describe = Vocabulary.describe
+ELSEWHERE = "import sys, setsearch; index = setsearch.open(sys.argv[1]); index."
 NAMES = ["a", "b c", "ü", "日本", "x" * 300, "e\u0301", "é", "0", " ", "'", "🦊", *(f"name {n}" for n in range(1200))]
 
 
@@ -211,3 +214,52 @@ def test_after_a_write_only_the_names_that_it_changed_are_read(index, monkeypatc
     assert asked == []
     assert [hit.title for hit in reading.expand(["name 7"], 2000) if hit.item == "a"] == ["another title"]
     assert asked == [[0]]
+
+
+def test_names_that_another_thread_completes_are_not_those_of_an_earlier_transaction(monkeypatch):
+    class Stored:
+        id, titles_shown, next_id = 1, False, 1
+
+        def __init__(self, name):
+            self.name = name
+
+        def describe(self, ids):
+            return dict.fromkeys(ids, (self.name, None))
+
+        def describe_range(self, first, last):
+            return self.describe([first])
+
+    class Meanwhile(known_names.AllNames):
+        @property
+        def is_complete(self):
+            """Before this is told, another thread has written, and reads all."""
+            if not begun:
+                begun.append(True)
+                names.after(after, [0]).describe(after, [0])
+            return super().is_complete
+
+    begun = []
+    monkeypatch.setattr(known_names, "AT_FIRST", 1)
+    monkeypatch.setattr(known_names, "AllNames", Meanwhile)
+    before, after = Stored("before"), Stored("after")
+    names = KnownNames(before)
+    for _ in range(3):
+        assert names.describe(before, [0]) == {0: ("before", None)}
+
+
+def test_surface_forms_are_those_that_another_process_derived(tmp_path):
+    path, texts = tmp_path / "a.db", {f"d{n}": "keeps walks" if n < 9 else "other things" for n in range(60)}
+    with setsearch.open(path, create=True, language="english") as index:
+        index.add(texts.items())
+        index.refresh(fresh="now")
+        assert _features(index) == {"keeps", "walks"}
+        for own in ("update((f'd{n}', 'keeping walking') for n in range(2, 8))", "refresh(fresh='now')"):
+            subprocess.run([sys.executable, "-c", ELSEWHERE + own, path], check=True)
+            _features(index)  # the content follows the write, and its names are those of before
+        index.update([("d30", "some things")])
+        assert _features(index) == {"keeping", "walking"}
+
+
+def _features(index):
+    (hit,) = index.items("documents").expand(["d0", "d1"], k=1, explain=True)
+    return {part.feature for part in hit.features}

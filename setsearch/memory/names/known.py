@@ -101,7 +101,8 @@ class KnownNames:
     def __init__(self, vocabulary: Vocabulary) -> None:
         # Vocabularies without an id are no rows of a table; a shown title is not the name that somebody looks for.
         is_kept = vocabulary.id > 0 and not vocabulary.titles_shown and vocabulary.next_id <= MOST
-        self._all = AllNames(vocabulary.next_id) if is_kept else None
+        self._read = AllNames(vocabulary.next_id) if is_kept else None  # those that are read ahead
+        self._all: AllNames | None = None  # the same once all are there; others may have completed them meanwhile
         self._changed = frozenset[int]()  # ids of which `_all` may have the names of before
         self._ids: dict[str, int] = {}  # of names that were looked for
         self._described: dict[int, tuple[str, str | None]] = {}
@@ -113,28 +114,30 @@ class KnownNames:
         These here read no more ahead.
         """
         new = KnownNames(vocabulary)
+        if vocabulary.titles_shown:
+            return new  # which deriving changes, and no write
         with LOCK:
-            names, new._asked = self._all, self._asked
+            names, read, new._asked = self._all, self._read, self._asked
             new._changed = self._changed.union(changed)  # what follows is of copies: threads go on to ask
             new._described = {id: own for id, own in dict(self._described).items() if id not in new._changed}
             new._ids = {name: id for name, id in dict(self._ids).items() if id not in new._changed}
-            if new._all is None or names is None or len(new._changed) > MOST_CHANGED:
+            if new._read is None or read is None or len(new._changed) > MOST_CHANGED:
                 new._changed = frozenset()
                 return new
-            new._all = names
-            if not names.is_complete:
-                self._all = None  # another transaction may have names of before
+            new._all, new._read = names, read
+            if names is None:
+                self._read = None  # another transaction may have names of before
             return new
 
     @property
     def is_complete(self) -> bool:
         """Whether all names are there, but for those of a few ids."""
-        return self._all is not None and self._all.is_complete
+        return self._all is not None
 
     def find(self, vocabulary: Vocabulary, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that exist, by the vocabulary within a transaction."""
         found = {name: self._ids[name] for name in names if name in self._ids}
-        if len(found) < len(names) and (known := self._all) is not None and known.is_complete:
+        if len(found) < len(names) and (known := self._all) is not None:
             own = known.find(name for name in names if name not in found and is_storable(name))
             found |= {name: id for name, id in own.items() if id not in self._changed} if self._changed else own
             if not self._changed:
@@ -150,7 +153,7 @@ class KnownNames:
         """(name, title) of ids, likewise. Raises KeyError for one without a name."""
         self._learn(vocabulary)
         known = self._all
-        if known is None or not known.is_complete:
+        if known is None:
             return self._look_up(vocabulary, ids)
         if self._changed.isdisjoint(ids):
             return known.describe(ids)
@@ -172,8 +175,9 @@ class KnownNames:
     def _learn(self, vocabulary: Vocabulary) -> None:
         """Read some more names of the vocabulary, within a transaction. Raises CorruptIndex."""
         self._asked += 1
-        if self._asked <= AT_FIRST or self._all is None or self._all.is_complete:
+        if self._asked <= AT_FIRST or self._read is None or self._all is not None:
             return
         with LOCK:
-            if self._all is not None and not self._all.is_complete:
-                self._all.read(vocabulary)
+            if self._read is not None and self._all is None:
+                self._read.read(vocabulary)
+                self._all = self._read if self._read.is_complete else None
