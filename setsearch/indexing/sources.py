@@ -186,14 +186,21 @@ class SourceReader:
             elif (rows := self._unless_references(path, id)) is not None:
                 optional = (*self.columns.texts, self.columns.title, *self.columns.keep, *self.columns.fields)
                 yield from self._each_row(self._document, self._with_ids(path, Path(path).name, rows), *optional)
-        if self.earlier is not None and self.tally.failed:
-            self.tally.references += self.earlier(self.tally.keep, self.tally.references)
-        groups = group_copies(self.tally.references)[::-1]
-        self.tally.references.clear()
+        groups = self._groups_of_references()[::-1]
         fields = self._of_reference if self.columns.fields or self.columns.joined else None
         while groups:  # each can be freed when it is written
             keep = self.columns.keep or tuple(name for name in self.kept if name in REFERENCE_COLUMNS)
             yield groups.pop()._replace(keep=keep, fields=fields, filed=self.tally.filed)
+
+    def _groups_of_references(self) -> list[Group]:
+        """The references that were read, and those that are kept: the latter first, which have their names already."""
+        kept = list[Copy]()
+        if self.earlier is not None and self.tally.failed:
+            kept += self.earlier(self.tally.keep, self.tally.references)
+        groups = group_copies([*self.tally.references, *kept])
+        self.tally.references.clear()
+        are_kept = {*map(id, kept)}
+        return sorted(groups, key=lambda own: are_kept.isdisjoint(map(id, own.copies)))
 
     def _of_reference(self, id: str, values: Mapping[str, Any]) -> dict[str, float | list[str]]:
         """What a reference has in its fields; nothing in those of notes or mail beside it. Raises SourceError."""

@@ -841,3 +841,17 @@ def test_replace_loses_no_reference_beside_a_write_that_locks_its_file(tmp_path,
     assert code == 1 and said.endswith("mend the files that were skipped, or leave --replace out\n"), said
     with setsearch.open(tmp_path / "a.db") as index:
         assert [*index.export()] == before
+
+
+def test_references_that_are_kept_keep_their_places_too(run, tmp_path):
+    """A new one at the place of an old one has another name: sets know the old one by this, each time it is kept."""
+    form = "TY  - JOUR\nTI  - {}\nAB  - {}\nER  - \n"
+    whole = form.format("Wheat", "Grows.") + form.format("Lions", "Roar.") + form.format("Tigers", "Climb.")
+    (tmp_path / "a.ris").write_text(whole)
+    assert run("index", "a.db", "a.ris")[0] == 0
+    (tmp_path / "a.ris").write_bytes(b"TY  - JOUR\nTI  - W\xff\nER  - \n" + form.format("Rye", "Too.").encode())
+    for _ in range(2):
+        assert run("index", "a.db", "a.ris", *"--replace --errors skip --encoding utf-8".split())[0] == 0
+        with setsearch.open(tmp_path / "a.db") as index:
+            titles = {row["id"]: row["title"] for row in index.export()}
+        assert titles == {"a.ris#1": "Wheat", "a.ris#2": "Lions", "a.ris#3": "Tigers", "a.ris#2 (2)": "Rye"}

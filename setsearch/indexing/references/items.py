@@ -4,6 +4,7 @@ A new one is named by its DOI, else by its number in PubMed, else by its own key
 reference has that name. An item that there is keeps its name, whatever it is: answers of a review belong to it.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from setsearch.text.identifiers import plain_title
 AT_ONCE = 1000  # references that are looked up together
 # Name, text, title, columns, fields.
 ReferenceItem = tuple[str, str, str | None, dict[str, Any] | None, Mapping[str, float | list[str]] | None]
+_number = re.compile(r"#([0-9]{1,9})(?: \([0-9]+\))?$")  # of a name that is a place, which may be taken twice
 COLUMNS = ("authors", "year", "journal", "doi", "pmid", "keywords")  # that references have, to be kept or as fields
 
 
@@ -140,10 +142,10 @@ def copies_of(items: Vocabulary, is_kept: Callable[[str], bool], read: Iterable[
     again, records = {copy.place: copy for copy in read}, items.records.read(strict=False)
     for id, (name, _) in items.stored([*records]).items():
         stored = _stored(name, records[id])
-        number = name.rpartition("#")[2]
+        number = _number.search(name)
         for file in stored.files:
             if stored.reference is not None and is_kept(file):
-                copy = Copy(stored.reference, file, int(number) if number.isdecimal() else 0)
+                copy = Copy(stored.reference, file, int(number[1]) if number else 0)
                 if copy.place not in again or not _is_edited(again[copy.place], stored):
                     yield copy
 
