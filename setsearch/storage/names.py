@@ -122,9 +122,11 @@ class Vocabulary(NameSearch):
         """The ids of these names, in any normal form, ascending; titles are no names here. Raises UnknownItem."""
         stored = self.find([name for name in names if is_storable(name)])
         for name in names:
-            same = self.find(normal_forms(name)[1:]) if name not in stored and is_storable(name) else {}
-            if same:
-                stored[name] = min(same.values())
+            forms = normal_forms(name)[1:] if name not in stored and is_storable(name) else []
+            same = self.find(forms)
+            of_forms = [same[form] for form in forms if form in same]
+            if of_forms:
+                stored[name] = of_forms[0]  # as `resolve` chooses
             if name not in stored:
                 ids = " or ".join(repr(id) for _, id in self.titled(name))
                 hint = f"by id it is {ids}; " if ids else self._elsewhere(name) or f"{self.hint(name)} ".lstrip()

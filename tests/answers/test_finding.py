@@ -240,6 +240,16 @@ def test_of_names_that_differ_in_form_alone_each_is_itself(tmp_path):
         assert documents.find(forms[0]) == forms[1]
 
 
+def test_of_names_that_differ_in_form_the_one_that_is_found_is_deleted():
+    composed, apart, typed = "\u1ec7", "e\u0323\u0302", "\u00ea\u0323"
+    with setsearch.open(sqlite3.connect(":memory:"), create=True) as index:
+        index.add((name, "some words") for name in (apart, composed))
+        documents = index.items("documents")
+        assert documents.find(typed) == composed
+        index.delete([typed])
+        assert documents.find(typed) == apart
+
+
 @given(st.text("abAB%_ é(É)", max_size=5), st.lists(st.text("abAB%_ é(É)", min_size=1), max_size=9))
 def test_who_is_called_so_is_found_as_by_a_look_at_every_name(text, names):
     held = [name for name in dict.fromkeys(names) if is_storable(name)]
