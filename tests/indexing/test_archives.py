@@ -1,5 +1,6 @@
 """Archives are read as folders: their files, bounded, and nothing beside them."""
 
+import gzip
 import io
 import struct
 import subprocess
@@ -220,3 +221,13 @@ def test_a_tar_without_an_end_or_with_a_broken_header_is_told(tmp_path):
         assert found == ["a.txt"]
         assert reader.tally.left_out == {"archives that break off": [str(tmp_path / "x.tar")]}
         assert reader.tally.keep("b.txt"), "of an earlier time"
+
+
+@pytest.mark.parametrize("size", [10, 24])
+def test_a_packed_tar_that_ends_at_once_is_told(tmp_path, run, size):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_text("lions")
+    (folder / "b.tgz").write_bytes(gzip.compress(bytes(range(256)))[:size])
+    code, _, said = run("index", "a.db", "in")
+    assert code == 0 and "b.tgz" in said and "indexed 1;" in said, said

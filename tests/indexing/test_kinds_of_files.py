@@ -7,6 +7,7 @@ import os
 import shlex
 import socket
 import sqlite3
+import struct
 import tarfile
 import zipfile
 from pathlib import Path
@@ -645,3 +646,23 @@ def test_databases_of_duckdb_are_told(run, failed, tmp_path):
         failed(run("index", "a.db", "a.duckdb", *options), 1, "a.duckdb is not read: databases of DuckDB: `copy TABLE")
     (tmp_path / "a.txt").write_text("A lame DUCK" + " and a lion" * 30)
     assert run("index", "b.db", "a.txt")[0] == 0
+
+
+@pytest.mark.parametrize("ending", ["arrow", "parquet"])
+@pytest.mark.parametrize(
+    ("before", "after"), [(b"x" * 1234, b"\xff" * 1234), (struct.pack("<2i", 0, 1234), struct.pack("<2i", 0, -9))]
+)
+def test_columns_that_are_no_texts_or_lead_out_of_their_file_are_refused(tmp_path, run, failed, ending, before, after):
+    """pyarrow reads whatever is in memory there, or ends the process."""
+    table, path = pyarrow.table({"text": ["x" * 1234]}), tmp_path / f"a.{ending}"
+    if ending == "parquet":
+        parquet.write_table(table, path, compression="none", use_dictionary=False, write_statistics=False)
+        before, after = (
+            own if len(own) > 8 else struct.pack("<i", struct.unpack("<2i", own)[1]) for own in (before, after)
+        )
+    else:
+        feather.write_feather(table, path, compression="uncompressed")
+    head, found, tail = path.read_bytes().rpartition(before)
+    assert found
+    path.write_bytes(head + after + tail)
+    failed(run("index", "a.db", path.name), 1, f"a.{ending} cannot be read: ", "; write it again")

@@ -93,9 +93,12 @@ def is_archive(path: Path) -> bool:
     name = path.name.lower()
     if (path.suffix and not name.endswith(ENDINGS)) or not path.is_file():
         return False
-    with suppress(OSError):
+    try:
         return tarfile.is_tarfile(path) if name.endswith(ENDINGS[1:]) else _is_plain_zip(path)
-    return False
+    except (EOFError, zlib.error):  # what is broken is told where it is unpacked
+        return True
+    except OSError:
+        return False
 
 
 def _is_plain_zip(path: Path) -> bool:

@@ -15,6 +15,7 @@ from setsearch.indexing.rows.cells import Cells, Row
 
 PARQUET = b"PAR1"  # how files begin
 STREAMED = re.compile(rb"PAR1[\0-\x08\x0e-\x1f]|ARROW1\0\0")  # more of it: PAR1 may be the name of a column
+BROKEN = (ValueError, KeyError, OverflowError)  # texts, names and times that are none
 AT_ONCE = 1 << 12  # rows that are made objects of Python together
 
 
@@ -32,11 +33,12 @@ def arrow_rows(file: IO[bytes], path: Path) -> Iterator[Row]:
             batches = feather.read_table(file).to_batches()
         number = 0
         for batch in batches:
+            batch.validate(full=True)  # others would read whatever is in memory, or end the process
             repeated = repeated_names(batch)
             for row in batch.to_pylist():
                 number += 1
                 yield f"{path}, row {number}", _without(row, repeated) if repeated else row
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, *BROKEN) as error:
         problem = " ".join(str(error).split())
         raise SourceError(f"{path} cannot be read: {problem:.200}; write it again") from error
 
