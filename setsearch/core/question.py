@@ -150,10 +150,9 @@ class Question(NamedTuple):
     interest how the examples were weighed. `once`: whether seeds that are nearly the same count once, so that the core
     may not answer as it is asked. `choosing`: the base where it is chosen which items join, if that is another one.
     `near`: the nearest items, if these smooth the scores of the best items; sums are not smoothed. `prior`: what is
-    added to these scores then: ids, values, their mean and deviation, which is not 0, and the share, as
-    search/weights.py has it; `of_seeds`: the values of the seeds if each is left out, NaN for none. `texts`: for each
-    field the examples that are no items: their features, ascending, and values, and how much each counts. `table`: of a
-    model, if it is not lift.
+    added to these scores then, the `numbers` of search/base_parts.py, whose deviation is not 0; `of_seeds`: the values
+    of the seeds if each is left out, NaN for none. `texts`: for each field the examples that are no items: their
+    features, ascending, and values, and how much each counts. `table`: of a model, if it is not lift.
     """
 
     fields: Sequence[OpenField]
@@ -173,28 +172,39 @@ class Question(NamedTuple):
     table: Table | None = None
 
 
+class Told(NamedTuple):
+    """What the core says of the seeds alone, as far as it is sure.
+
+    `left_out`: their scores if each is left out, as those of the best items are, but for their last bits, where they
+    may be asked for; `above`: how many others may be above the middle one, if it was asked and last bits do not decide;
+    if they are more than few, how many surely are, or some of them. `together`: the seeds surely fall into no groups,
+    and those at the places `unheard` are a group that is not heard; `share_much`: they do not share little.
+    """
+
+    left_out: Floats | None = None
+    above: int | None = None
+    together: bool = False
+    share_much: bool = False
+    unheard: Sequence[int] = ()
+
+
+NOTHING_TOLD = Told()
+
+
 class Answer(NamedTuple):
     """The best items, their scores, and how the examples were weighed; `joined`: the items that joined the seeds.
 
-    Items are in order, but not those of equal scores, and all that equal the k-th are there. `left_out`: the scores of
-    the seeds if each is left out, as those of the best items are, but for their last bits, where they may be asked for;
-    `above`: how many others may be above the middle one, if it was asked and last bits do not decide; if they are more
-    than few, how many surely are, or some of them. `together`: the seeds surely fall into no groups, and those at the
-    places `unheard` are a group that is not heard; `share_much`: they do not share little. `least`: no item has a
+    Items are in order, but not those of equal scores, and all that equal the k-th are there. `least`: no item has a
     smaller score, but for its base. `constant`: what the seeds add to all items by a table.
     """
 
     ids: Ints
     scores: Floats
     joined: Ints
-    left_out: Floats | None
-    above: int | None
+    told: Told
     weighed: tuple[Weighed, ...]
-    together: bool = False
-    share_much: bool = False
-    unheard: Sequence[int] = ()
-    least: float = -math.inf
-    constant: float = 0.0
+    least: float
+    constant: float
 
 
 class Copies(NamedTuple):
@@ -319,14 +329,14 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
     drift = questions[0].fields[0].lists.drift
     if drift is not None:
         drift.fill(np.array(sorted({seed for own in questions for seed in own.seeds}), np.int64))
-    found = _ask_all(questions)
+    found = _ask_once(questions)
     for _ in range(MOST_ROUNDS):
         missing = [own.ids for own in found if isinstance(own, Missing)]
         if not missing or drift is None:
             break
         drift.fill(distinct(np.concatenate(missing)))
         again = iter(
-            _ask_all([own for own, answer in zip(questions, found, strict=True) if isinstance(answer, Missing)])
+            _ask_once([own for own, answer in zip(questions, found, strict=True) if isinstance(answer, Missing)])
         )
         found = [next(again) if isinstance(own, Missing) else own for own in found]
     answers = [own for own in found if not isinstance(own, Missing)]
@@ -335,8 +345,8 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
     return answers
 
 
-def _ask_all(questions: Sequence[Question]) -> list[Answered | Missing]:
-    """The same; Missing where values of items are needed first."""
+def _ask_once(questions: Sequence[Question]) -> list[Answered | Missing]:
+    """The same by one call of the core, or a few; Missing where values of items are needed first."""
     first, shape = questions[0], questions[0].base.shape
     ids_of_all: list[int] = []
     shares: list[float] = []
@@ -356,14 +366,14 @@ def _ask_all(questions: Sequence[Question]) -> list[Answered | Missing]:
     # They must live as long as a call.
     texts = [None if own.texts is None else part_structures(own.texts) for own in questions]
     asked = b"".join(map(_packed, questions, texts))
-    ids, weights = np.array(ids_of_all, np.int64), np.array(shares)
+    ids, weights_of_seeds = np.array(ids_of_all, np.int64), np.array(shares)
     n_features = [field.lists.n_features for field in first.fields]
     k = max(max(own.numbers.k, own.numbers.joining * own.numbers.deepest) for own in questions)
     n_smoothed = 0 if all(own.near is None and own.prior is None for own in questions) else len(first.base)
     place = place_of_share = 0
     while len(found) < len(questions):
         scratch, left = _Scratch.take(len(first.base), n_features, k, n_smoothed), len(questions) - len(found)
-        at = address(ids) + 8 * place, address(weights) + 8 * place_of_share
+        at = address(ids) + 8 * place, address(weights_of_seeds) + 8 * place_of_share
         of_all = fields, len(first.fields), len(first.base), asked[-left * _ASKED.size :], left, *at
         count = binding.library().setsearch_questions(*of_all, *scratch.at, *scratch.found)
         if count <= 0:
@@ -451,11 +461,11 @@ def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterat
             weighed.append(Weighed(ints[at : at + size].copy(), *reals[real : real + 3 * size].reshape(3, size).copy()))
             at, real = at + size, real + 3 * size
         is_known, is_left_out = count > 0 and above >= 0, n_seeds > 0 and not math.isnan(left_out[0])
-        of_seeds = left_out if is_left_out else None, above if is_known else None
+        # Above the lowest bit of `together` is one for each seed (are_together of core.c).
         unheard = [place for place in range(n_seeds) if together > 0 and together >> place + 1 & 1]
-        yield Answer(
-            ids, scores, joined, *of_seeds, tuple(weighed), together > 0, together < 0, unheard, least, constant
-        )
+        of_scores = left_out if is_left_out else None, above if is_known else None
+        told = Told(*of_scores, together > 0, together < 0, unheard)
+        yield Answer(ids, scores, joined, told, tuple(weighed), least, constant)
 
 
 def _numbers(ids: Array, values: Array | None, starts: Ints, ends: Ints) -> tuple[int, ...]:

@@ -52,3 +52,8 @@ class Prior(NamedTuple):
     spread: float
     share: float
     of_seeds: Callable[[], Floats] | None = None
+
+    @property
+    def numbers(self) -> tuple[Ints, Floats, float, float, float]:
+        """What the core is told of it."""
+        return self.items, self.values, self.mean, self.spread, self.share

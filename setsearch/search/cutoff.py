@@ -106,7 +106,7 @@ def tells(fields: Fields, weights: SeedWeights, leaders: Floats, excluded: Seque
     if not _finds_seeds(weights):
         return can_tell(weights, defaults)
     marked = {*excluded, *weights.examples.seeds}
-    others, above = fields.items.size - len(marked), weights.above
+    others, above = fields.items.size - len(marked), weights.told.above
     if above is None:
         above = int(above_middle(fields, weights, leaders).sum())
         if above == len(leaders) < others:
@@ -196,7 +196,7 @@ def leave_one_out_scores(fields: Fields, weights: SeedWeights, exactly: bool = T
     """
     if not exactly and weights.left_out_of_all is not None:
         return weights.left_out_of_all
-    found = None if exactly else weights.left_out
+    found = None if exactly else weights.told.left_out
     scores = _by_numpy(fields, weights) if found is None else found.copy()
     if weights.neighborhood is not None:  # entries number the examples in the order of ids
         ids, (_, near, factors, *_) = sorted(weights.examples.ids), weights.neighborhood

@@ -68,14 +68,13 @@ def find_groups(
     examples = weights.examples
     are_items = examples.count == len(examples.ids) and examples.weights is None
     is_enough = FEWEST <= examples.count <= ALL_OF and fields.items.size >= LEAST_ITEMS
-    surely_one = weights.together and not (ask_beside and weights.unheard)
+    surely_one = weights.told.together and not (ask_beside and weights.told.unheard)
     if surely_one or not (is_enough and are_items and isinstance(weights.model, Lift)):
         return [weights]
     examples = _in_order(examples)
-    if weights.together:
-        assert weights.unheard is not None
+    if weights.told.together:
         assert ask_beside is not None
-        return [weights, replace((yield from ask_beside(examples.part(weights.unheard))), beside=True)]
+        return [weights, replace((yield from ask_beside(examples.part(weights.told.unheard))), beside=True)]
     leaders = sorted(weights.best(excluded, LEADERS, fields)[0].tolist())
     own = np.searchsorted(every := np.array(sorted([*examples.ids, *leaders])), examples.ids)
     alike = likeness(fields, replace(examples, ids=every.tolist()), weights.model)
@@ -87,7 +86,7 @@ def find_groups(
     are_sets = are_sets and both.min(axis=0).sum() < ONE_SIDED * both.max(axis=0).sum()
     unheard = _unheard(both.sum(axis=1), np.array([part.count for part in parts])) if ask_beside else None
     is_one = not are_sets and unheard is None
-    if is_one or (not weights.share_much and _share_little(fields, weights, excluded)):
+    if is_one or (not weights.told.share_much and _share_little(fields, weights, excluded)):
         return [weights]
     if are_sets:
         asked = yield from one_after_another(map(ask, parts))

@@ -38,7 +38,7 @@ from setsearch.search.feature_weights import FieldWeights, Rounded, field_weight
 from setsearch.search.limits import Limit
 from setsearch.search.near_duplicates import COPIES as ALIKE
 from setsearch.search.near_duplicates import LEAST_WORDS, without_copies
-from setsearch.search.weights import LEAST_BOUND, OF_SEEDS, Known, SeedWeights, seed_weights
+from setsearch.search.weights import LEAST_BOUND, Known, SeedWeights, seed_weights
 
 EXAMPLES, BESIDE = 10, 15  # seeds and what joins them; where rivals say who joins
 FEWEST = 2  # that may join
@@ -184,7 +184,7 @@ def weights_by_core(
         return None
     if wanted.k and (near or prior):
         of_seeds = prior.of_seeds() if prior and prior.of_seeds and wanted.few[0] else None
-        asked = asked._replace(near=near, prior=prior[1:6] if prior else None, of_seeds=of_seeds)
+        asked = asked._replace(near=near, prior=prior.numbers if prior else None, of_seeds=of_seeds)
     answer = yield asked
     if answer is None or isinstance(answer, Copies):
         return answer
@@ -206,13 +206,14 @@ def weights_by_core(
         (again,) = question.ask_all([asked._replace(weighs=True)]) if not wanted.weights else (answer,)
         return _weighed(fields, join() if len(answer.joined) else examples, model, again)
 
-    found: dict[str, Any] = {name: getattr(answer, name) for name in OF_SEEDS}
+    found: dict[str, Any] = {"told": answer.told}
     if wanted.weights:
-        told = zip(fields.all, answer.weighed, strict=True)
-        found["rounded"] = tuple([Rounded(field, own.features, own.weights, model.rule) for field, own in told])
+        pairs = zip(fields.all, answer.weighed, strict=True)
+        found["rounded"] = tuple([Rounded(field, own.features, own.weights, model.rule) for field, own in pairs])
     if asked.near or asked.prior:
         is_whole = asked.prior is None or asked.of_seeds is not None
-        found |= {"left_out": None, "left_out_of_all": answer.left_out if is_whole else None}
+        left_out = answer.told.left_out if is_whole else None
+        found |= {"told": answer.told._replace(left_out=None), "left_out_of_all": left_out}
     least = answer.least - base.largest_absolute
     found |= {"join": join if len(answer.joined) else None, "summed": asked.sums}
     if wanted.k:

@@ -20,6 +20,7 @@ from setsearch.arrays import (
     sum_runs,
     to_lattice,
 )
+from setsearch.core.question import NOTHING_TOLD, Told
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
 from setsearch.models import Model, Seeds
@@ -34,7 +35,6 @@ from setsearch.search.limits import Limit, limited
 
 RIVAL = "fits another set too"  # the part that the best other set of a group takes (answers/saved/rivals.py)
 OWN, NEAR = "near to few words", "used like "  # parts because of neighbors: this, and each of the nearest words
-OF_SEEDS = "left_out", "above", "together", "share_much", "unheard"  # what the core says of the examples alone
 LEAST_BOUND = 2.0**-4  # weights that add less together are scaled up
 
 
@@ -82,13 +82,9 @@ class SeedWeights:
     rounded: tuple[Rounded, ...] | None = None  # the weights of the examples, as the core told them
     summed: Floats | None = None  # base and lists, added, without what `smoothing` adds
     known: Known | None = None
-    left_out: Floats | None = None  # of search/cutoff.py, by features, but for the last bits of logarithms
-    left_out_of_all: Floats | None = None  # the same by all parts
-    above: int | None = None  # how many others may be above the middle one of these (core/question.py)
+    told: Told = NOTHING_TOLD  # of the examples by the core; scores of those that are left out are by features
+    left_out_of_all: Floats | None = None  # such scores by all parts
     decided: tuple[npt.NDArray[np.bool_], bool] | None = None  # which items belong, and whether that is told
-    together: bool | None = None  # whether the core has found that the examples fall into no groups
-    share_much: bool | None = None  # or that they do not share little
-    unheard: list[int] | None = None  # the places of those that are not heard (search/groups.py), none if all are
 
     @cached_property
     def positive(self) -> tuple[FieldWeights, ...]:
@@ -109,8 +105,7 @@ class SeedWeights:
             parts |= {"make_positive": lambda: own, "rounded": None}
         if "base" in parts:
             parts = {"own_base": parts.pop("base"), "smoothing": None, "worked_out": self.neighborhood, **parts}
-        cleared = {"known": None, "left_out_of_all": None} | dict.fromkeys(OF_SEEDS)
-        return replace(self, **{**cleared, **parts})
+        return replace(self, **{"known": None, "left_out_of_all": None, "told": NOTHING_TOLD, **parts})
 
     @property
     def scale(self) -> float:
@@ -249,7 +244,7 @@ class SeedWeights:
         factor = share * deviation / spread
         prior[items] = to_lattice(factor * (values - mean), coefficient=self.scale)
         base = Base(self.base.items + prior, self.base.constant, self.scale)
-        parts = {"named": (*self.priors, (name, prior)), "summed": sums + prior, "left_out": self.left_out}
+        parts = {"named": (*self.priors, (name, prior)), "summed": sums + prior, "told": Told(self.told.left_out)}
         if of_seeds is None or self.priors:
             return self.having(base=base, **parts, of_named=None)
         find = of_seeds
@@ -263,7 +258,7 @@ class SeedWeights:
 
     def smoothed(self, neighbors: Neighbors, share: float) -> "SeedWeights":
         """These weights with parts of the base that smooth the scores of all items (scoring/smoothing.py)."""
-        return self.having(smoothing=Smoothing(neighbors, share), left_out=self.left_out)
+        return self.having(smoothing=Smoothing(neighbors, share), told=Told(self.told.left_out))
 
     def minus(self, other: "SeedWeights", gamma: float, discount: float = 0.0) -> "SeedWeights":
         """v+ a_j / (a_j + discount r_j) - gamma v-: these weights, and those of negative examples.
