@@ -101,26 +101,26 @@ class _List:
 
     def rows(self, wanted: int) -> list[Row]:
         """The best ones that may be hits, at most so many. Raises NothingToRank."""
-        fields, request, excluded, among, *_, in_turn, waits = self._asked
-        cut = request.options.get("cut") if self._place < in_turn else None
-        depth = _depth(fields, self._weights.examples, request, wanted, waits)
-        ids, scores = self._weights.best(excluded, depth, fields, among)
+        asked, request = self._asked, self._asked.request
+        cut = request.options.get("cut") if self._place < asked.in_turn else None
+        depth = _depth(asked.fields, self._weights.examples, request, wanted, asked.waits)
+        ids, scores = self._weights.best(asked.excluded, depth, asked.fields, asked.among)
         if not len(ids):
-            raise NothingToRank(nothing_left(fields.items, among))
+            raise NothingToRank(nothing_left(asked.fields.items, asked.among))
         scores, marks = scores + self._weights.constant, list[bool | None]()
         if cut:
             self._leaders = self._find_leaders(scores)
             self.is_told = self._tells() if self.is_told is None else self.is_told
             if cut == "mark":  # the line needs more items than are shown
                 ids, scores = ids[:wanted], scores[:wanted]
-            marks = [] if waits else self._marks(ids, scores)
+            marks = [] if asked.waits else self._marks(ids, scores)
         columns = ids.tolist(), scores.tolist(), marks or repeat(None), repeat(self._place)
         rows = map(Row._make, zip(*columns, strict=False))
         return [*islice((row for row in rows if row.belongs) if request.options.get("cut") == "keep" else rows, wanted)]
 
     def marked(self, rows: Sequence[Row]) -> list[Row]:
         """Rows with what says whether they belong; those of other lists stay as they are."""
-        fields, *_ = self._asked
+        fields = self._asked.fields
         scores = np.array([row.score for row in rows])
         marks = belonging(fields, self._weights, scores, self._leaders, lambda: self._best(n_leading(fields)))
         pairs = zip(rows, marks.tolist(), strict=True)
@@ -132,20 +132,20 @@ class _List:
 
     def _find_leaders(self, scores: Floats) -> Floats:
         """The scores by which the line is drawn: neither a filter nor the seeds change what belongs."""
-        fields, request, *_ = self._asked
-        if self._asked.among is None and not request.options.get("keep_seeds"):
+        asked = self._asked
+        if asked.among is None and not asked.request.options.get("keep_seeds"):
             return scores
-        found = self._best(_leading(fields, request), self._weights.examples.seeds)
+        found = self._best(_leading(asked.fields, asked.request), self._weights.examples.seeds)
         return found if len(found) else scores
 
     def _tells(self) -> bool:
         """Whether the seeds tell what belongs, or a person did."""
-        fields, request, excluded, _, defaults, cannot_tell, *_ = self._asked
-        if request.options.get("about"):
+        asked, weights = self._asked, self._weights
+        if asked.request.options.get("about"):
             return True
-        if self._weights.decided:
-            return self._weights.decided[1]
-        return not cannot_tell and tells(fields, self._weights, self._leaders, excluded, defaults)
+        if weights.decided is not None:
+            return weights.decided[1]
+        return not asked.cannot_tell and tells(asked.fields, weights, self._leaders, asked.excluded, asked.defaults)
 
     def _marks(self, ids: Ints, scores: Floats) -> list[bool | None]:
         """Whether items belong, by their scores; None if that cannot be told, and hits need not belong."""
