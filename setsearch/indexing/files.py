@@ -65,16 +65,38 @@ class FileItem(NamedTuple):
     columns: Note | Mapping[str, Any] | None = None
 
 
-@dataclass
-class FileReader:
-    """Reads files as documents. `globs` choose among those of a folder, `follow` goes where links lead out of it.
-    The files of the `database` that is written are passed over.
+class FolderRules(NamedTuple):
+    """Which files of a folder are read: `globs` choose some, `follow` goes where links lead out of it.
+
+    The files of the `database` that is written are none of a user.
     """
 
-    rows: RowReader
     globs: tuple[str, ...] = ()
     follow: bool = False
     database: Path | None = None
+
+    def wants(self, path: Path) -> bool:
+        """Whether a file, by its path below the folder, is one of those that were chosen."""
+        name = path.as_posix()
+        return not self.globs or any(fnmatch(name, glob) or fnmatch(path.name, glob) for glob in self.globs)
+
+    def is_of_database(self, path: Path) -> bool:
+        """Whether a file is the database, or one beside it."""
+        own = self.database
+        if own is None or not path.name.startswith(own.name) or not _BESIDE.fullmatch(path.name, len(own.name)):
+            return False
+        return path.parent.resolve() == own.parent.resolve()
+
+
+ANY_FILE = FolderRules()
+
+
+@dataclass
+class FileReader:
+    """Reads files as documents."""
+
+    rows: RowReader
+    folders: FolderRules = ANY_FILE
     apart: Reader = field(default_factory=Reader)
     tally: Tally = field(default_factory=Tally)
     shut: list[Path] = field(default_factory=list)  # of the last folder, what may not be read
@@ -108,7 +130,8 @@ class FileReader:
             if not same or not path.is_symlink():  # a link to a file that is read anyway
                 same.append(path)
         if not found:
-            wanted = f" like {' or '.join(self.globs)}" if self.globs else ""
+            globs = self.folders.globs
+            wanted = f" like {' or '.join(globs)}" if globs else ""
             raise SourceError(f"{folder} holds no file{wanted}; hidden files are left out")
         return sorted(chain.from_iterable(found.values()))
 
@@ -135,13 +158,13 @@ class FileReader:
                 links = [name for name in shown if (here / name).is_symlink()]
                 waiting += [here / name for name in links if self._may_follow(here / name, root)]
                 folders[:] = [name for name in shown if name not in links]
-                wanted = (name for name in names if self.is_wanted((here / name).relative_to(folder)))
+                wanted = (name for name in names if self.folders.wants((here / name).relative_to(folder)))
                 yield from self._files_of(here, wanted, root)
 
     def _files_of(self, place: Path, names: Iterable[str], root: Path) -> Iterator[Path]:
         for name in names:
             path = place / name
-            if (name.startswith(".") and not is_lock(name)) or self._is_of_database(path):
+            if (name.startswith(".") and not is_lock(name)) or self.folders.is_of_database(path):
                 continue
             try:
                 if not path.exists():
@@ -154,15 +177,9 @@ class FileReader:
                 self._skip(path, error.strerror or str(error))
                 self.shut.append(path)
 
-    def _is_of_database(self, path: Path) -> bool:
-        own = self.database
-        if own is None or not path.name.startswith(own.name) or not _BESIDE.fullmatch(path.name, len(own.name)):
-            return False
-        return path.parent.resolve() == own.parent.resolve()
-
     def _may_follow(self, link: Path, root: Path) -> bool:
         """Whether a link stays in the folder, or links may lead out of it."""
-        if self.follow or link.resolve().is_relative_to(root):
+        if self.folders.follow or link.resolve().is_relative_to(root):
             return True
         self.leave_out(link, "links that lead out of the folder (`follow` reads them)")
         return False
@@ -240,7 +257,9 @@ class FileReader:
         elif file.depth > _DEEPEST:
             self.leave_out(Path(path), "what is in too many files, one in another")
         else:
-            lenient = replace(self, rows=replace(self.rows, errors="skip"), globs=(), shut=[])
+            lenient = replace(
+                self, rows=replace(self.rows, errors="skip"), folders=self.folders._replace(globs=()), shut=[]
+            )
             packed = ".zip" if is_plain_zip(file.data, ending) else packed_ending(file.name)
             if packed is None:
                 yield from lenient._documents_in(file.data, Path(path), id, False, file)
@@ -367,11 +386,6 @@ class FileReader:
                 f"{path} has no sheet with names of columns and rows below them; add a first line of names"
             )
         return [below_asked(sheet, self.rows.asked) for sheet in sheets]
-
-    def is_wanted(self, path: Path) -> bool:
-        """Whether a file of a folder is one of those that were chosen."""
-        name = path.as_posix()
-        return not self.globs or any(fnmatch(name, glob) or fnmatch(path.name, glob) for glob in self.globs)
 
     def _parts(self, job: Job, is_named: bool) -> Iterator[Part | Unread | Attached | None]:
         """What a format makes of a file, None for what is skipped. What its library raises becomes a SourceError."""

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from setsearch.errors import DuplicateItem, InvalidItem, SourceError, UsageError
 from setsearch.indexing.apart import Reader
 from setsearch.indexing.encodings import LOOKED_AT
-from setsearch.indexing.files import FileItem, FileReader, is_document
+from setsearch.indexing.files import ANY_FILE, FileItem, FileReader, FolderRules, is_document
 from setsearch.indexing.formats import are_rows, is_mail, unread_kind
 from setsearch.indexing.formats.front_matter import SPLIT_IN_POSTS, TAGS, Note, is_post
 from setsearch.indexing.formats.mail import COLUMNS as MAIL_COLUMNS
@@ -89,15 +89,13 @@ class SourceReader:
 
     columns: Columns  # what they keep of documents is chosen from `kept` if they name nothing
     rows: RowReader
-    globs: tuple[str, ...] = ()
+    folders: FolderRules = ANY_FILE
     cells: CellRules = field(default_factory=CellRules)
-    follow: bool = False  # links that lead out of a folder
     joined: Mapping[Joined, Mapping[str, list[str]]] = field(
         default_factory=dict
     )  # what other tables have of documents
     folder_errors: str | None = None  # `errors` of files in folders; None: those of all
     within: tuple[Room, ...] = ()  # the room of the archives that these files are in
-    database: Path | None = None  # that is written: its files in a folder are none of a user
     choose: str = CHOOSE  # how columns of documents are chosen, where one is not there
     kept: tuple[str, ...] = ()  # columns that the collection has kept so far, where a document has them
     # The references of the collection that came from files that are kept, where those that are given replace all.
@@ -108,7 +106,7 @@ class SourceReader:
     @cached_property
     def files(self) -> FileReader:
         """What reads files of documents."""
-        return FileReader(self.rows, self.globs, self.follow, self.database, self.apart, self.tally)
+        return FileReader(self.rows, self.folders, self.apart, self.tally)
 
     @cached_property
     def _for_folders(self) -> "SourceReader":
@@ -380,9 +378,9 @@ class SourceReader:
             rows = replace(
                 outer, warn=lambda message: outer.warn(told(message)), shown=lambda name: outer.shown(told(name))
             )
-            globs = () if self.files.is_wanted(archive) else self.globs
+            folders = self.folders._replace(globs=()) if self.folders.wants(archive) else self.folders
             try:
-                yield from replace(self, rows=rows, globs=globs, within=within)._folder(folder, prefix)
+                yield from replace(self, rows=rows, folders=folders, within=within)._folder(folder, prefix)
             except SourceError as error:
                 raise type(error)(told(str(error))) from error
 

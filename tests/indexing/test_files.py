@@ -30,6 +30,7 @@ from pyarrow import feather, parquet
 import setsearch
 from setsearch import Columns, errors
 from setsearch.indexing.encodings import DETECTED, likely_encoding
+from setsearch.indexing.files import FolderRules
 from setsearch.indexing.formats import FORMATS
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.reader import RowReader
@@ -132,7 +133,7 @@ def test_titles_and_texts_of_files(tmp_path):
     assert ".SH" not in found["tool.1"][0]
     left_out = {why: [Path(name).name for name in names] for why, names in reader.tally.left_out.items()}
     assert left_out == {"no text": ["image"], "empty": ["none.txt"], "tables: name them one by one": ["rows.csv"]}
-    chosen = SourceReader(Columns(), RowReader(), ("*.rst", "c*"))
+    chosen = SourceReader(Columns(), RowReader(), FolderRules(("*.rst", "c*")))
     assert [id for id, _, _ in chosen.read([str(tmp_path)])] == ["b.rst", "c.md", "code.py"]
 
 

@@ -110,7 +110,8 @@ def index_command(
         before = [] if replace else _readings(index)
         kept = tuple(name for reading in before for name in reading["columns"])
         earlier = partial(_references_of, db, waiting) if replace else None
-        reader = dataclasses.replace(reader, database=db.path, kept=kept, earlier=earlier)
+        folders = reader.folders._replace(database=db.path)
+        reader = dataclasses.replace(reader, folders=folders, kept=kept, earlier=earlier)
         written = _write(index, reader, sources, given, replace)
         tell_indexed(index, written, str(db))
         tell_left_out(reader, replace)
@@ -381,6 +382,7 @@ def check(
 def _make_reader(
     given: SimpleNamespace, rules: Rules, columns: "Columns", host: sqlite3.Connection | None, time_limit: float
 ) -> "SourceReader":
+    from setsearch.indexing.files import FolderRules
     from setsearch.indexing.rows.cell_rules import CellRules
     from setsearch.indexing.rows.csv_rows import header_of
     from setsearch.indexing.rows.reader import RowReader
@@ -407,8 +409,6 @@ def _make_reader(
     asked = columns.asked if rules.titles is None else dataclasses.replace(columns, title=None).asked
     header = None if given.header is None else header_of(given.header)
     rows = RowReader(errors, warn, table, header=header, asked=asked, **form)
-    globs, folder_errors = tuple(given.glob or ()), given.errors or "skip"
+    folders, folder_errors = FolderRules(tuple(given.glob or ()), given.follow), given.errors or "skip"
     choose = "`suggest` prints a command with `id`, `text`, `items`, ..."
-    return SourceReader(
-        columns, rows, globs, cells, given.follow, folder_errors=folder_errors, choose=choose, tally=tally
-    )
+    return SourceReader(columns, rows, folders, cells, folder_errors=folder_errors, choose=choose, tally=tally)
