@@ -98,14 +98,14 @@ def test_one_pass_is_the_product_with_the_matrix(seed, fewest):
         assert np.array_equal(weighed.weights, weights[weighed.features])
         for place in range(len(seeds) if len(seeds) > 1 else 0):
             others = np.delete(np.arange(len(seeds)), place)
-            assert found.left_out[place] == pytest.approx(_without(matrix, seeds, shares, others, model), abs=1e-9)
-        middle = np.median(found.left_out)
-        if found.above is None:
+            assert found.told.left_out[place] == pytest.approx(_without(matrix, seeds, shares, others, model), abs=1e-9)
+        middle = np.median(found.told.left_out)
+        if found.told.above is None:
             is_near = np.abs(expected[left] - middle).min() < 2e-9
             assert len(seeds) == 1 or is_near
         else:
             above, most = (expected[left] > middle).sum(), max((n_items - len(seeds)) / 4, 2)
-            assert above <= found.above <= most or most < found.above <= above
+            assert above <= found.told.above <= most or most < found.told.above <= above
         sums = np.empty(n_items)
         assert ask([OpenField(field, 0.0, 1.0)], base, own, seeds, shares, seeds, sums) is not None
         assert np.array_equal(sums, expected)
@@ -146,7 +146,7 @@ def test_older_lists_give_the_product_with_the_matrix_of_now(seed):
         answered += 1
         assert sorted(found.scores[: len(plain)].tolist(), reverse=True) == expected[plain].tolist()
         assert np.array_equal(found.scores, expected[found.ids]) and not np.isin(found.ids, seeds).any()
-        assert found.above is None
+        assert found.told.above is None
         sums = np.empty(n_items)
         assert ask([OpenField(field, norm, 1.0)], base, own, seeds, None, seeds, sums) is None
     assert answered
@@ -296,12 +296,12 @@ def test_seeds_that_are_left_out_are_smoothed_and_have_a_prior(seed):
     factors = near.factors[seeds]
     weights = SeedWeights(Lift(), Examples(seeds.tolist()), tuple, Base(base, 0.0), 0.0, summed=sums)
     smoothed = weights.smoothed(near, 1.5)
-    expected = plain.left_out * factors + smoothed.neighborhood.near[seeds]
+    expected = plain.told.left_out * factors + smoothed.neighborhood.near[seeds]
     whole = smoothed.with_prior(prior._replace(of_seeds=lambda: of_seeds))
     expected = expected + whole.of_seeds()
     (found,) = question.ask_all([asked._replace(near=(*near, 1.5), prior=prior[1:6], of_seeds=of_seeds)])
-    assert found.left_out.tolist() == expected.tolist()
-    assert found.above == (np.delete(whole.sums(), seeds) > np.median(expected)).sum()
+    assert found.told.left_out.tolist() == expected.tolist()
+    assert found.told.above == (np.delete(whole.sums(), seeds) > np.median(expected)).sum()
     with pytest.raises(TypeError):
         question.ask_all([asked._replace(prior=prior[1:6], of_seeds=of_seeds[:2])])
 
