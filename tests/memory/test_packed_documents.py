@@ -5,11 +5,11 @@ from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
+from laws import examples
 
 from setsearch.memory import word_contexts
 from setsearch.memory.word_contexts import Documents
 from setsearch.storage.generations import json_array
-from tests.laws import examples
 
 DOCUMENTS = st.lists(st.tuples(st.integers(0, 9), st.text(max_size=4), st.none() | st.text(max_size=3)), max_size=20)
 
