@@ -18,6 +18,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from laws import examples
 from processes import in_fresh_process
 
 import setsearch
@@ -26,7 +27,6 @@ from setsearch.memory import word_contexts
 from setsearch.memory.layout import lists_to_arrays
 from setsearch.sqlite import spill
 from setsearch.sqlite.spill import Spill, let_go
-from tests.laws import examples
 
 pytestmark = pytest.mark.skipif(spill._DONTNEED is None, reason="this system cannot let memory of files go")
 LARGE = np.arange(1 << 20)
