@@ -60,6 +60,20 @@ class _Pattern:
     def finditer(self, text):
         return (_Match(own, text) for own in self._own.finditer(text.translate(_kinds)))
 
+    def fullmatch(self, text):
+        own = self._own.fullmatch(text.translate(_kinds))
+        return None if own is None else _Match(own, text)
+
+    def sub(self, replacement, text):
+        """Of a pattern whose group stands twice, the group once: kinds tell less than its letters."""
+        kinds, place, parts = text.translate(_kinds), 0, []
+        while own := self._own.search(kinds, place):
+            first, after = own.span(1)
+            is_one = text[first:after] == text[own.end() - after + first : own.end()]
+            parts.append(text[place : after if is_one else own.start() + 1])
+            place = own.end() if is_one else own.start() + 1
+        return "".join([*parts, text[place:]])
+
     def findall(self, text):
         return [match.group() for match in self.finditer(text)]
 

@@ -57,3 +57,11 @@ def test_words_marks_and_characters_are_found_alike(patterns, text):
     for match in patterns[0][0].finditer(text):
         if match.lastgroup is not None:  # a run of a script without spaces
             assert patterns[2][1].findall(match.group()) == patterns[2][0].findall(match.group())
+
+
+@examples(1000)
+@given(st.lists(st.one_of(st.sampled_from("東京都 กขค́‍"), CHARACTERS), max_size=6).map("".join))
+def test_pairs_of_characters_are_told_and_joined_alike(patterns, text):
+    once, pair = patterns[3], patterns[4]
+    assert once[1].sub(r"\1", text) == once[0].sub(r"\1", text)
+    assert (pair[1].fullmatch(text) is None) == (pair[0].fullmatch(text) is None)
