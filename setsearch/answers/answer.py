@@ -7,7 +7,16 @@ from collections.abc import Callable, Container, Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
-from setsearch.answers.results import Asked, Hit, Reason, display_name, is_informative, kept_name, shortened
+from setsearch.answers.results import (
+    Asked,
+    Hit,
+    Reason,
+    display_name,
+    is_informative,
+    kept_name,
+    shortened,
+    weight_rows,
+)
 from setsearch.answers.tables import html_table
 from setsearch.errors import UsageError
 
@@ -67,8 +76,7 @@ class Hits(list[Hit]):
         if any(hit.snippet for hit in self):
             rows = [row | {"snippet": hit.snippet and hit.snippet.text} for hit, row in zip(self, rows, strict=True)]
         if any(hit.reasons for hit in self):
-            told = ([{"label": own.label, "weight": own.weight} for own in hit.reasons] for hit in self)
-            rows = [row | {"reasons": own} for row, own in zip(rows, told, strict=True)]
+            rows = [row | {"reasons": weight_rows(hit.reasons)} for hit, row in zip(self, rows, strict=True)]
         return rows
 
     def to_pandas(self) -> Any:

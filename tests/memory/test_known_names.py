@@ -125,21 +125,24 @@ def test_of_equal_hashes_the_name_decides(monkeypatch):
     assert names.find(Stored(), ["three", "one", "four"]) == {"three": 2, "one": 0}
 
 
+class OneName:
+    """A vocabulary of one item, as a transaction sees it."""
+
+    id, titles_shown, next_id = 1, False, 1
+
+    def __init__(self, name):
+        self.name = name
+
+    def describe(self, ids):
+        return dict.fromkeys(ids, (self.name, None))
+
+    def describe_range(self, first, last):
+        return self.describe([first])
+
+
 def test_what_a_later_transaction_reads_ahead_is_not_told_to_an_earlier_one(monkeypatch):
-    class Stored:
-        id, titles_shown, next_id = 1, False, 1
-
-        def __init__(self, name):
-            self.name = name
-
-        def describe(self, ids):
-            return dict.fromkeys(ids, (self.name, None))
-
-        def describe_range(self, first, last):
-            return self.describe([first])
-
     monkeypatch.setattr(known_names, "AT_FIRST", 0)
-    before, after = Stored("before"), Stored("after")
+    before, after = OneName("before"), OneName("after")
     names = KnownNames(before)
     later = names.after(after, [0])
     assert later.describe(after, [0]) == {0: ("after", None)} and later.is_complete
@@ -217,18 +220,6 @@ def test_after_a_write_only_the_names_that_it_changed_are_read(index, monkeypatc
 
 
 def test_names_that_another_thread_completes_are_not_those_of_an_earlier_transaction(monkeypatch):
-    class Stored:
-        id, titles_shown, next_id = 1, False, 1
-
-        def __init__(self, name):
-            self.name = name
-
-        def describe(self, ids):
-            return dict.fromkeys(ids, (self.name, None))
-
-        def describe_range(self, first, last):
-            return self.describe([first])
-
     class Meanwhile(known_names.AllNames):
         @property
         def is_complete(self):
@@ -241,7 +232,7 @@ def test_names_that_another_thread_completes_are_not_those_of_an_earlier_transac
     begun = []
     monkeypatch.setattr(known_names, "AT_FIRST", 1)
     monkeypatch.setattr(known_names, "AllNames", Meanwhile)
-    before, after = Stored("before"), Stored("after")
+    before, after = OneName("before"), OneName("after")
     names = KnownNames(before)
     for _ in range(3):
         assert names.describe(before, [0]) == {0: ("before", None)}
