@@ -3,6 +3,7 @@
 Names without a slash belong to the collection without a name.
 """
 
+import re
 from collections import UserString
 from collections.abc import MutableSequence, Sequence
 from numbers import Integral
@@ -12,6 +13,8 @@ from unicodedata import category
 from setsearch.errors import InvalidItem, InvalidParameter
 
 JOINERS, BLANK = "\u200c\u200d", "Zs"  # characters; a kind of them
+# A joiner that joins nothing: with it, two names would look the same.
+_unseen = re.compile(f"(?:^|[\0-\x7f{JOINERS}])[{JOINERS}]|[{JOINERS}](?:$|[\0-\x7f])")
 LARGEST_EXACT = 2**53  # up to here a float is a whole number exactly
 NO_ROWS = str, bytes, memoryview, UserString, MutableSequence  # sequences of characters, of bytes, or of many values
 
@@ -50,7 +53,10 @@ def is_storable(name: object) -> bool:
 
 def is_printable(name: str) -> bool:
     """Whether each character of a name shows, is a blank of any width, or joins letters, as in Persian."""
-    return name.isprintable() or all(own.isprintable() or own in JOINERS or category(own) == BLANK for own in name)
+    if name.isprintable():
+        return True
+    shows = all(own.isprintable() or own in JOINERS or category(own) == BLANK for own in name)
+    return shows and _unseen.search(name) is None
 
 
 def check_names(names: Sequence[Any], titles: Sequence[Any]) -> None:

@@ -199,9 +199,14 @@ def test_a_set_that_somebody_deleted_does_not_come_back(index):
 
 
 @pytest.mark.parametrize("name", ["\u200d", "cats\u200d", "\u200dcats", "ca\u200cts", "か\u200d\u200cき", "か\u200d x"])
-def test_no_two_names_of_sets_look_the_same_by_a_joiner(database, name):
-    with setsearch.open(database) as index, pytest.raises(errors.InvalidParameter, match="printable characters"):
-        index.keep_set(name, ["d0"], items="documents")
+def test_no_two_names_look_the_same_by_a_joiner(database, name):
+    """Of sets, their groups, and collections."""
+    with setsearch.open(database) as index:
+        for own, group in ((name, None), ("plain", name)):
+            with pytest.raises(errors.InvalidParameter, match="printable characters"):
+                index.keep_set(own, ["d0"], items="documents", group=group)
+    with pytest.raises(errors.InvalidParameter, match="a collection is a name"):
+        setsearch.open(database, collection=name)
 
 
 def test_names_of_sets_and_groups_may_have_joiners_and_wide_blanks_but_steer_nothing(database):
