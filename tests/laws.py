@@ -4,7 +4,7 @@ import os
 
 from hypothesis import settings
 
-SHARE, LEAST = float(os.environ.get("SETSEARCH_TEST_EXAMPLES", "0.2")), 8
+SHARE, LEAST = float(os.environ.get("SETSEARCH_TEST_EXAMPLES", "0.15")), 8
 
 
 def examples(number: int) -> settings:
