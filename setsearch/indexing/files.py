@@ -33,7 +33,7 @@ from setsearch.indexing.formats.text import plain_text, source_code
 from setsearch.indexing.libraries import MissingLibrary
 from setsearch.indexing.references.identity import Copy
 from setsearch.indexing.references.reference import Reference
-from setsearch.indexing.rows.archives import LINKS, OUTSIDE, Room, packed_ending, unpacked
+from setsearch.indexing.rows.archives import NEVER_READ, Room, packed_ending, unpacked
 from setsearch.indexing.rows.opening import MOST_UNPACKED, TooMuch, open_file, read_whole
 from setsearch.indexing.rows.reader import (
     ROW_FILES,
@@ -280,29 +280,21 @@ class FileReader:
                 self.tally.failed.add(id)
                 problem = f"cannot be unpacked into the folder of temporary files ({error.strerror})"
                 raise SourceError(f"{path} {problem}; let TMPDIR name one with more room") from error
-            places = [str(archive)]
 
-            def told(text: str) -> str:
-                """A message that names the archive, not where it is."""
-                for own in places:
-                    text = text.replace(own, path)
-                return text
-
-            def leave_out(own: Path, why: str) -> None:
+            def leave_out(member: Path, why: str) -> None:
                 """Note that a member is not read, or not all of the archive."""
-                self.leave_out(Path(told(str(own))), why)
-                self.tally.failed |= set() if why in (LINKS, OUTSIDE) else {id}
+                self.leave_out(path / member, why)
+                self.tally.failed |= set() if why in NEVER_READ else {id}
 
             try:
-                with unpacked(archive, leave_out, self.room) as folder:
-                    places.append(str(folder))
-                    for member in self.files(folder):
-                        name = member.relative_to(folder).as_posix()
+                with unpacked(archive, leave_out, self.room, path) as found:
+                    for member in self.files(found.folder):
+                        name = member.relative_to(found.folder).as_posix()
                         inner = Attached(member.name, member.read_bytes(), file.columns, depth=file.depth + 1)
                         yield from self._attached(inner, f"{path}/{name}", self._new_id(f"{id}/{name}"))
-            except SourceError as error:
+            except SourceError:
                 self.tally.failed.add(id)
-                raise type(error)(told(str(error))) from error
+                raise
 
     def documents_of(
         self, data: bytes, ending: str, path: str, id: str, is_named: bool = True, within: Attached | None = None

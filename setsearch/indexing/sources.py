@@ -24,7 +24,7 @@ from setsearch.indexing.references.identity import Copy, Group, group_copies
 from setsearch.indexing.references.items import COLUMNS as REFERENCE_COLUMNS
 from setsearch.indexing.references.reference import Reference
 from setsearch.indexing.references.tables import are_reference_columns, reference_of_row
-from setsearch.indexing.rows.archives import DEEPEST, LINKS, OUTSIDE, Room, is_archive, unpacked
+from setsearch.indexing.rows.archives import DEEPEST, NEVER_READ, Room, is_archive, unpacked
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.cells import (
     CHOOSE,
@@ -95,7 +95,7 @@ class SourceReader:
         default_factory=dict
     )  # what other tables have of documents
     folder_errors: str | None = None  # `errors` of files in folders; None: those of all
-    within: tuple[Room, ...] = ()  # the room of the archives that these files are in
+    room: Room | None = None  # of the archives that these files are in
     choose: str = CHOOSE  # how columns of documents are chosen, where one is not there
     kept: tuple[str, ...] = ()  # columns that the collection has kept so far, where a document has them
     # The references of the collection that came from files that are kept, where those that are given replace all.
@@ -352,41 +352,29 @@ class SourceReader:
                 self.files.tell_skipped(error, str(error))
 
     def _archive(self, archive: Path, prefix: str) -> Iterator[SourceItem]:
-        def leave_out(path: Path, why: str) -> None:
+        def leave_out(member: Path, why: str) -> None:
             """Note that a member is not read, or not all of the archive."""
-            self.files.leave_out(path, why)
-            if why in (LINKS, OUTSIDE):
+            self.files.leave_out(archive / member, why)
+            if why in NEVER_READ:
                 return
-            if path != archive:
-                self.tally.failed.add(prefix + path.as_posix().removeprefix(f"{archive.as_posix()}/"))
+            if member.parts:
+                self.tally.failed.add(prefix + member.as_posix())
             else:
                 self.tally.failed.add(prefix.removesuffix("/") or archive.name)
                 self.tally.broken_off |= set() if prefix else {archive.name}
 
-        within = (*self.within, *(self.within[:1] or (Room(),)))
-        with unpacked(archive, leave_out, within[0]) as folder:
-            if not any(folder.iterdir()):
-                if not any(str(archive) in own for names in self.tally.left_out.values() for own in names):
-                    self.files.leave_out(archive, "archives without a file that is read")
-                return
-
-            def told(message: str) -> str:
-                """A message that names the archive, not where it is unpacked."""
-                return message.replace(str(folder), str(archive))
-
-            outer = self.rows
-            rows = replace(
-                outer, warn=lambda message: outer.warn(told(message)), shown=lambda name: outer.shown(told(name))
-            )
-            folders = self.folders._replace(globs=()) if self.folders.wants(archive) else self.folders
-            try:
-                yield from replace(self, rows=rows, folders=folders, within=within)._folder(folder, prefix)
-            except SourceError as error:
-                raise type(error)(told(str(error))) from error
+        room = self.room or Room()
+        with unpacked(archive, leave_out, room) as found:
+            if any(found.folder.iterdir()):
+                folders = self.folders._replace(globs=()) if self.folders.wants(archive) else self.folders
+                inner = replace(self, rows=self.rows.telling(found.told), folders=folders, room=room)
+                yield from inner._folder(found.folder, prefix)
+            elif not any(str(archive) in own for names in self.tally.left_out.values() for own in names):
+                self.files.leave_out(archive, "archives without a file that is read")
 
     def _file_of_folder(self, file: Path, id: str) -> Iterator[SourceItem]:
         if is_archive(file):
-            if len(self.within) == DEEPEST:
+            if self.room is not None and self.room.depth == DEEPEST:
                 self.files.leave_out(file, "archives within archives within archives")
             else:
                 yield from self._archive(file, f"{id}/")

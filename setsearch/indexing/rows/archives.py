@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
 from tarfile import EOFHeaderError, HeaderError, ReadError  # type: ignore[attr-defined]
-from typing import IO
+from typing import IO, NamedTuple
 
 from setsearch.errors import SourceError
 from setsearch.indexing.rows.opening import MOST_UNPACKED, TooMuch
@@ -31,7 +31,8 @@ BROKEN = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError),
     *(OSError, EOFError, NotImplementedError, RuntimeError, ValueError),
 )
-LINKS, OUTSIDE = "links of an archive", "names that lead out of their archive"  # what is never read
+LINKS, OUTSIDE = "links of an archive", "names that lead out of their archive"
+NEVER_READ = LINKS, OUTSIDE  # so that an index cannot have them of an earlier time
 OF_DOCUMENTS = {"[Content_Types].xml", "mimetype", "META-INF/container.xml"}  # members of what is no plain archive
 _foreign = re.compile(r"[^\x00-\x7f]+")
 _UTF8 = 0x800  # of the flags of a member: its name is UTF-8
@@ -39,8 +40,9 @@ _UTF8 = 0x800  # of the flags of a member: its name is UTF-8
 
 @dataclass
 class Room:
-    """How much an archive, and all archives within it, may still unpack."""
+    """How much an archive, and all archives within it, may still unpack, and how many are open, one in another."""
 
+    depth: int = 0
     bytes: int = field(default_factory=lambda: MOST_UNPACKED)
     members: int = field(default_factory=lambda: MOST_MEMBERS)
 
@@ -57,7 +59,19 @@ class Room:
             raise TooMuch(f"{path} has more than {MOST_MEMBERS:,} members; unpack it")
 
 
-LeaveOut = Callable[[Path, str], None]  # a path, and why
+LeaveOut = Callable[[Path, str], None]  # the path of a member, or an empty one: the rest of the archive; and why
+
+
+class Unpacked(NamedTuple):
+    """The `folder` with the files of an archive, where this is, and what people call it."""
+
+    folder: Path
+    archive: Path
+    name: str
+
+    def told(self, message: str) -> str:
+        """A message that names the archive, not a folder of temporary files."""
+        return message.replace(str(self.folder), self.name).replace(str(self.archive), self.name)
 
 
 class _Bounded(io.FileIO):
@@ -114,30 +128,44 @@ def _is_plain_zip(path: Path) -> bool:
 
 
 @contextmanager
-def unpacked(path: Path, leave_out: LeaveOut, room: Room) -> Iterator[Path]:
-    """A folder with the files of an archive. What cannot be read of it is left out. Raises SourceError, TooMuch."""
+def unpacked(path: Path, leave_out: LeaveOut, room: Room, name: str | None = None) -> Iterator[Unpacked]:
+    """The files of an archive, in a folder. What cannot be read of it is left out.
+
+    Raises SourceError, TooMuch; these, and those of the block, call the archive by its `name`, else by its path.
+    """
     with tempfile.TemporaryDirectory(prefix="setsearch-") as place:
-        folder = Path(place).resolve()
-        for name, open_member in _members(path, leave_out):
-            room.count(path)
-            target = _target(folder, name)
-            if target is None:
-                leave_out(path / "member", OUTSIDE)
-                continue
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with open_member() as file, target.open("wb") as out:
-                    while piece := file.read(PIECE):
-                        room.fill(path, len(piece))
-                        out.write(piece)
-            except SourceError:
-                raise
-            except BROKEN as error:
-                with suppress(OSError):
-                    target.unlink(missing_ok=True)
-                what = "members that are broken, or packed as is not known"
-                leave_out(path / name, (isinstance(error, OSError) and error.strerror) or what)
-        yield folder
+        found = Unpacked(Path(place).resolve(), path, name or str(path))
+        room.depth += 1
+        try:
+            _unpack(found, leave_out, room)
+            yield found
+        except SourceError as error:
+            raise type(error)(found.told(str(error))) from error
+        finally:
+            room.depth -= 1
+
+
+def _unpack(found: Unpacked, leave_out: LeaveOut, room: Room) -> None:
+    path = found.archive
+    for name, open_member in _members(path, leave_out):
+        room.count(path)
+        target = _target(found.folder, name)
+        if target is None:
+            leave_out(Path("member"), OUTSIDE)
+            continue
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with open_member() as file, target.open("wb") as out:
+                while piece := file.read(PIECE):
+                    room.fill(path, len(piece))
+                    out.write(piece)
+        except SourceError:
+            raise
+        except BROKEN as error:
+            with suppress(OSError):
+                target.unlink(missing_ok=True)
+            what = "members that are broken, or packed as is not known"
+            leave_out(Path(name), (isinstance(error, OSError) and error.strerror) or what)
 
 
 def _members(path: Path, leave_out: LeaveOut) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
@@ -149,7 +177,7 @@ def _members(path: Path, leave_out: LeaveOut) -> Iterator[tuple[str, Callable[[]
     except BROKEN as error:
         if isinstance(error, OSError) and error.strerror:
             raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-        leave_out(path, "archives that break off")
+        leave_out(Path(), "archives that break off")
 
 
 def _of_zip(path: Path, leave_out: LeaveOut) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
@@ -157,9 +185,9 @@ def _of_zip(path: Path, leave_out: LeaveOut) -> Iterator[tuple[str, Callable[[],
         for info in archive.infolist():
             name = _zip_name(info)
             if info.flag_bits & 1:
-                leave_out(path / name, "encrypted")
+                leave_out(Path(name), "encrypted")
             elif stat.S_ISLNK(info.external_attr >> 16):
-                leave_out(path / name, LINKS)
+                leave_out(Path(name), LINKS)
             elif not info.is_dir():
                 yield name, partial(archive.open, info)
 
@@ -170,7 +198,7 @@ def _of_tar(path: Path, leave_out: LeaveOut) -> Iterator[tuple[str, Callable[[],
             if own.isreg():
                 yield own.name, partial(archive.extractfile, own)  # type: ignore[misc]
             elif not own.isdir():
-                leave_out(path / own.name, LINKS)
+                leave_out(Path(own.name), LINKS)
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:

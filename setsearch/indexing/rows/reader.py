@@ -65,6 +65,10 @@ class RowReader:
     def _streams(self) -> dict[str, io.BufferedReader]:
         return {}
 
+    def telling(self, told: Callable[[str], str]) -> "RowReader":
+        """A reader whose messages, and names of files, say what `told` makes of them."""
+        return replace(self, warn=lambda message: self.warn(told(message)), shown=lambda name: self.shown(told(name)))
+
     def stream(self, source: str) -> io.BufferedReader:
         """Standard input, or another stream, unpacked; one can look at its beginning, and reads it once."""
         if source not in self._streams:
