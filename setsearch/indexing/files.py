@@ -68,12 +68,14 @@ class FileItem(NamedTuple):
 class FolderRules(NamedTuple):
     """Which files of a folder are read: `globs` choose some, `follow` goes where links lead out of it.
 
-    The files of the `database` that is written are none of a user.
+    The files of the `database` that is written are none of a user. `errors` are those of the reader, unless some are
+    given for folders.
     """
 
     globs: tuple[str, ...] = ()
     follow: bool = False
     database: Path | None = None
+    errors: str | None = None
 
     def wants(self, path: Path) -> bool:
         """Whether a file, by its path below the folder, is one of those that were chosen."""

@@ -15,9 +15,10 @@ from typing import Any
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.indexing.intake import Intake
 from setsearch.indexing.rows.cells import cell_id
+from setsearch.indexing.rows.document_columns import Held, SourceItem
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.rows.table_rows import TableRows
-from setsearch.indexing.sources import SourceItem, SourceReader
+from setsearch.indexing.sources import SourceReader
 from setsearch.indexing.triggers import create_triggers, has_triggers
 from setsearch.indexing.writer import Writer
 from setsearch.options import Counted, Progress
@@ -210,7 +211,7 @@ def read_source(cursor: sqlite3.Cursor, source: SyncedSource, chosen: str = "") 
     condition = f"where {quote(source.key)} {chosen}" if chosen else ""
     rows = RowReader(columns.errors, _log.warning, TableRows(source.name, cursor=cursor, condition=condition))
     others = {own: _read_joined(cursor, own, chosen) for own in columns.joined}
-    yield from SourceReader(columns, rows, joined=others).of_rows()
+    yield from SourceReader(columns, rows, held=Held(joined=others)).of_rows()
 
 
 def _read_joined(cursor: sqlite3.Cursor, field: Joined, chosen: str) -> dict[str, list[str]]:

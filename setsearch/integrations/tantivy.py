@@ -20,7 +20,7 @@ from tantivy import Filter, Occur, Query, TextAnalyzer, TextAnalyzerBuilder, Tok
 
 import setsearch
 from setsearch.errors import DuplicateItem, InvalidParameter
-from setsearch.indexing.sources import SourceItem
+from setsearch.indexing.rows.document_columns import SourceItem
 from setsearch.indexing.sync import Changes, SourceChanges
 from setsearch.options import ExpandOptions
 from setsearch.storage.synced_source import TANTIVY, SyncedSource

@@ -12,7 +12,7 @@ from whoosh import query
 import setsearch
 from setsearch.arrays import Ints
 from setsearch.errors import DuplicateItem, InvalidParameter, MissingDatabase, NoIndex, UnknownReading
-from setsearch.indexing.sources import SourceItem
+from setsearch.indexing.rows.document_columns import SourceItem
 from setsearch.indexing.sync import Changes, SourceChanges
 from setsearch.memory.fields import Fields
 from setsearch.storage.synced_source import WHOOSH, SyncedSource

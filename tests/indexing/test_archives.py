@@ -30,7 +30,7 @@ FILES = {
 
 def read(*paths, folder_errors="skip", globs=(), **options):
     """The ids of what is in some sources; and what read them."""
-    reader = SourceReader(Columns(), RowReader(**options), FolderRules(globs), folder_errors=folder_errors)
+    reader = SourceReader(Columns(), RowReader(**options), FolderRules(globs, errors=folder_errors))
     items = list(reader.read(list(map(str, paths))))
     return sorted(own.copies[0][1] if hasattr(own, "copies") else own[0] for own in items), reader
 

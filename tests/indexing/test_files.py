@@ -12,6 +12,7 @@ import sys
 import tarfile
 import zipfile
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -35,7 +36,7 @@ from setsearch.indexing.formats import FORMATS
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.rows.relation_columns import read_columns
-from setsearch.indexing.sources import ENTRIES, SourceReader
+from setsearch.indexing.sources import SourceReader
 
 MAILS = Path(test.support.__file__).parents[1] / "test_email" / "data"  # written by the authors of Python's library
 SLAVIC = "bulgarian czech polish russian slovak ukrainian".split()
@@ -558,13 +559,8 @@ def test_columns_are_the_rows(tmp_path_factory, rows, keep):
     reader = SourceReader(columns, RowReader(), cells=CellRules(keep))
     found = read_columns(path, columns, reader.rows, reader.cells)
     if found is not None:
-        by_rows = reader._grouped(
-            [str(path)], reader._cells, "item, feature, count integer, title", f"{ENTRIES} order by item, feature"
-        )
-        expected = []
-        for item, group in by_rows:
-            cells = list(group)
-            expected.append((item, {feature: count for _, feature, count, _ in cells if count}, None))
+        entries = map(reader.by_item.entries, filter(reader.cells.keeps, reader.rows.read(str(path))))
+        expected = [*reader.by_item.with_features(chain.from_iterable(entries))]
         assert [(item, dict(own), title) for item, own, title in found] == expected
 
 

@@ -82,6 +82,8 @@ def index_command(
 
     Example: setsearch index notes.db notes --language english
     """
+    from setsearch.indexing.rows.document_columns import Held
+
     sources, table = sources or [], given.table
     if given.suggest:
         _suggest(db, sources, given)
@@ -111,7 +113,7 @@ def index_command(
         kept = tuple(name for reading in before for name in reading["columns"])
         earlier = partial(_references_of, db, waiting) if replace else None
         folders = reader.folders._replace(database=db.path)
-        reader = dataclasses.replace(reader, folders=folders, kept=kept, earlier=earlier)
+        reader = dataclasses.replace(reader, folders=folders, held=Held(kept, earlier=earlier))
         written = _write(index, reader, sources, given, replace)
         tell_indexed(index, written, str(db))
         tell_left_out(reader, replace)
@@ -409,6 +411,6 @@ def _make_reader(
     asked = columns.asked if rules.titles is None else dataclasses.replace(columns, title=None).asked
     header = None if given.header is None else header_of(given.header)
     rows = RowReader(errors, warn, table, header=header, asked=asked, **form)
-    folders, folder_errors = FolderRules(tuple(given.glob or ()), given.follow), given.errors or "skip"
+    folders = FolderRules(tuple(given.glob or ()), given.follow, errors=given.errors or "skip")
     choose = "`suggest` prints a command with `id`, `text`, `items`, ..."
-    return SourceReader(columns, rows, folders, cells, folder_errors=folder_errors, choose=choose, tally=tally)
+    return SourceReader(columns, rows, folders, cells, choose=choose, tally=tally)
