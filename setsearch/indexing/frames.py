@@ -7,7 +7,7 @@ from typing import Any
 
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.indexing.libraries import load_library
-from setsearch.indexing.rows.arrow import frame_rows, offers, repeated_names
+from setsearch.indexing.rows.arrow import frame_rows, offers, repeated_columns
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.rows.table_rows import GivenRows
@@ -91,7 +91,7 @@ def _is_whole(frame: Any, column: str | None) -> bool:
     if column is None or not offers(frame, "columns"):
         return False
     is_arrow = offers(frame, "column_names")
-    if column not in (frame.column_names if is_arrow else frame.columns) or column in repeated_names(frame):
+    if column not in (frame.column_names if is_arrow else frame.columns) or column in repeated_columns(frame):
         return False
     cells = frame.column(column) if is_arrow else frame[column]
     return str(getattr(cells, "dtype", getattr(cells, "type", ""))).lower().startswith(("int", "uint"))

@@ -34,10 +34,10 @@ def arrow_rows(file: IO[bytes], path: Path) -> Iterator[Row]:
         number = 0
         for batch in batches:
             batch.validate(full=True)  # others would read whatever is in memory, or end the process
-            repeated = repeated_names(batch)
+            repeated = repeated_columns(batch)
             for row in batch.to_pylist():
                 number += 1
-                yield f"{path}, row {number}", _without(row, repeated) if repeated else row
+                yield f"{path}, row {number}", Cells.but(repeated, row.items()) if repeated else row
     except (pyarrow.ArrowException, OSError, *BROKEN) as error:
         problem = " ".join(str(error).split())
         raise SourceError(f"{path} cannot be read: {problem:.200}; write it again") from error
@@ -56,17 +56,17 @@ def frame_rows(frame: Any) -> Iterator[Row]:
 
     Of a large frame only some rows at a time are objects of Python. Raises InvalidParameter.
     """
-    repeated = repeated_names(frame)
+    repeated = repeated_columns(frame)
     for number, record in enumerate(_records(frame), 1):
         if not hasattr(record, "keys"):
             raise InvalidParameter(
                 f"a frame is one of pandas, polars or Arrow, or rows that are mappings, not {type(frame).__name__}"
             )
         row = {str(name): _present(record[name]) for name in record.keys()}  # noqa: SIM118
-        yield f"row {number}", _without(row, repeated) if repeated else row
+        yield f"row {number}", Cells.but(repeated, row.items()) if repeated else row
 
 
-def repeated_names(frame: Any) -> frozenset[str]:
+def repeated_columns(frame: Any) -> frozenset[str]:
     """The names that several columns have, in frames that may have such columns."""
     names: Iterable[Any] = ()
     if offers(frame, "iloc", "columns"):  # pandas
@@ -74,12 +74,6 @@ def repeated_names(frame: Any) -> frozenset[str]:
     elif offers(frame, "schema") and not offers(frame, "iter_rows"):
         names = getattr(frame.schema, "names", ())
     return frozenset(name for name, number in Counter(map(str, names)).items() if number > 1)
-
-
-def _without(row: dict[str, Any], repeated: frozenset[str]) -> Cells:
-    cells = Cells((name, cell) for name, cell in row.items() if name not in repeated)
-    cells.repeated = repeated
-    return cells
 
 
 def offers(frame: Any, *names: str) -> bool:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from setsearch.errors import SourceError, UsageError
-from setsearch.indexing.rows.cells import Row, cell_features, cell_text
+from setsearch.indexing.rows.cells import Row, cell_features, cell_text, split_names
 from setsearch.storage.conditions import Condition, parse_condition
 
 
@@ -61,8 +61,6 @@ class CellRules:
 
     def features(self, position: str, column: str, value: Any) -> list[str]:
         """The features that a cell holds: those of a list, or what `split` separates. Raises SourceError."""
-        is_text = self.split is not None and (value is None or isinstance(value, str))
-        if not is_text:
-            return cell_features(position, column, value)
-        parts = cell_text(position, column, value).split(self.split)
-        return list(dict.fromkeys(part.strip() for part in parts if part.strip()))
+        if self.split is not None and (value is None or isinstance(value, str)):
+            return split_names(cell_text(position, column, value), self.split)
+        return cell_features(position, column, value)

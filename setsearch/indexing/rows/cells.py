@@ -5,7 +5,8 @@ import datetime
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
@@ -35,12 +36,24 @@ class Cells(dict[str, Any]):
     repeated: frozenset[str] = frozenset()
     numbered: str | None = None  # the column that holds the numbers of rows, which is not in the file
 
+    @classmethod
+    def but(cls, repeated: frozenset[str], pairs: Iterable[tuple[str, Any]]) -> "Cells":
+        """Columns with their cells, but for repeated ones."""
+        cells = cls(pairs if not repeated else (pair for pair in pairs if pair[0] not in repeated))
+        cells.repeated = repeated
+        return cells
+
 
 class OpenCells(Cells):
     """A JSON object: a key that it lacks is as one whose value is null."""
 
     def __missing__(self, column: str) -> None:
         return None
+
+
+def repeated_names(names: Iterable[str]) -> frozenset[str]:
+    """The names that several columns have, and the empty one."""
+    return frozenset(name for name, times in Counter(names).items() if times > 1 or not name)
 
 
 def missing_column(values: Mapping[str, Any], *names: str | None) -> str | None:
@@ -104,11 +117,16 @@ def cell_features(position: str, column: str, value: Any) -> list[str]:
 def cell_names(position: str, column: str, value: Any, split: str | None) -> list[str]:
     """A cell as names: of a list, also one that a text shows, or what `split` separates, or one; raises SourceError."""
     if split and isinstance(value, str) and not value.startswith(LISTS[0]):
-        return list(dict.fromkeys(part.strip() for part in value.split(split) if part.strip()))
+        return split_names(value, split)
     names = cell_features(position, column, value)
     if isinstance(value, str) and names == [value.rstrip()] and value.startswith(LISTS):
         raise SourceError(f"{position}: the column {column!r} is {value!r:.60}, which is no JSON array of names")
     return names
+
+
+def split_names(text: str, split: str) -> list[str]:
+    """What stands in a text between what separates names, each once, without blanks around it."""
+    return list(dict.fromkeys(part.strip() for part in text.split(split) if part.strip()))
 
 
 def _listed(value: str) -> Any:

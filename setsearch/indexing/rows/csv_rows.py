@@ -3,14 +3,14 @@
 import csv
 import re
 import sys
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import Literal, NamedTuple
 
 from setsearch.errors import SourceError, UsageError, number_of
-from setsearch.indexing.rows.cells import Cells, Row
+from setsearch.indexing.rows.cells import Cells, Row, repeated_names
 from setsearch.indexing.rows.decimal_marks import BadRow, Skip, with_marks
 
 OTHER_DELIMITERS = (";", "\t", "|")
@@ -40,8 +40,7 @@ class Header(NamedTuple):
                 return None
             row = row + [""] * (number - len(row))
         pairs = zip(self.names, row, strict=False)
-        cells = Cells(pairs if not self.repeated else (pair for pair in pairs if pair[0] not in self.repeated))
-        cells.repeated = self.repeated
+        cells = Cells.but(self.repeated, pairs)
         if self.rest:
             cells[self.rest] = [cell for cell in row[number:] if cell]
         return cells
@@ -117,8 +116,7 @@ def _below_header(
             continue
         if header is None:
             names = with_row_names(column.strip() for column in row)
-            repeated = frozenset(column for column, times in Counter(names).items() if times > 1 or not column)
-            header = Header(names, None, repeated)
+            header = Header(names, None, repeated_names(names))
         elif any(row) and row != [END_OF_DOS]:
             position = f"{name}, line {source.first}"
             cells = header.cells(row)

@@ -1,13 +1,12 @@
 """Rows of workbooks: those of a sheet below its header, and of later sheets with the same header."""
 
 import io
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import dropwhile
 from typing import Any, NamedTuple
 
 from setsearch.indexing.libraries import load_library
-from setsearch.indexing.rows.cells import Cells, Row
+from setsearch.indexing.rows.cells import Cells, Row, repeated_names
 from setsearch.indexing.rows.csv_rows import MOST_ABOVE, with_row_names
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
@@ -51,15 +50,12 @@ def sheet_rows(
     if len(same) < len(sheets):
         names = ", ".join(own.name for own in sheets if own.columns != first.columns)
         warn(f"{path}: read the sheet {first.name}, not those with other columns ({names:.100})")
-    repeated = frozenset(name for name, times in Counter(first.columns).items() if times > 1 or not name)
+    repeated = repeated_names(first.columns)
     for sheet, own in same:
         for number, row in own.rows:
             place = f"row {number}" if sheet == 1 else f"sheet {own.name}, row {sheet}!{number}"
             padded = (*row, *[None] * (len(own.columns) - len(row)))
-            pairs = zip(own.columns, padded, strict=False)
-            cells = Cells((name, cell) for name, cell in pairs if name not in repeated)
-            cells.repeated = repeated
-            yield f"{path}, {place}", cells
+            yield f"{path}, {place}", Cells.but(repeated, zip(own.columns, padded, strict=False))
 
 
 def _sheet(name: str, rows: Iterable[Sequence[Any]]) -> Sheet | None:
