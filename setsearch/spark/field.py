@@ -26,7 +26,7 @@ from setsearch.models import Model
 from setsearch.models.values import PRESENCE, RuleStatistics, ValueRule, rarity
 from setsearch.scoring.best import Base
 from setsearch.scoring.postings import PostingArrays
-from setsearch.spark.layout import NORMS, Layout, Side, local, read, read_lists
+from setsearch.spark.layout import NORMS, Layout, Side, ids_table, local, read, read_lists
 from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.ids import is_storable
 from setsearch.storage.names import Vocabulary
@@ -98,7 +98,7 @@ class RemoteVocabulary(Vocabulary):
         """(name, title) of each id."""
         missing = sorted({*ids}.difference(self._described))
         if missing:
-            table = F.broadcast(local(self._spark, [(id,) for id in missing], id="int64"))
+            table = ids_table(self._spark, missing, "id")
             rows: list[Any] = self._rows.join(table, "id").select("id", "name", "title").collect()
             shown = self.titles_shown
             self._described |= {
@@ -237,7 +237,7 @@ class RemoteField(Field):
         missing = np.setdiff1d(features, self._frequencies["feature"])
         if len(missing):
             own = read_lists(self.spark, self.layout, self.side, missing.tolist())
-            table = F.broadcast(local(self.spark, [(id,) for id in missing.tolist()], feature="int64"))
+            table = ids_table(self.spark, missing.tolist(), "feature")
             firsts = [F.first(name).alias(name) for name in FREQUENCIES]
             found = own.join(table, "feature").groupBy("feature").agg(*firsts).toArrow()
             self._add_frequencies({name: found[name].to_numpy() for name in found.column_names})
@@ -248,7 +248,7 @@ class RemoteField(Field):
 
     def _statistics_of(self, features: Ints, rule: ValueRule) -> tuple[RuleStatistics, Ints]:
         """The statistics of a rule for some features, numbered by their places."""
-        table = F.broadcast(local(self.spark, [(id,) for id in features.tolist()], id="int64"))
+        table = ids_table(self.spark, features.tolist(), "id")
         rows = read(self.spark, self.layout, self.side.features, "items").join(table, "id")
         found = rows.select("id", "length", "total").orderBy("id").toArrow()
         factor = rarity(found["length"].to_numpy(), self.side.count)

@@ -143,6 +143,11 @@ def local(spark: SparkSession, rows: Iterable[Sequence[Any]], **types: str) -> D
     return spark.createDataFrame(pyarrow.table(columns, schema))
 
 
+def ids_table(spark: SparkSession, ids: Iterable[int], column: str) -> DataFrame:
+    """Ids as a table of one column, which each worker gets as a whole."""
+    return F.broadcast(local(spark, [(id,) for id in ids], **{column: "int64"}))
+
+
 def by_batch(
     function: "Callable[[RecordBatch], dict[str, Any]]",
 ) -> Callable[["Iterator[RecordBatch]"], "Iterator[RecordBatch]"]:

@@ -32,7 +32,7 @@ from setsearch.search.rejected import (
 )
 from setsearch.search.weights import SeedWeights
 from setsearch.spark.field import RemoteBase, RemoteField, load_entries, value_of
-from setsearch.spark.layout import NORMS, local, read, read_lists
+from setsearch.spark.layout import NORMS, ids_table, local, read, read_lists
 from setsearch.spark.session import use_this_python
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class Ranking:
         """The rows of items that may be returned."""
         if self._among is None:
             return rows
-        return rows.join(F.broadcast(local(self._spark, [(id,) for id in self._among.tolist()], item="int64")), "item")
+        return rows.join(ids_table(self._spark, self._among.tolist(), "item"), "item")
 
     def _base(self, own: Asked) -> RemoteBase:
         first = self._first
@@ -177,7 +177,7 @@ class Ranking:
         if not open_:
             return
         ids = sorted({id for n in open_ for id, _ in firsts[asked[n].n_seeds]})
-        known = F.broadcast(local(self._spark, [(id,) for id in ids], item="int64"))
+        known = ids_table(self._spark, ids, "item")
         touched = {(row.number, row.item) for row in taken.join(known, "item").select("number", "item").collect()}
         for n in open_:
             own, first = asked[n], firsts[asked[n].n_seeds]
