@@ -3,9 +3,10 @@
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 from setsearch.answers.saved.exchange import OF_MEMBER, OF_SET, SIDES
 from setsearch.errors import InvalidParameter, SourceError
@@ -23,7 +24,7 @@ GENE_SET = Header(("name", ""), "accepted", frozenset({""}), has_quotes=False)
 
 def read_seed_sets(source: str) -> Iterator[tuple[str, list[str] | SourceError]]:
     """(place, seeds) of each line, a JSON array of texts; an error for a line that is none. `-` for standard input."""
-    with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
+    with _opened(source) as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue
@@ -41,7 +42,7 @@ def read_seed_sets(source: str) -> Iterator[tuple[str, list[str] | SourceError]]
 
 def read_ids(source: str) -> list[str]:
     """One id a line; `-` for standard input."""
-    with nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source)) as file:
+    with _opened(source) as file:
         text = RowReader().decode(file.read(), source) or ""
     return [line for line in text.splitlines() if line]
 
@@ -74,6 +75,10 @@ def read_set_rows(source: str, reader: RowReader) -> Iterator[Row]:
             yield from ((f"{place}, {name!r:.60}", {"name": name, "accepted": own}) for name, own in row.items())
         else:
             yield place, {columns[key] if columns[key] in COLUMNS else key: cell for key, cell in row.items()}
+
+
+def _opened(source: str) -> AbstractContextManager[IO[bytes]]:
+    return nullcontext(sys.stdin.buffer) if source == STDIN else open_file(Path(source))
 
 
 @contextmanager
