@@ -65,6 +65,54 @@ class FileItem(NamedTuple):
     columns: Note | Mapping[str, Any] | None = None
 
 
+class Ids:
+    """The ids of a file and of all that is in it, which differ: a sender names files as he likes, also `a.txt (2)`."""
+
+    def __init__(self, own: str) -> None:
+        self._wanted = Counter([own])  # how often each was
+
+    def new(self, id: str) -> str:
+        """An id that nothing else of the file has."""
+        self._wanted[id] += 1
+        if self._wanted[id] == 1:
+            return id
+        while (own := f"{id} ({self._wanted[id]})") in self._wanted:
+            self._wanted[id] += 1
+        self._wanted[own] = 1
+        return own
+
+
+class Place(NamedTuple):
+    """Where documents are: the path and the id of a file, or of one that is `attached`.
+
+    A file that `is_named` by somebody is an error if it is no text, any other is left out. What is in a file has the
+    same `ids`, and all archives in it the same `room`.
+    """
+
+    path: str
+    id: str
+    is_named: bool
+    ids: Ids
+    room: Room
+    attached: Attached | None = None
+
+    @classmethod
+    def of_file(cls, path: Path | str, id: str, is_named: bool) -> "Place":
+        """That of a file, or of a stream by its name."""
+        return cls(str(path), id, is_named, Ids(id), Room())
+
+    @property
+    def ending(self) -> str:
+        """The ending of the file."""
+        return file_ending(Path(self.path))
+
+    def within(self, file: Attached, name: str) -> "Place":
+        """That of a file in this one; its name begins with what is between."""
+        return self._replace(
+            path=f"{self.path}{name}", id=self.ids.new(f"{self.id}{name}"), is_named=False, attached=file
+        )
+
+
 class FolderRules(NamedTuple):
     """Which files of a folder are read: `globs` choose some, `follow` goes where links lead out of it.
 
@@ -103,8 +151,6 @@ class FileReader:
     tally: Tally = field(default_factory=Tally)
     shut: list[Path] = field(default_factory=list)  # of the last folder, what may not be read
     people: dict[Path, dict[str, str]] = field(default_factory=dict)  # of Slack, by the folder of its channels
-    room: Room = field(default_factory=Room)  # of all archives in a file of mail
-    ids: Counter[str] = field(default_factory=Counter)  # of a file and what is in it: how often each was wanted
 
     def know_people(self, files: Sequence[Path]) -> None:
         """Read the names that exports of Slack among these files have beside their channels."""
@@ -216,15 +262,14 @@ class FileReader:
             else:
                 self.tell_skipped(error, str(error))
             return
-        found = self._documents_in(data, path, id, is_named)
+        found = self._documents_in(data, Place.of_file(path, id, is_named))
         del data  # a large file is not kept while it is read apart
         yield from found
 
-    def _documents_in(
-        self, data: bytes, path: Path, id: str, is_named: bool, within: Attached | None = None
-    ) -> Iterator[FileItem]:
-        if (unread := unread_kind(data, file_ending(path))) is not None:
-            if is_named:
+    def _documents_in(self, data: bytes, place: Place) -> Iterator[FileItem]:
+        path, id = Path(place.path), place.id
+        if (unread := unread_kind(data, place.ending)) is not None:
+            if place.is_named:
                 raise SourceError(f"{path} is not read: {unread}")
             self.leave_out(path, unread)
             self.tally.textless_now.add(id)
@@ -238,79 +283,70 @@ class FileReader:
         if not is_storable(id):
             self._skip(repr(id), "its name is no UTF-8 (rename it)")
             return
-        by_ending = FORMATS.get(file_ending(path))
+        by_ending = FORMATS.get(place.ending)
         is_known = form_by_content(data, by_ending) is not None or by_ending not in (None, plain_text)
-        may_be_none = not is_known and (by_ending is None or not is_named) and self.rows.encoding is None
+        may_be_none = not is_known and (by_ending is None or not place.is_named) and self.rows.encoding is None
         if (may_be_none or (by_ending is None and not is_known)) and not is_text(data):
-            if is_named:
+            if place.is_named:
                 raise SourceError(unreadable(path))
             self.leave_out(path, "no text")
             self.tally.textless_now.add(id)
             return
-        found = self.documents_of(data, file_ending(path), str(path), id, is_named, within)
+        found = self.documents_of(data, place)
         del data
         yield from found
 
-    def _attached(self, file: Attached, path: str, id: str) -> Iterator[FileItem]:
+    def _attached(self, around: Place, file: Attached, name: str) -> Iterator[FileItem]:
         """The documents of a file that is attached; what cannot be read of it is told, and no error."""
-        ending = file_ending(Path(file.name))
+        place, ending = around.within(file, name), file_ending(Path(file.name))
+        path = Path(place.path)
         if ending in ROW_FILES or (is_array_of(file.data, ending) and are_rows(file.data[:LOOKED_AT])):
-            self.leave_out(Path(path), "tables in mail: save them, and name them one by one")
+            self.leave_out(path, "tables in mail: save them, and name them one by one")
         elif file.depth > _DEEPEST:
-            self.leave_out(Path(path), "what is in too many files, one in another")
+            self.leave_out(path, "what is in too many files, one in another")
         else:
-            lenient = replace(
-                self, rows=replace(self.rows, errors="skip"), folders=self.folders._replace(globs=()), shut=[]
-            )
+            rows, folders = replace(self.rows, errors="skip"), self.folders._replace(globs=())
+            lenient = replace(self, rows=rows, folders=folders, shut=[])
             packed = ".zip" if is_plain_zip(file.data, ending) else packed_ending(file.name)
             if packed is None:
-                yield from lenient._documents_in(file.data, Path(path), id, False, file)
+                yield from lenient._documents_in(file.data, place)
                 return
             try:
-                yield from lenient._packed(file, packed, path, id)
+                yield from lenient._packed(place, file, packed)
             except SourceError as error:  # the mail has other files
+                self.tally.failed.add(place.id)
                 lenient.tell_skipped(error, str(error))
 
-    def _packed(self, file: Attached, ending: str, path: str, id: str) -> Iterator[FileItem]:
+    def _packed(self, place: Place, file: Attached, ending: str) -> Iterator[FileItem]:
         """The documents of an archive that is attached, whose files are attached as it is. Raises SourceError."""
         with ExitStack() as stack:
             try:
-                place = stack.enter_context(TemporaryDirectory(prefix="setsearch-"))
-                archive = Path(place).resolve() / f"attached{ending}"
+                folder = stack.enter_context(TemporaryDirectory(prefix="setsearch-"))
+                archive = Path(folder).resolve() / f"attached{ending}"
                 archive.write_bytes(file.data)
             except OSError as error:
-                self.tally.failed.add(id)
                 problem = f"cannot be unpacked into the folder of temporary files ({error.strerror})"
-                raise SourceError(f"{path} {problem}; let TMPDIR name one with more room") from error
+                raise SourceError(f"{place.path} {problem}; let TMPDIR name one with more room") from error
 
             def leave_out(member: Path, why: str) -> None:
                 """Note that a member is not read, or not all of the archive."""
-                self.leave_out(path / member, why)
-                self.tally.failed |= set() if why in NEVER_READ else {id}
+                self.leave_out(place.path / member, why)
+                self.tally.failed |= set() if why in NEVER_READ else {place.id}
 
-            try:
-                with unpacked(archive, leave_out, self.room, path) as found:
-                    for member in self.files(found.folder):
-                        name = member.relative_to(found.folder).as_posix()
-                        inner = Attached(member.name, member.read_bytes(), file.columns, depth=file.depth + 1)
-                        yield from self._attached(inner, f"{path}/{name}", self._new_id(f"{id}/{name}"))
-            except SourceError:
-                self.tally.failed.add(id)
-                raise
+            with unpacked(archive, leave_out, place.room, place.path) as found:
+                for member in self.files(found.folder):
+                    name = member.relative_to(found.folder).as_posix()
+                    inner = Attached(member.name, member.read_bytes(), file.columns, depth=file.depth + 1)
+                    yield from self._attached(place, inner, f"/{name}")
 
-    def documents_of(
-        self, data: bytes, ending: str, path: str, id: str, is_named: bool = True, within: Attached | None = None
-    ) -> Iterator[FileItem]:
+    def documents_of(self, data: bytes, place: Place) -> Iterator[FileItem]:
         """The documents that a file of these bytes holds, which may be attached to mail."""
+        path, id, ending, around = place.path, place.id, place.ending, place.attached
         number, is_own = 0, False  # whether a document has the id of the file
-        if within is None:
-            self.room = Room()
-            self.ids.clear()
-            self.ids[id] = 1
         if not data or data.isspace():  # `strip` would copy it
             data, ending = b"", ""  # no format complains
         is_empty, has_sheets = not data, is_workbook(data, ending)
-        parts = self._parts(Job(data, ending, path, self.rows.errors, self.rows.encoding), is_named)
+        parts = self._parts(Job(data, ending, path, self.rows.errors, self.rows.encoding), place.is_named)
         if form_of(data, ending) in MAIL:  # which is large, and whose bytes tell no more
             data = b""
         for part in parts:
@@ -319,8 +355,8 @@ class FileReader:
                 continue
             if isinstance(part, Attached):
                 name = part.name if part.key is None else f"{part.key}#{part.name}"
-                inner = part._replace(depth=1 if within is None else within.depth + 1)
-                yield from self._attached(inner, f"{path}#{name}", self._new_id(f"{id}#{name}"))
+                inner = part._replace(depth=1 if around is None else around.depth + 1)
+                yield from self._attached(place, inner, f"#{name}")
                 continue
             number += 1
             text = None if part is None else self._without_nul(part, path, data)
@@ -335,27 +371,17 @@ class FileReader:
                 self._note_empty(part, path, id, number)
                 continue
             own = id if part.key is None else f"{id}#{part.key}"
-            own = self._new_id(own) if is_own or own != id else id
+            own = place.ids.new(own) if is_own or own != id else id
             is_own |= own == id
             self.tally.workbooks += [self.rows.shown(path)] * has_sheets
-            title = (part.title or (Path(path).name if within is None else within.name)).replace("\0", " ")
-            is_attached = within is not None and not isinstance(part.columns, dict)  # and no message
-            yield FileItem(own, text, title, within.columns if within and is_attached else part.columns)
+            title = (part.title or (Path(path).name if around is None else around.name)).replace("\0", " ")
+            is_message = isinstance(part.columns, dict)
+            yield FileItem(own, text, title, part.columns if around is None or is_message else around.columns)
         if not number:
             self.leave_out(Path(path), "empty" if is_empty else NOTHING)
             self.tally.empty.append(id)
         elif not is_own and id not in self.tally.empty[-1:]:
             self.tally.empty.append(id)  # its records have names of their own; it may have been one text before
-
-    def _new_id(self, id: str) -> str:
-        """An id that nothing else of the file has; a sender names files as he likes, also `a.txt (2)`."""
-        self.ids[id] += 1
-        if self.ids[id] == 1:
-            return id
-        while (own := f"{id} ({self.ids[id]})") in self.ids:
-            self.ids[id] += 1
-        self.ids[own] = 1
-        return own
 
     def _note_empty(self, part: Part, path: str, id: str, number: int) -> None:
         if part.reference is not None:

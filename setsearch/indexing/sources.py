@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from setsearch.errors import DuplicateItem, SourceError, UsageError
 from setsearch.indexing.apart import Reader
 from setsearch.indexing.encodings import LOOKED_AT
-from setsearch.indexing.files import ANY_FILE, FileItem, FileReader, FolderRules, is_document
+from setsearch.indexing.files import ANY_FILE, FileItem, FileReader, FolderRules, Place, is_document
 from setsearch.indexing.formats import are_rows, is_mail, unread_kind
 from setsearch.indexing.formats.mail import COLUMNS as MAIL_COLUMNS
 from setsearch.indexing.references.identity import Copy, Group, group_copies
@@ -263,7 +263,9 @@ class SourceReader:
         stream, name = self.rows.stream(path), stream_name(path)
         if (unread := unread_kind(stream.peek(LOOKED_AT))) is not None:
             raise SourceError(f"{name} is not read: {unread}")
-        return None if are_rows(stream.peek(LOOKED_AT)) else self.files.documents_of(stream.read(), "", name, name)
+        if are_rows(stream.peek(LOOKED_AT)):
+            return None
+        return self.files.documents_of(stream.read(), Place.of_file(name, name, is_named=True))
 
     def _holds_rows(self, path: Path, is_named: bool, wanted: Sequence[str] = ()) -> bool:
         """Whether a file has rows with the columns that are wanted, of documents by default."""
