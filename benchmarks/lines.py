@@ -19,7 +19,7 @@ HOLDERS = {  # the first one that has a file counts it
         "reviewers",
     ),
     "files, formats, rows": (
-        "indexing/files.py indexing/formats/* indexing/rows/* indexing/encodings.py indexing/apart.py "
+        "indexing/files.py indexing/folders.py indexing/formats/* indexing/rows/* indexing/encodings.py "
         "indexing/libraries.py indexing/frames.py indexing/sources.py cli/source_options.py",
         "who indexes folders and exports",
     ),

@@ -19,7 +19,7 @@ import setsearch
 from setsearch import Index
 from setsearch.cli import app as cli
 from setsearch.core import binding
-from setsearch.indexing import apart
+from setsearch.indexing.formats import apart
 from setsearch.memory.names import known as known_names
 from setsearch.models import MODELS, defaults
 from setsearch.scoring import postings as valued_lists

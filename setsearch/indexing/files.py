@@ -1,20 +1,16 @@
-"""Documents in files: which files of a folder hold text, how they are decoded, and what their formats make of them."""
+"""Documents in files: which hold text, how they are decoded, and what their formats make of them."""
 
-import os
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatch
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from setsearch.errors import SetsearchError, SourceError, UsageError
-from setsearch.indexing.apart import Job, Reader, read_parts
 from setsearch.indexing.encodings import LOOKED_AT, is_text
+from setsearch.indexing.folders import ANY_FILE, Folder, FolderRules, is_lock
 from setsearch.indexing.formats import (
     FORMATS,
     MAIL,
@@ -26,6 +22,7 @@ from setsearch.indexing.formats import (
     is_workbook,
     unread_kind,
 )
+from setsearch.indexing.formats.apart import Job, Reader, read_parts
 from setsearch.indexing.formats.chats import BESIDE_CHANNELS, PEOPLE, is_day, is_of_slack, people_of, with_people
 from setsearch.indexing.formats.front_matter import Note
 from setsearch.indexing.formats.part import Attached, Part, Skipped, Unread
@@ -50,7 +47,6 @@ from setsearch.indexing.tally import Tally
 from setsearch.storage.ids import is_storable
 
 NOTHING = "nothing of their format in them"
-_BESIDE = re.compile("(-new|-lock)?(-journal|-wal|-shm)?|-arrays-.*", re.DOTALL)  # behind the name of a database
 _PLAIN = (plain_text, source_code)  # formats whose bytes are the text
 
 _DEEPEST = 5  # files attached to what is attached
@@ -113,34 +109,6 @@ class Place(NamedTuple):
         )
 
 
-class FolderRules(NamedTuple):
-    """Which files of a folder are read: `globs` choose some, `follow` goes where links lead out of it.
-
-    The files of the `database` that is written are none of a user. `errors` are those of the reader, unless some are
-    given for folders.
-    """
-
-    globs: tuple[str, ...] = ()
-    follow: bool = False
-    database: Path | None = None
-    errors: str | None = None
-
-    def wants(self, path: Path) -> bool:
-        """Whether a file, by its path below the folder, is one of those that were chosen."""
-        name = path.as_posix()
-        return not self.globs or any(fnmatch(name, glob) or fnmatch(path.name, glob) for glob in self.globs)
-
-    def is_of_database(self, path: Path) -> bool:
-        """Whether a file is the database, or one beside it."""
-        own = self.database
-        if own is None or not path.name.startswith(own.name) or not _BESIDE.fullmatch(path.name, len(own.name)):
-            return False
-        return path.parent.resolve() == own.parent.resolve()
-
-
-ANY_FILE = FolderRules()
-
-
 @dataclass
 class FileReader:
     """Reads files as documents."""
@@ -149,7 +117,6 @@ class FileReader:
     folders: FolderRules = ANY_FILE
     apart: Reader = field(default_factory=Reader)
     tally: Tally = field(default_factory=Tally)
-    shut: list[Path] = field(default_factory=list)  # of the last folder, what may not be read
     people: dict[Path, dict[str, str]] = field(default_factory=dict)  # of Slack, by the folder of its channels
 
     def know_people(self, files: Sequence[Path]) -> None:
@@ -165,72 +132,9 @@ class FileReader:
             except (SourceError, ValueError) as error:
                 self.rows.warn(f"{path} cannot be read, so messages have ids for people: {error}")
 
-    def files(self, folder: Path) -> list[Path]:
-        """The files of a folder, each once, without hidden ones, in the order of their paths.
-
-        Raises SourceError if none is.
-        """
-        found: dict[tuple[int, int], list[Path]] = {}
-        self.shut.clear()
-        for path in sorted(self._walk(folder), key=lambda path: (path.is_symlink(), path)):
-            status = path.stat()
-            same = found.setdefault((status.st_dev, status.st_ino), [])
-            if not same or not path.is_symlink():  # a link to a file that is read anyway
-                same.append(path)
-        if not found:
-            globs = self.folders.globs
-            wanted = f" like {' or '.join(globs)}" if globs else ""
-            raise SourceError(f"{folder} holds no file{wanted}; hidden files are left out")
-        return sorted(chain.from_iterable(found.values()))
-
-    def _walk(self, folder: Path) -> Iterator[Path]:
-        """Everything in a folder and in those below it, linked ones included. Raises SourceError."""
-
-        def refuse(error: OSError) -> None:
-            """A folder that may not be read."""
-            self._skip(error.filename, error.strerror or str(error))
-            self.shut.append(Path(error.filename))
-
-        root = folder.resolve()
-        seen, waiting = set[tuple[int, int]](), [folder]
-        for top in waiting:  # links come after all folders, whose files keep their paths
-            for place, folders, names in os.walk(top, onerror=refuse):
-                here = Path(place)
-                status = here.stat()
-                if (status.st_dev, status.st_ino) in seen:  # a link leads back, or there twice
-                    folders.clear()
-                    continue
-                seen.add((status.st_dev, status.st_ino))
-                # A hidden folder may be one of a Maildir, such as .Sent.
-                shown = sorted(name for name in folders if not name.startswith(".") or (here / name / "cur").is_dir())
-                links = [name for name in shown if (here / name).is_symlink()]
-                waiting += [here / name for name in links if self._may_follow(here / name, root)]
-                folders[:] = [name for name in shown if name not in links]
-                wanted = (name for name in names if self.folders.wants((here / name).relative_to(folder)))
-                yield from self._files_of(here, wanted, root)
-
-    def _files_of(self, place: Path, names: Iterable[str], root: Path) -> Iterator[Path]:
-        for name in names:
-            path = place / name
-            if (name.startswith(".") and not is_lock(name)) or self.folders.is_of_database(path):
-                continue
-            try:
-                if not path.exists():
-                    self.leave_out(path, "links that lead nowhere")
-                elif not path.is_file():
-                    self.leave_out(path, "pipes, sockets and devices")
-                elif not path.is_symlink() or self._may_follow(path, root):
-                    yield path
-            except OSError as error:  # the folder may be listed, but not entered
-                self._skip(path, error.strerror or str(error))
-                self.shut.append(path)
-
-    def _may_follow(self, link: Path, root: Path) -> bool:
-        """Whether a link stays in the folder, or links may lead out of it."""
-        if self.folders.follow or link.resolve().is_relative_to(root):
-            return True
-        self.leave_out(link, "links that lead out of the folder (`follow` reads them)")
-        return False
+    def folder(self, root: Path) -> Folder:
+        """A folder, of which what cannot be read is told as that of files."""
+        return Folder(root, self.folders, self.leave_out, self._skip)
 
     def _skip(self, path: object, problem: str) -> None:
         error = SourceError(f"{path} cannot be read: {problem}; leave it out, or pass `errors=skip`")
@@ -306,7 +210,7 @@ class FileReader:
             self.leave_out(path, "what is in too many files, one in another")
         else:
             rows, folders = replace(self.rows, errors="skip"), self.folders._replace(globs=())
-            lenient = replace(self, rows=rows, folders=folders, shut=[])
+            lenient = replace(self, rows=rows, folders=folders)
             packed = ".zip" if is_plain_zip(file.data, ending) else packed_ending(file.name)
             if packed is None:
                 yield from lenient._documents_in(file.data, place)
@@ -334,7 +238,7 @@ class FileReader:
                 self.tally.failed |= set() if why in NEVER_READ else {place.id}
 
             with unpacked(archive, leave_out, place.room, place.path) as found:
-                for member in self.files(found.folder):
+                for member in self.folder(found.folder).files():
                     name = member.relative_to(found.folder).as_posix()
                     inner = Attached(member.name, member.read_bytes(), file.columns, depth=file.depth + 1)
                     yield from self._attached(place, inner, f"/{name}")
@@ -474,11 +378,6 @@ def _is_of_slack(day: Path) -> bool:
     with suppress(SourceError):
         return is_day(day.name) is not None and is_of_slack(beginning(day))
     return False
-
-
-def is_lock(name: str) -> bool:
-    """Whether a file is the lock of an office program beside a document that is open."""
-    return name.startswith("~$") or (name.startswith(".~lock.") and name.endswith("#"))
 
 
 def is_document(path: Path) -> bool:

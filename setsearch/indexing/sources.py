@@ -13,10 +13,11 @@ from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from setsearch.errors import DuplicateItem, SourceError, UsageError
-from setsearch.indexing.apart import Reader
 from setsearch.indexing.encodings import LOOKED_AT
-from setsearch.indexing.files import ANY_FILE, FileItem, FileReader, FolderRules, Place, is_document
+from setsearch.indexing.files import FileItem, FileReader, Place, is_document
+from setsearch.indexing.folders import ANY_FILE, FolderRules
 from setsearch.indexing.formats import are_rows, is_mail, unread_kind
+from setsearch.indexing.formats.apart import Reader
 from setsearch.indexing.formats.mail import COLUMNS as MAIL_COLUMNS
 from setsearch.indexing.references.identity import Copy, Group, group_copies
 from setsearch.indexing.references.items import COLUMNS as REFERENCE_COLUMNS
@@ -340,8 +341,9 @@ class SourceReader:
 
     def _folder(self, folder: Path, prefix: str) -> Iterator[SourceItem]:
         """The files of a folder, with their paths below it as ids, behind its name if there are several folders."""
-        files = self.files.files(folder)
-        self.tally.failed |= {prefix + path.relative_to(folder).as_posix() for path in self.files.shut}
+        own = self.files.folder(folder)
+        files = own.files()
+        self.tally.failed |= {prefix + path.relative_to(folder).as_posix() for path in own.shut}
         if not prefix:  # of several folders nobody knows how large the next one is
             self.rows.amount.expect(file.stat().st_size for file in files)
         self.files.know_people(files)

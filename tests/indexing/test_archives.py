@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from setsearch import errors
-from setsearch.indexing.files import FolderRules
+from setsearch.indexing.folders import FolderRules
 from setsearch.indexing.rows import archives
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader

@@ -31,7 +31,7 @@ from pyarrow import feather, parquet
 import setsearch
 from setsearch import Columns, errors
 from setsearch.indexing.encodings import DETECTED, likely_encoding
-from setsearch.indexing.files import FolderRules
+from setsearch.indexing.folders import FolderRules
 from setsearch.indexing.formats import FORMATS
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.reader import RowReader

@@ -10,10 +10,9 @@ from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 import setsearch
-from setsearch.indexing import apart
-from setsearch.indexing.apart import BATCH, Job, Reader, TooMuch
 from setsearch.indexing.files import FileReader
-from setsearch.indexing.formats import FORMATS, markup
+from setsearch.indexing.formats import FORMATS, apart, markup
+from setsearch.indexing.formats.apart import BATCH, Job, Reader, TooMuch
 from setsearch.indexing.formats.broken_words import join_broken_words
 from setsearch.indexing.formats.markup import MOST_BROKEN, Page, read_page
 from setsearch.indexing.rows.reader import RowReader
@@ -557,7 +556,9 @@ def test_a_file_that_takes_too_long_is_left_out(tmp_path, run, monkeypatch):
     reader = FileReader(RowReader(), apart=Reader(seconds=2.5))
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
     reader.apart._start = lambda start=reader.apart._start: _with(reader.apart, "slow", "import time; time.sleep(60)")
-    found = [id for path in reader.files(tmp_path / "notes") for id, *_ in reader.documents(path, path.name, False)]
+    found = [
+        id for path in reader.folder(tmp_path / "notes").files() for id, *_ in reader.documents(path, path.name, False)
+    ]
     assert found == ["a.html", "c.html"]
     ((why, names),) = reader.tally.left_out.items()
     assert "more than 2.5 s" in why and [Path(name).name for name in names] == ["b.html"]
@@ -571,7 +572,8 @@ def _with(reader, word, action):
     import sys
 
     code = (
-        f"import sys; sys.path[:] = {sys.path!r}; import setsearch.indexing.apart as apart; read = apart.read_parts\n"
+        f"import sys; sys.path[:] = {sys.path!r}; import setsearch.indexing.formats.apart as apart\n"
+        "read = apart.read_parts\n"
         f"def wrapped(job, *rest):\n    if {word.encode()!r} in job.data: exec({action!r})\n"
         "    return read(job, *rest)\n"
         f"apart.read_parts = wrapped; apart.main({reader.megabytes})"

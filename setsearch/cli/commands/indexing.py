@@ -384,7 +384,7 @@ def check(
 def _make_reader(
     given: SimpleNamespace, rules: Rules, columns: "Columns", host: sqlite3.Connection | None, time_limit: float
 ) -> "SourceReader":
-    from setsearch.indexing.files import FolderRules
+    from setsearch.indexing.folders import FolderRules
     from setsearch.indexing.rows.cell_rules import CellRules
     from setsearch.indexing.rows.csv_rows import header_of
     from setsearch.indexing.rows.reader import RowReader
