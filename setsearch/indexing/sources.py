@@ -1,6 +1,8 @@
-"""Items from folders, text files, JSONL, CSV and TSV files, and SQLite tables: documents, or rows of a relation.
+"""Items from folders, archives, files, streams and tables, yielded one at a time.
 
-Every item is `(id, text or counted features, title)`, yielded one at a time.
+A source holds documents (files.py), references, or rows. A row is a document (rows/document_columns.py), or says
+something of an item of which others speak, too (rows/item_columns.py). References come last: one may be in several
+files.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -139,6 +141,7 @@ class SourceReader:
         return self._documents(paths)
 
     def _relation_items(self, paths: list[str]) -> Iterator[SourceItem]:
+        """The items of a relation; of one usual file by columns, which takes less time."""
         if len(paths) == 1 and self.rows.table is None and not is_stream(paths[0]):
             by_columns = read_columns(Path(paths[0]), self.columns, self.rows, self.cells)
             if by_columns is not None:
@@ -165,6 +168,7 @@ class SourceReader:
     def _each_of_all(
         self, convert: Callable[[Row], T], paths: list[str], optional: Iterable[str | None] = ()
     ) -> Iterator[T]:
+        """The rows of all sources, converted."""
         for path in paths or [""]:
             yield from self._each_row(convert, self.rows_of(path), optional)
 
@@ -193,6 +197,7 @@ class SourceReader:
             require_columns(*first, *lacking, choose=self.choose)
 
     def _documents(self, paths: list[str]) -> Iterator[SourceItem | Group]:
+        """Documents, whose ids are paths below a folder, names of files, or those of rows; then references."""
         for path in paths or [""]:
             if self.rows.table is None and _holds_files(path):
                 several = sum(map(_holds_files, paths)) > 1
@@ -341,9 +346,9 @@ class SourceReader:
 
     def _folder(self, folder: Path, prefix: str) -> Iterator[SourceItem]:
         """The files of a folder, with their paths below it as ids, behind its name if there are several folders."""
-        own = self.files.folder(folder)
-        files = own.files()
-        self.tally.failed |= {prefix + path.relative_to(folder).as_posix() for path in own.shut}
+        found = self.files.folder(folder)
+        files = found.files()
+        self.tally.failed |= {prefix + path.relative_to(folder).as_posix() for path in found.shut}
         if not prefix:  # of several folders nobody knows how large the next one is
             self.rows.amount.expect(file.stat().st_size for file in files)
         self.files.know_people(files)
@@ -355,6 +360,8 @@ class SourceReader:
                 self.files.tell_skipped(error, str(error))
 
     def _archive(self, archive: Path, prefix: str) -> Iterator[SourceItem]:
+        """The files of an archive, as those of a folder. If rules choose the archive itself, they choose all of it."""
+
         def leave_out(member: Path, why: str) -> None:
             """Note that a member is not read, or not all of the archive."""
             self.files.leave_out(archive / member, why)
@@ -376,6 +383,7 @@ class SourceReader:
                 self.files.leave_out(archive, "archives without a file that is read")
 
     def _file_of_folder(self, file: Path, id: str) -> Iterator[SourceItem]:
+        """What a file holds: an archive, documents, references, which are taken, or rows, if they are documents."""
         if is_archive(file):
             if self.room is not None and self.room.depth == DEEPEST:
                 self.files.leave_out(file, "archives within archives within archives")
