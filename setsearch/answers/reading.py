@@ -12,8 +12,8 @@ from setsearch.answers.answer import Hits
 from setsearch.answers.base_reading import BaseReading
 from setsearch.answers.contributions import set_features, weighted_query
 from setsearch.answers.finding import Named, Names, find_all, find_each, item_entries
-from setsearch.answers.hits import PLACES, best_hits, explain_item, wanted_of
 from setsearch.answers.passages import find_headlines
+from setsearch.answers.ranking import PLACES, best_hits, explain_item, wanted_of
 from setsearch.answers.results import Asked, Explanation, SetFeature, Statistics, WeightedQuery
 from setsearch.answers.word_notes import word_notes
 from setsearch.arrays import Floats, only

@@ -18,7 +18,7 @@ third one, surely does not hold. Each group is then looked at likewise.
 
 Examples that share much and are not divided may have a group, of a third of them at least, that is not heard: of the
 mean s of the best hits with it and with the other one, its part is less than .55 of its part of the examples. A few of
-the best hits of its own question are then shown among those of all (answers/hits.py).
+the best hits of its own question are then shown among those of all (answers/ranking.py).
 """
 
 import math

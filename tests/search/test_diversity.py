@@ -11,7 +11,7 @@ from laws import examples
 
 import setsearch
 from setsearch import errors
-from setsearch.answers import hits as making
+from setsearch.answers import ranking
 from setsearch.indexing.intake import Item
 
 WORDS = "lion tiger cat savanna wheat barley oats field one two three".split()
@@ -87,9 +87,9 @@ def test_hits_are_the_best_of_all_less_those_that_are_one_too_many(index, option
 
 def test_more_items_are_looked_at_where_many_are_dropped(index, monkeypatch):
     looked_at = []
-    choose = making._hits_among
+    choose = ranking._hits_among
     monkeypatch.setattr(
-        making, "_hits_among", lambda *given: looked_at.append(len(given[1])) or choose(*given), raising=True
+        ranking, "_hits_among", lambda *given: looked_at.append(len(given[1])) or choose(*given), raising=True
     )
     reading = index.items("documents")
     found = reading.expand(["d1", "d2"], 25, at_most=1, per="author", among=[f"copy{n}" for n in range(9)] + ["d3"])

@@ -125,7 +125,7 @@ def test_the_line_looks_at_as_many_items_as_its_hits_need(reading, monkeypatch):
     """
     asked, at_once, sharply = [], question.ask_all, 0
     monkeypatch.setattr(question, "ask_all", lambda own: asked.extend(one.numbers.k for one in own) or at_once(own))
-    monkeypatch.setattr("setsearch.answers.hits.FOLDED", 1)
+    monkeypatch.setattr("setsearch.answers.ranking.FOLDED", 1)
     alone = 0
     for number in range(0, 240, 12):
         asked.clear()

@@ -27,7 +27,7 @@ def within(path, function):
 
 
 def test_a_mistake_in_the_search_is_a_fault(index, monkeypatch):
-    monkeypatch.setattr("setsearch.answers.hits.belonging", within("search/cutoff.py", "own"))
+    monkeypatch.setattr("setsearch.answers.ranking.belonging", within("search/cutoff.py", "own"))
     with pytest.raises(Fault, match=r"IndexError.*search/cutoff.py:1\).*setsearch check.*report") as raised:
         index.items("documents").expand(["d1"], cut="mark")
     assert "\n" not in str(raised.value) and not index.check()
@@ -60,7 +60,7 @@ def test_checks_and_servers_tell_mistakes_and_damage_apart(tmp_path, index, monk
 
 
 def test_the_command_line_tells_in_a_line_and_shows_more_if_asked(tmp_path, index, run, monkeypatch):
-    monkeypatch.setattr("setsearch.answers.hits.belonging", within("search/cutoff.py", "own"))
+    monkeypatch.setattr("setsearch.answers.ranking.belonging", within("search/cutoff.py", "own"))
     command = "expand", "a.db", "d1", "--items", "documents", "--cut"
     monkeypatch.chdir(tmp_path)
     code, out, err = run(*command)

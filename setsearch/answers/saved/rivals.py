@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from setsearch.answers.answer import Hits
 from setsearch.answers.contributions import explanation
-from setsearch.answers.hits import best_hits
+from setsearch.answers.ranking import best_hits
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import SHARE_LITTLE, Asked, Explanation, Hit
 from setsearch.answers.saved.groups import Groups
