@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from setsearch.answers.answer import LONGEST_NAME, Hits
 from setsearch.answers.contributions import contributions, explanation
@@ -24,7 +25,7 @@ from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
 from setsearch.search.cutoff import belonging, few, n_leading, tells
 from setsearch.search.examples import Examples
-from setsearch.search.groups import LEADERS
+from setsearch.search.groups import LEADERS, Divided
 from setsearch.search.near_duplicates import FOLDED, first_of_each, fold
 from setsearch.search.passes import Wanted, Weighing
 from setsearch.search.request import NO_LIMIT, ExpandRequest, nothing_left
@@ -32,6 +33,25 @@ from setsearch.search.weights import SeedWeights
 
 DEEPER = 4  # times as many items are looked at if too many were dropped
 PLACES = range(8, 21, 4)  # of hits of a group beside all examples
+
+
+class Judge(NamedTuple):
+    """What tells where a set ends, beside its scores: the defaults of what is asked about.
+
+    `cannot_tell`: nothing does, but hits are marked where no others are kept. `decided`: which items belong, and
+    whether that is told, where other sets have their say.
+    """
+
+    defaults: Defaults
+    cannot_tell: bool
+    decided: tuple[npt.NDArray[np.bool_], bool] | None = None
+
+
+class Group(NamedTuple):
+    """A group of the examples, with their names; those of all examples have none."""
+
+    weights: SeedWeights
+    names: tuple[str, ...] = ()
 
 
 class Row(NamedTuple):
@@ -85,8 +105,7 @@ class _Asked(NamedTuple):
     request: ExpandRequest
     excluded: Sequence[int]
     among: Ints | None
-    defaults: Defaults
-    cannot_tell: bool
+    judge: Judge
     in_turn: int
     waits: bool  # whether the line is drawn once the hits are known
 
@@ -140,12 +159,14 @@ class _List:
 
     def _tells(self) -> bool:
         """Whether the seeds tell what belongs, or a person did."""
-        asked, weights = self._asked, self._weights
+        asked, judge = self._asked, self._asked.judge
         if asked.request.options.get("about"):
             return True
-        if weights.decided is not None:
-            return weights.decided[1]
-        return not asked.cannot_tell and tells(asked.fields, weights, self._leaders, asked.excluded, asked.defaults)
+        if judge.decided is not None:
+            return judge.decided[1]
+        return not judge.cannot_tell and tells(
+            asked.fields, self._weights, self._leaders, asked.excluded, judge.defaults
+        )
 
     def _marks(self, ids: Ints, scores: Floats) -> list[bool | None]:
         """Whether items belong, by their scores; None if that cannot be told, and hits need not belong."""
@@ -155,42 +176,36 @@ class _List:
             return [*(scores >= self._leaders[: -(-about // self._asked.in_turn)][-1]).tolist()]
         if options["cut"] != "keep" and not self.is_told:
             return []
-        if self._weights.decided is not None:
-            return [*self._weights.decided[0][ids].tolist()]
+        if (decided := self._asked.judge.decided) is not None:
+            return [*decided[0][ids].tolist()]
         return [*belonging(self._asked.fields, self._weights, scores, self._leaders).tolist()]
 
 
-def best_hits(
-    fields: Fields,
-    groups: Sequence[SeedWeights],
-    excluded: Sequence[int],
-    request: ExpandRequest,
-    defaults: Defaults,
-    cannot_tell: bool,
-) -> Hits:
-    """The k best hits; if the fields `cannot_tell` what belongs, hits are marked only where no others are kept.
+def best_hits(fields: Fields, found: Divided, excluded: Sequence[int], request: ExpandRequest, judge: Judge) -> Hits:
+    """The k best hits.
 
     If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
     """
-    groups, named, in_turn = _in_order(fields, groups)
-    known = groups[0].known  # more is soon found
-    waits = _waits(request) and in_turn == 1 and known is not None and known.least > -np.inf
+    groups, in_turn = _named(fields, found), len(found.in_turn)
+    known = groups[0].weights.found.known  # more is soon found
+    is_open = known is not None and known.least > -np.inf and judge.decided is None
+    waits = _waits(request) and in_turn == 1 and is_open
     among, wanted = fields.allowed(request.among, request.filter), _shown(request)
-    asked = _Asked(fields, request, excluded, among, defaults, cannot_tell, in_turn, waits)
-    lists = [_List(asked, weights, place) for place, weights in enumerate(groups)]
+    asked = _Asked(fields, request, excluded, among, judge, in_turn, waits)
+    lists = [_List(asked, group.weights, place) for place, group in enumerate(groups)]
     while True:
-        found = [own.rows(wanted) for own in lists]
-        ranked, same = _merged(fields, found, request, in_turn, wanted)
-        if len(same) >= request.k or all(len(own) < wanted for own in found):
+        every = [own.rows(wanted) for own in lists]
+        ranked, same = _merged(fields, every, request, in_turn, wanted)
+        if len(same) >= request.k or all(len(own) < wanted for own in every):
             break
         wanted *= DEEPER
     rows = [*islice((row for row in ranked if row.id in same), request.k)]
     if waits and lists[0].is_told:
         rows = lists[0].marked(rows)
-    hits = make_hits(fields, groups, rows, request, same, named)
-    told, several = [own.is_told for own in lists[:in_turn]], any(own.examples.count > 1 for own in groups)
-    if (cannot_tell or several) and request.options.get("cut") and not any(told):
-        hits.untold = by_documents_note(fields) if cannot_tell else SHARE_LITTLE
+    hits = make_hits(fields, groups, rows, request, same)
+    told, several = [own.is_told for own in lists[:in_turn]], any(own.weights.examples.count > 1 for own in groups)
+    if (judge.cannot_tell or several) and request.options.get("cut") and not any(told):
+        hits.untold = by_documents_note(fields) if judge.cannot_tell else SHARE_LITTLE
     return hits
 
 
@@ -244,17 +259,16 @@ def _hits_among(fields: Fields, ids: Sequence[int], request: ExpandRequest) -> M
 
 def make_hits(
     fields: Fields,
-    groups: Sequence[SeedWeights],
+    groups: Sequence[Group],
     rows: Sequence[Row],
     request: ExpandRequest,
     same: Mapping[int, Sequence[int]] = MappingProxyType({}),
-    named: Sequence[tuple[str, ...]] = ((),),
 ) -> Hits:
-    """Hits of items in the order of their rank, with near-duplicates; `named` as _in_order has it."""
+    """Hits of items in the order of their rank, with near-duplicates."""
     ids = [row.id for row in rows]
     explain, snippets = request.options.get("explain"), request.options.get("snippets")
     features, reasons, common = {}, {}, list[Reason]()
-    for place, weights in enumerate(groups if explain or snippets else ()):
+    for place, (weights, _) in enumerate(groups if explain or snippets else ()):
         own = [row for row in rows if row.place == place]
         parts = contributions(fields, weights, [row.id for row in own])
         features.update(parts)
@@ -278,57 +292,56 @@ def make_hits(
             columns.get(id),
             tuple([names[other][0] for other in same[id]]) if same.get(id) else (),
             reasons.get(id, ()),
-            named[group],
+            groups[place].names,
         )
-        for rank, (id, score, belongs, group) in enumerate(rows, 1)
+        for rank, (id, score, belongs, place) in enumerate(rows, 1)
     ]
     found = Hits(hits)
     found.revision, found.contexts_revision = fields.relation.revision, fields.contexts_revision
-    found.whole, found.common, found.learned = fields.items.whole, tuple(common), bool(groups[0].corrections)
-    if not any(getattr(weights.model, "has_base", True) or weights.has_priors for weights in groups):
-        found.blank = groups[0].constant
-    if named[0]:
-        found.groups = tuple(named)
+    found.whole, found.common, found.learned = fields.items.whole, tuple(common), bool(groups[0].weights.corrections)
+    if not any(getattr(own.model, "has_base", True) or own.has_priors for own, _ in groups):
+        found.blank = groups[0].weights.constant
+    if groups[0].names:
+        found.groups = tuple([group.names for group in groups])
     else:
         found.beside = next((hit.group for hit in hits if hit.group), ())
     return found
 
 
-def explain_item(fields: Fields, groups: Sequence[SeedWeights], excluded: Sequence[int], id: int) -> Explanation:
+def explain_item(fields: Fields, found: Divided, excluded: Sequence[int], id: int) -> Explanation:
     """The parts of the score of one item, by the group of examples in whose list, without `excluded`, it comes first.
 
     At the same place of several lists, by the one where its score is the largest.
     """
-    groups, named, in_turn = _in_order(fields, groups)
-    if in_turn < len(groups):
-        lists = [zip(*own.best(excluded, PLACES.stop, fields), strict=True) for own in groups]
+    groups, place = _named(fields, found), 0
+    if found.unheard is not None:
+        lists = [zip(*own.best(excluded, PLACES.stop, fields), strict=True) for own, _ in groups]
         rows = [[Row(int(id), float(score), None, place) for id, score in own] for place, own in enumerate(lists)]
         place = {row.id: row.place for row in _beside(*rows)}.get(id, 0)
-        return explanation(fields, groups[place], id)._replace(group=named[place])
-    if len(groups) == 1:
-        return explanation(fields, groups[0], id)
+    elif len(groups) > 1:
+        place = _first_list(fields, groups, excluded, id)
+    return explanation(fields, groups[place].weights, id)._replace(group=groups[place].names)
+
+
+def _first_list(fields: Fields, groups: Sequence[Group], excluded: Sequence[int], id: int) -> int:
+    """In which of several lists an item comes first."""
     places = []
-    for place, weights in enumerate(groups):
+    for place, (weights, _) in enumerate(groups):
         scores = weights.scores()
         others = np.setdiff1d(np.flatnonzero(scores >= scores[id]), [*excluded, id])
         own, *ranks = fields.ranks(np.array([id, *others[scores[others] == scores[id]]])).tolist()
         before = np.count_nonzero(scores[others] > scores[id]) + sum(rank < own for rank in ranks)
         places.append((int(before), -float(scores[id] + weights.constant), -place))
-    place = -min(places)[-1]
-    return explanation(fields, groups[place], id)._replace(group=named[place])
+    return -min(places)[-1]
 
 
-def _in_order(
-    fields: Fields, groups: Sequence[SeedWeights]
-) -> tuple[Sequence[SeedWeights], Sequence[tuple[str, ...]], int]:
-    """Groups in the order of the names of their examples; these, () for all examples; and how many come in turn.
-
-    One that is not heard in the list of all examples is beside that, which is the only one then.
-    """
-    is_beside, are_several = groups[-1].beside, len(groups) > 1
-    named = [(_names(fields, own.examples) if are_several and own.beside == is_beside else (), own) for own in groups]
-    named.sort(key=lambda pair: pair[0])
-    return [own for _, own in named], [names for names, _ in named], 1 if is_beside else len(groups)
+def _named(fields: Fields, found: Divided) -> list[Group]:
+    """The groups with names, in the order of these; one that is not heard is behind all examples."""
+    if found.unheard is not None:
+        return [Group(found.in_turn[0]), Group(found.unheard, _names(fields, found.unheard.examples))]
+    if len(found.in_turn) == 1:
+        return [Group(found.in_turn[0])]
+    return sorted((Group(own, _names(fields, own.examples)) for own in found.in_turn), key=lambda group: group.names)
 
 
 def _names(fields: Fields, examples: Examples) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from setsearch.answers.base_reading import BaseReading
 from setsearch.answers.contributions import set_features, weighted_query
 from setsearch.answers.finding import Named, Names, find_all, find_each, item_entries
 from setsearch.answers.passages import find_headlines
-from setsearch.answers.ranking import PLACES, best_hits, explain_item, wanted_of
+from setsearch.answers.ranking import PLACES, Judge, best_hits, explain_item, wanted_of
 from setsearch.answers.results import Asked, Explanation, SetFeature, Statistics, WeightedQuery
 from setsearch.answers.word_notes import word_notes
 from setsearch.arrays import Floats, only
@@ -26,7 +26,7 @@ from setsearch.models.defaults import Defaults
 from setsearch.options import ExpandOptions, Fresh, Id, Ids, ModelOptions, parse_fresh, refuse
 from setsearch.search.cutoff import SeedFit, fits
 from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected, once_each
-from setsearch.search.groups import FEWEST, find_groups, make_groups
+from setsearch.search.groups import FEWEST, Divided, find_groups, make_groups
 from setsearch.search.passes import ALL, Wanted, Weighing
 from setsearch.search.rejected import with_correction
 from setsearch.search.request import (
@@ -384,9 +384,8 @@ class Reading(BaseReading, Named):
         fields, own, rejected = self._examples(fields_by, names, request)
         wanted = wanted_of(fields, own, request, self.defaults)
         groups = yield from self._groups(fields, own, rejected, request, wanted)
-        cannot_tell = self._choice.cannot_tell(fields, request.model)
-        excluded = _left_out(own, rejected, request)
-        hits = best_hits(fields, groups, excluded, request, self.defaults, cannot_tell)
+        judge = Judge(self.defaults, self._choice.cannot_tell(fields, request.model))
+        hits = best_hits(fields, groups, _left_out(own, rejected, request), request, judge)
         others = {name: request.options.get(name) for name in ("gamma", "groups")}
         examples = {"exclude": request.exclude, "like": request.like, "having": request.having}
         hits.asked = Asked(self, names, {**request.model, **others, **examples})
@@ -394,7 +393,7 @@ class Reading(BaseReading, Named):
 
     def _groups(
         self, fields: Fields, examples: Examples, rejected: list[int], request: ExpandRequest, wanted: Wanted
-    ) -> Asking[list[SeedWeights]]:
+    ) -> Asking[Divided]:
         """What scores items for each group of the examples, all of them if there are no groups."""
         count = request.options.get("groups")
         weigh = partial(self._weigh, fields, rejected=rejected, request=request)
@@ -402,7 +401,7 @@ class Reading(BaseReading, Named):
         if count is not None and count > 1:
             examples = self._once_each(fields, request.model, examples)
             groups = make_groups(fields, examples, self.defaults.make(request.model), count)
-            return (yield from one_after_another(map(ask, groups)))
+            return Divided((yield from one_after_another(map(ask, groups))))
         weights = yield from self._weigh(fields, examples, rejected, request, wanted)
         if count is None and self.defaults.divided and weights.examples.count >= FEWEST:
             left_out = [*rejected, *examples.seeds]
@@ -410,7 +409,7 @@ class Reading(BaseReading, Named):
             deeper = wanted.k and wanted.k + examples.count  # the other examples may be among its best items
             ask_beside = partial(weigh, wanted=wanted._replace(k=deeper, few=(0.0, 0.0))) if hears else None
             return (yield from find_groups(fields, weights, left_out, ask, ask_beside))
-        return [weights]
+        return Divided([weights])
 
 
 def _left_out(examples: Examples, rejected: list[int], request: ExpandRequest) -> list[int]:

@@ -187,6 +187,11 @@ class Told(NamedTuple):
     share_much: bool = False
     unheard: Sequence[int] = ()
 
+    @property
+    def of_features(self) -> "Told":
+        """What stays so if more is added to scores: those of the seeds by features."""
+        return Told(self.left_out)
+
 
 NOTHING_TOLD = Told()
 

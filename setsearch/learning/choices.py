@@ -150,7 +150,7 @@ def measure_groups(weighing: Weighing, members: Mapping[str, Sequence[int]], dra
 def _asked(weighing: Weighing, seeds: Ints) -> list[SeedWeights]:
     """The weights of the groups that are found among seeds, or of all."""
     weights = weights_of(weighing, np.sort(seeds))
-    return now(find_groups(weighing.fields, weights, seeds.tolist(), partial(_weigh, weighing)))
+    return now(find_groups(weighing.fields, weights, seeds.tolist(), partial(_weigh, weighing))).in_turn
 
 
 def _precisions(

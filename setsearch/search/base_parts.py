@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.arrays import Floats, Ints, to_lattice
-from setsearch.scoring.smoothing import Neighbors
+from setsearch.scoring.smoothing import Neighbors, Smoothing
 
 
 class Neighborhood(NamedTuple):
@@ -57,3 +57,24 @@ class Prior(NamedTuple):
     def numbers(self) -> tuple[Ints, Floats, float, float, float]:
         """What the core is told of it."""
         return self.items, self.values, self.mean, self.spread, self.share
+
+
+class Parts(NamedTuple):
+    """The parts that are in a base: `priors` by name, `(n_ids,)` each, in order, and those because of neighbors.
+
+    `of_seeds`: what priors give each example, by id, that is left out, if it is known.
+    """
+
+    priors: tuple[tuple[str, Floats], ...] = ()
+    of_seeds: Callable[[], Floats] | None = None
+    neighborhood: Neighborhood | None = None
+
+
+class Waiting(NamedTuple):
+    """Parts that are worked out, one after the other, when the scores of all items are needed."""
+
+    smoothing: Smoothing | None = None
+    prior: Prior | None = None
+
+
+NO_PARTS, NOTHING_WAITS = Parts(), Waiting()

@@ -48,8 +48,9 @@ def belonging(
 
     They may be fewer, LEADERS at least, where `more` finds all: then these are asked for only if they decide.
     """
-    if more is not None and weights.known is not None and len(leaders) < n_leading(fields):
-        floors = weights.known.least / weights.scale + weights.constant, float(leaders[-1])
+    known = weights.found.known
+    if more is not None and known is not None and len(leaders) < n_leading(fields):
+        floors = known.least / weights.scale + weights.constant, float(leaders[-1])
         share, height = _share_of_height(fields, weights, leaders, exactly=False)
         low, high = (floor + share * (height - floor) for floor in floors)  # the line grows with its floor
         margin = NEARLY * max(abs(low), abs(high), 1.0)
@@ -106,7 +107,7 @@ def tells(fields: Fields, weights: SeedWeights, leaders: Floats, excluded: Seque
     if not _finds_seeds(weights):
         return can_tell(weights, defaults)
     marked = {*excluded, *weights.examples.seeds}
-    others, above = fields.items.size - len(marked), weights.told.above
+    others, above = fields.items.size - len(marked), weights.found.told.above
     if above is None:
         above = int(above_middle(fields, weights, leaders).sum())
         if above == len(leaders) < others:
@@ -194,9 +195,9 @@ def leave_one_out_scores(fields: Fields, weights: SeedWeights, exactly: bool = T
     For the model lift, by the features that count for the set. If the others have no weight, it is 0. If the core has
     found it, it is exact but for the last bits of logarithms, unless `exactly`.
     """
-    if not exactly and weights.left_out_of_all is not None:
-        return weights.left_out_of_all
-    found = None if exactly else weights.told.left_out
+    found = None if exactly else weights.found.told.left_out
+    if found is not None and any(weights.waiting):
+        return found
     scores = _by_numpy(fields, weights) if found is None else found.copy()
     if weights.neighborhood is not None:  # entries number the examples in the order of ids
         ids, (_, near, factors, *_) = sorted(weights.examples.ids), weights.neighborhood

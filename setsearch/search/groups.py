@@ -25,6 +25,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -57,24 +58,34 @@ LEAST_ALIKE = 0.04  # the mean s within the groups
 LEAST_ITEMS = 100  # of a collection in which ranks tell something
 
 
+class Divided(NamedTuple):
+    """The weights of the groups among examples, which take turns, or of all examples alone.
+
+    `unheard`: those of a group that is not heard in the list of all examples.
+    """
+
+    in_turn: list[SeedWeights]
+    unheard: SeedWeights | None = None
+
+
 def find_groups(
     fields: Fields, weights: SeedWeights, excluded: Sequence[int], ask: Ask, ask_beside: Ask | None = None
-) -> Asking[list[SeedWeights]]:
-    """The weights of the groups among the examples of `weights`, in the order of their first ids; or these alone.
+) -> Asking[Divided]:
+    """The groups among the examples of `weights`, in the order of their first ids.
 
     Examples that are divided are items, and equal. `excluded`: the items that are no hits, seeds among them.
-    `ask_beside`: asks for a group that is not heard, which is `beside` the list of all examples; None: there is none.
+    `ask_beside`: asks for a group that is not heard; None: there is none.
     """
     examples = weights.examples
     are_items = examples.count == len(examples.ids) and examples.weights is None
     is_enough = FEWEST <= examples.count <= ALL_OF and fields.items.size >= LEAST_ITEMS
-    surely_one = weights.told.together and not (ask_beside and weights.told.unheard)
+    surely_one = weights.found.told.together and not (ask_beside and weights.found.told.unheard)
     if surely_one or not (is_enough and are_items and isinstance(weights.model, Lift)):
-        return [weights]
+        return Divided([weights])
     examples = _in_order(examples)
-    if weights.told.together:
+    if weights.found.told.together:
         assert ask_beside is not None
-        return [weights, replace((yield from ask_beside(examples.part(weights.told.unheard))), beside=True)]
+        return Divided([weights], (yield from ask_beside(examples.part(weights.found.told.unheard))))
     leaders = sorted(weights.best(excluded, LEADERS, fields)[0].tolist())
     own = np.searchsorted(every := np.array(sorted([*examples.ids, *leaders])), examples.ids)
     alike = likeness(fields, replace(examples, ids=every.tolist()), weights.model)
@@ -86,18 +97,16 @@ def find_groups(
     are_sets = are_sets and both.min(axis=0).sum() < ONE_SIDED * both.max(axis=0).sum()
     unheard = _unheard(both.sum(axis=1), np.array([part.count for part in parts])) if ask_beside else None
     is_one = not are_sets and unheard is None
-    if is_one or (not weights.told.share_much and _share_little(fields, weights, excluded)):
-        return [weights]
+    if is_one or (not weights.found.told.share_much and _share_little(fields, weights, excluded)):
+        return Divided([weights])
     if are_sets:
         asked = yield from one_after_another(map(ask, parts))
         if (yield from _are_strangers(fields, asked, excluded, ask)):
-            groups = []
-            for part in asked:
-                groups += yield from find_groups(fields, part, excluded, ask)
-            return groups
+            divided = yield from one_after_another(find_groups(fields, part, excluded, ask) for part in asked)
+            return Divided([own for groups in divided for own in groups.in_turn])
     if unheard is None or ask_beside is None:
-        return [weights]
-    return [weights, replace(asked[unheard] if asked else (yield from ask_beside(parts[unheard])), beside=True)]
+        return Divided([weights])
+    return Divided([weights], asked[unheard] if asked else (yield from ask_beside(parts[unheard])))
 
 
 def _unheard(heard: Floats, counts: Ints) -> int | None:

@@ -15,14 +15,15 @@ The core does what seed_weights, second_pass, smooth, with_prior and best do one
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from setsearch.arrays import LATTICE, Floats, Ints, moments, to_lattice
 from setsearch.core import question
 from setsearch.core.binding import Part
-from setsearch.core.question import Answer, Answered, Asking, Copies, Numbers, Question, Weighed
+from setsearch.core.question import Answer, Asking, Copies, Numbers, Question, Weighed
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
 from setsearch.models import Bernoulli, Lift, Model, Seeds
@@ -32,13 +33,13 @@ from setsearch.models.values import ValueRule
 from setsearch.options import ModelOptions
 from setsearch.scoring.best import Base, Best, is_core
 from setsearch.scoring.smoothing import Smoothing
-from setsearch.search.base_parts import Prior
+from setsearch.search.base_parts import NOTHING_WAITS, Prior, Waiting
 from setsearch.search.examples import Examples, once_each
 from setsearch.search.feature_weights import FieldWeights, Rounded, field_weights
 from setsearch.search.limits import Limit
 from setsearch.search.near_duplicates import COPIES as ALIKE
 from setsearch.search.near_duplicates import LEAST_WORDS, without_copies
-from setsearch.search.weights import LEAST_BOUND, Known, SeedWeights, seed_weights
+from setsearch.search.weights import LEAST_BOUND, Found, Known, SeedWeights, seed_weights
 
 EXAMPLES, BESIDE = 10, 15  # seeds and what joins them; where rivals say who joins
 FEWEST = 2  # that may join
@@ -121,7 +122,7 @@ def second_pass(
         limits.append(Limit(max(int(feedback * cost), LEAST), own_features(features, weights), more))
     joined = first.examples.joined_by(ids, weight_of_joining(first.model, first.examples.total, beside))
     second = seed_weights(fields, joined, first.model, limits)
-    return second.having(examples=first.examples, join=lambda: joined)
+    return replace(second, examples=first.examples, join=lambda: joined)
 
 
 class Wanted(NamedTuple):
@@ -162,6 +163,51 @@ class Whole(NamedTuple):
         return sorted({*self.excluded, *self.examples.seeds})
 
 
+class _ByCore(NamedTuple):
+    """What the core was asked, and what it answered."""
+
+    whole: Whole
+    asked: Question
+    answer: Answer
+
+    def deeper(self, k: int) -> Best | None:
+        """More of the best items; None where numpy must be asked."""
+        numbers = self.asked.numbers._replace(k=min(k, len(self.asked.base)))
+        (more,) = question.ask_all([self.asked._replace(numbers=numbers, weighs=False)])
+        return (more.ids, more.scores) if isinstance(more, Answer) else None
+
+    def join(self) -> Examples:
+        """The examples, and the items that joined."""
+        return self.whole.examples.joined_by(self.answer.joined.tolist(), self.asked.numbers.weight)
+
+    def make_positive(self) -> tuple[FieldWeights, ...]:
+        """The weights of all fields, as seed_weights makes them."""
+        (fields, examples, model, *_), answer = self.whole, self.answer
+        if self.asked.table:
+            return seed_weights(fields, examples, model).positive
+        if not self.asked.weighs:
+            (again,) = question.ask_all([self.asked._replace(weighs=True)])
+            assert isinstance(again, Answer)
+            answer = again
+        every, size = self.join() if len(answer.joined) else examples, fields.items.size
+        pairs = zip(fields.all, answer.weighed, strict=True)
+        return tuple([field_weights(field, _seeds(every.within(field), own), model, size) for field, own in pairs])
+
+    def found(self, base: Base) -> Found:
+        """What is known now; seeds that are left out have no part of a prior that does not tell theirs."""
+        whole, asked, answer = self
+        known, told, rounded = None, answer.told, None
+        if whole.wanted.k:
+            best, least = (answer.ids, answer.scores), answer.least - base.largest_absolute
+            known = Known(whole.without, whole.wanted.k, best, self.deeper, least)
+        if asked.prior is not None and asked.of_seeds is None:
+            told = told._replace(left_out=None)
+        if asked.weighs:
+            pairs, rule = zip(whole.fields.all, answer.weighed, strict=True), whole.model.rule
+            rounded = tuple([Rounded(field, own.features, own.weights, rule) for field, own in pairs])
+        return Found(known, told, rounded)
+
+
 def weights_by_core(
     whole: Whole, smoothing: Smoothing | None, prior: Prior | None
 ) -> Asking[SeedWeights | Copies | None]:
@@ -188,46 +234,18 @@ def weights_by_core(
     answer = yield asked
     if answer is None or isinstance(answer, Copies):
         return answer
-
-    def deeper(k: int) -> Best | None:
-        """More of the best items; None where numpy must be asked."""
-        numbers = asked.numbers._replace(k=min(k, len(base.items)))
-        (more,) = question.ask_all([asked._replace(numbers=numbers, weighs=False)])
-        return (more.ids, more.scores) if isinstance(more, Answer) else None
-
-    def join() -> Examples:
-        """The seeds, and the items that joined."""
-        return examples.joined_by(answer.joined.tolist(), asked.numbers.weight)
-
-    def make_positive() -> tuple[FieldWeights, ...]:
-        """The weights of all fields, as seed_weights makes them."""
-        if asked.table:
-            return seed_weights(fields, examples, model).positive
-        (again,) = question.ask_all([asked._replace(weighs=True)]) if not wanted.weights else (answer,)
-        return _weighed(fields, join() if len(answer.joined) else examples, model, again)
-
-    found: dict[str, Any] = {"told": answer.told}
-    if wanted.weights:
-        pairs = zip(fields.all, answer.weighed, strict=True)
-        found["rounded"] = tuple([Rounded(field, own.features, own.weights, model.rule) for field, own in pairs])
-    if asked.near or asked.prior:
-        is_whole = asked.prior is None or asked.of_seeds is not None
-        left_out = answer.told.left_out if is_whole else None
-        found |= {"told": answer.told._replace(left_out=None), "left_out_of_all": left_out}
-    least = answer.least - base.largest_absolute
-    found |= {"join": join if len(answer.joined) else None, "summed": asked.sums}
-    if wanted.k:
-        known = Known(whole.without, wanted.k, (answer.ids, answer.scores), deeper, least)
-        found |= {"known": known, "smoothing": smoothing, "waiting": prior}
-    constant = round(base.constant * LATTICE) / LATTICE + answer.constant
-    return SeedWeights(model, examples, make_positive, base, constant, **found)
-
-
-def _weighed(fields: Fields, known: Examples, model: Model, answer: Answered) -> tuple[FieldWeights, ...]:
-    """The weights of all fields of what the core tells of examples."""
-    assert isinstance(answer, Answer)
-    pairs, size = zip(fields.all, answer.weighed, strict=True), fields.items.size
-    return tuple([field_weights(field, _seeds(known.within(field), own), model, size) for field, own in pairs])
+    own, constant = _ByCore(whole, asked, answer), round(base.constant * LATTICE) / LATTICE + answer.constant
+    return SeedWeights(
+        model,
+        examples,
+        own.make_positive,
+        base,
+        constant,
+        join=own.join if len(answer.joined) else None,
+        waiting=Waiting(smoothing, prior) if wanted.k else NOTHING_WAITS,
+        summed=asked.sums,
+        found=own.found(base),
+    )
 
 
 def _question(whole: Whole, model: Lift, base: Floats) -> Question | None:
@@ -390,12 +408,12 @@ class Weighing(NamedTuple):
 
     def with_priors(self, weights: SeedWeights) -> SeedWeights:
         """Weights with the parts of the base that the options ask for."""
+        if any(weights.waiting):
+            return weights
         if self.defaults.wants_likes(self.options):
             weights = with_popularity(self.fields, weights)
-        smooth = self.smoothing(weights.examples.total) if weights.smoothing is None else None
-        if smooth is not None:
-            weights = weights.smoothed(*smooth)
-        return weights if weights.waiting is not None else self._with_vectors(weights)
+        smoothing = self.smoothing(weights.examples.total)
+        return self._with_vectors(weights if smoothing is None else weights.smoothed(*smoothing))
 
     def _with_vectors(self, weights: SeedWeights) -> SeedWeights:
         """Weights with the field of vectors, if there are some."""

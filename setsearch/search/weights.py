@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from setsearch.arrays import (
     LATTICE,
@@ -27,8 +26,8 @@ from setsearch.models import Model, Seeds
 from setsearch.models.model import has_tiny_weights
 from setsearch.scoring.best import Base, Best, ByIds, Names, accumulate, best, sort_best
 from setsearch.scoring.postings import WeightedLists
-from setsearch.scoring.smoothing import Neighbors, Smoothing, smooth
-from setsearch.search.base_parts import Neighborhood, Prior
+from setsearch.scoring.smoothing import Neighbors, smooth
+from setsearch.search.base_parts import NO_PARTS, NOTHING_WAITS, Neighborhood, Parts, Prior, Waiting
 from setsearch.search.examples import Examples, example_entries
 from setsearch.search.feature_weights import FieldWeights, Rounded, unscaled_weights
 from setsearch.search.limits import Limit, limited
@@ -52,39 +51,42 @@ class Known(NamedTuple):
     least: float
 
 
+class Found(NamedTuple):
+    """What the core found with weights, as far as it was asked: the best items, and the weights of the examples.
+
+    `told`: of the examples. Their scores if each is left out are by all parts of the base, if some wait, else by
+    features alone.
+    """
+
+    known: Known | None = None
+    told: Told = NOTHING_TOLD
+    rounded: tuple[Rounded, ...] | None = None
+
+
+NOTHING_FOUND = Found()
+
+
 @dataclass(frozen=True, eq=False)
 class SeedWeights:
     """Everything that scores an item, for one set of examples. Lists have the scale of the base.
 
     `make_positive` makes the weights of the examples, `join` the examples with the items that joined, when needed.
-    `named` are parts of the base with names, `(n_ids,)` each; `corrections`: what rejected items teach
-    (search/rejected.py).
+    `corrections`: what rejected items teach (search/rejected.py). `own_base` has the `own_parts`, and not those that
+    are `waiting`: the core added these to the scores of the best items, and few ask for those of all.
     """
 
     model: Model
     examples: Examples
     make_positive: Callable[[], tuple[FieldWeights, ...]]
-    own_base: Base  # without what `smoothing` adds
+    own_base: Base
     constant: float
     negative: tuple[FieldWeights, ...] = ()  # of negative examples
     corrections: tuple[FieldWeights, ...] = ()
     join: Callable[[], Examples] | None = None
-    beside: bool = False  # whether these are a group that is shown beside the list of all examples
-
-    # Parts of the base.
-    named: tuple[tuple[str, Floats], ...] = ()
-    of_named: Callable[[], Floats] | None = None  # what these give each example, by id, that is left out, if known
-    smoothing: Smoothing | None = None  # that is worked out when its parts are needed
-    worked_out: Neighborhood | None = None  # whose parts are in the base
-    waiting: Prior | None = None  # that is worked out, after `smoothing`, when its part is needed
-
-    # What was found with these weights, if it was.
-    rounded: tuple[Rounded, ...] | None = None  # the weights of the examples, as the core told them
-    summed: Floats | None = None  # base and lists, added, without what `smoothing` adds
-    known: Known | None = None
-    told: Told = NOTHING_TOLD  # of the examples by the core; scores of those that are left out are by features
-    left_out_of_all: Floats | None = None  # such scores by all parts
-    decided: tuple[npt.NDArray[np.bool_], bool] | None = None  # which items belong, and whether that is told
+    own_parts: Parts = NO_PARTS
+    waiting: Waiting = NOTHING_WAITS
+    summed: Floats | None = None  # this base and lists, added, if that was done
+    found: Found = NOTHING_FOUND
 
     @cached_property
     def positive(self) -> tuple[FieldWeights, ...]:
@@ -96,16 +98,9 @@ class SeedWeights:
         """The examples, and the items that joined, if some did."""
         return None if self.join is None else self.join()
 
-    def having(self, **parts: Any) -> "SeedWeights":
-        """These weights with other parts; nothing that was found with the old ones stays."""
-        if self.waiting is not None:
-            return self.whole.having(**parts)
-        if "positive" in parts:
-            own = parts.pop("positive")
-            parts |= {"make_positive": lambda: own, "rounded": None}
-        if "base" in parts:
-            parts = {"own_base": parts.pop("base"), "smoothing": None, "worked_out": self.neighborhood, **parts}
-        return replace(self, **{"known": None, "left_out_of_all": None, "told": NOTHING_TOLD, **parts})
+    def having(self, positive: tuple[FieldWeights, ...], **others: Any) -> "SeedWeights":
+        """The same with other weights of the examples, and others; nothing that was found with the old ones stays."""
+        return replace(self.whole, make_positive=lambda: positive, summed=None, found=NOTHING_FOUND, **others)
 
     @property
     def scale(self) -> float:
@@ -114,52 +109,47 @@ class SeedWeights:
 
     @property
     def whole(self) -> "SeedWeights":
-        """The same with a prior that has been worked out."""
-        return self if self.waiting is None else self._with_waiting  # that kept itself would be freed late
+        """The same with all parts in the base."""
+        return self._worked_out if any(self.waiting) else self  # that kept itself would be freed late
 
     @cached_property
-    def _with_waiting(self) -> "SeedWeights":
-        return replace(self, waiting=None, known=None).with_prior(self.waiting)
+    def _worked_out(self) -> "SeedWeights":
+        smoothing, prior = self.waiting
+        own = replace(self, waiting=NOTHING_WAITS, found=Found(rounded=self.found.rounded))
+        return (own if smoothing is None else own.smoothed(*smoothing)).with_prior(prior)
 
     @property
     def has_priors(self) -> bool:
         """Whether parts of the base have names, but for those because of neighbors."""
-        return self.waiting is not None or bool(self.named)
+        return self.waiting.prior is not None or bool(self.own_parts.priors)
 
     @property
-    def priors(self) -> tuple[tuple[str, Floats], ...]:
-        """These parts, `(n_ids,)` each."""
-        return self.whole.named
+    def has_parts(self) -> bool:
+        """Whether parts of the base have names."""
+        return any(self.waiting) or any(self.own_parts)
 
     @property
     def knows_seeds(self) -> bool:
-        """Whether it is known what these parts give each example that is left out."""
-        prior = self.waiting
-        return not self.named and prior.of_seeds is not None if prior is not None else self.of_named is not None
+        """Whether it is known what priors give each example that is left out."""
+        prior = self.waiting.prior
+        if prior is not None:
+            return not self.own_parts.priors and prior.of_seeds is not None
+        return self.own_parts.of_seeds is not None
 
     @property
     def of_seeds(self) -> Callable[[], Floats] | None:
-        """What these parts give each example, by id, that is left out, if it is known."""
-        return self.whole.of_named
+        """What priors give each example, by id, that is left out, if it is known."""
+        return self.whole.own_parts.of_seeds
 
-    @cached_property
+    @property
     def neighborhood(self) -> Neighborhood | None:
         """The parts of the base because of neighbors, if these count."""
-        if self.smoothing is None:
-            return self.worked_out
-        (neighbors, share), sums = self.smoothing, self._plain_sums()
-        ids = np.array(self.examples.ids, np.int64)
-        seeds = ids[self.examples.weight()[: len(ids)] > 0]
-        own, near = smooth(sums, neighbors, seeds, share)
-        return Neighborhood(own, near, neighbors.factors, neighbors, share, sums, seeds)
+        return self.whole.own_parts.neighborhood
 
-    @cached_property
+    @property
     def base(self) -> Base:
         """What every item scores before the seeds are known, with all parts that have names."""
-        if self.waiting is not None:
-            return self.whole.base
-        own, parts = self.own_base, self.neighborhood if self.smoothing is not None else None
-        return own if parts is None else Base(own.items + parts.own + parts.near, own.constant, own.scale)
+        return self.whole.own_base
 
     @property
     def all(self) -> tuple[FieldWeights, ...]:
@@ -169,14 +159,16 @@ class SeedWeights:
     @property
     def adding(self) -> tuple[Rounded | FieldWeights, ...]:
         """What tells how much entries add: the same as all weights."""
-        return (*(self.positive if self.rounded is None else self.rounded), *self.negative, *self.corrections)
+        rounded = self.found.rounded
+        return (*(self.positive if rounded is None else rounded), *self.negative, *self.corrections)
 
     @property
     def parts(self) -> tuple[tuple[str, Floats], ...]:
         """All parts of the base with names, `(n_ids,)` each."""
-        if self.neighborhood is None:
-            return self.priors
-        return ((OWN, self.neighborhood.own), (NEAR, self.neighborhood.near), *self.priors)
+        priors, _, neighborhood = self.whole.own_parts
+        if neighborhood is None:
+            return priors
+        return ((OWN, neighborhood.own), (NEAR, neighborhood.near), *priors)
 
     @property
     def lists(self) -> list[WeightedLists]:
@@ -198,16 +190,10 @@ class SeedWeights:
 
     def sums(self) -> Floats:
         """The sums of base and lists of all items, `(n_ids,)`."""
-        if self.waiting is not None:
-            return self.whole.sums()
-        parts = self.neighborhood if self.smoothing is not None else None
-        return self._plain_sums() if parts is None else parts.sums + parts.own + parts.near
-
-    def _plain_sums(self) -> Floats:
-        """The same without what `smoothing` adds."""
-        if self.summed is not None:
-            return self.summed
-        sums = self.own_base.items.copy()
+        whole = self.whole
+        if whole.summed is not None:
+            return whole.summed
+        sums = whole.own_base.items.copy()
         accumulate(sums, *self.lists)
         return sums
 
@@ -217,48 +203,57 @@ class SeedWeights:
 
     def best(self, excluded: Sequence[int], k: int, names: Names, among: Ints | None = None) -> Best:
         """As `scoring.best.best`; scores are without the constant."""
-        known = self.known
+        known = self.found.known
         if among is None and known is not None and (left_out := {*excluded}).issuperset(known.excluded):
             others = left_out.difference(known.excluded)  # which may be among the best
             found = known.best if known.k >= k + len(others) else known.deeper(k + len(others))
             if found is not None:
                 ids, sums = sort_best(*(_without(found, others) if others else found), k, names)
                 return ids, sums / self.scale
-        has_sums = self.summed is not None or self.smoothing is not None or self.waiting is not None
-        summed, lists = (self.sums(), ()) if has_sums else (self.base.items, self.lists)
-        ids, sums = best(summed, lists, excluded, k, names, among)
+        whole = self.whole
+        scores, lists = (whole.own_base.items, self.lists) if whole.summed is None else (whole.summed, ())
+        ids, sums = best(scores, lists, excluded, k, names, among)
         return ids, sums / self.scale
 
     def best_scores(self, excluded: Sequence[int], k: int) -> Floats:
         """The scores of the k best items, without the constant; names of equal ones are not read."""
-        return self.best(excluded, k, ByIds(len(self.base.items)))[1]
+        return self.best(excluded, k, ByIds(len(self.own_base.items)))[1]
+
+    def _with(self, parts: Parts, *added: Floats, told: Told = NOTHING_TOLD) -> "SeedWeights":
+        """The same with some parts, and what they add to the base."""
+        whole = self.whole
+        items, sums = (reduce(np.add, added, own) for own in (whole.own_base.items, whole.sums()))
+        base, found = Base(items, whole.own_base.constant, self.scale), Found(None, told, whole.found.rounded)
+        return replace(whole, own_base=base, own_parts=parts, summed=sums, found=found)
 
     def with_prior(self, given: Prior | None) -> "SeedWeights":
         """These weights with one more part of the base."""
         if given is None:
             return self
-        name, items, values, mean, spread, share, of_seeds = given
-        sums, prior = self.sums(), np.zeros(len(self.base.items))
-        exists = self.base.items > -np.inf
+        name, items, values, mean, spread, share, find = given
+        base, sums, parts = self.base.items, self.sums(), self.whole.own_parts
+        exists = base > -np.inf
         deviation = moments(sums if exists.all() else sums[exists])[1] / self.scale or 1.0
-        factor = share * deviation / spread
+        factor, prior, of_seeds = share * deviation / spread, np.zeros(len(base)), None
         prior[items] = to_lattice(factor * (values - mean), coefficient=self.scale)
-        base = Base(self.base.items + prior, self.base.constant, self.scale)
-        parts = {"named": (*self.priors, (name, prior)), "summed": sums + prior, "told": Told(self.told.left_out)}
-        if of_seeds is None or self.priors:
-            return self.having(base=base, **parts, of_named=None)
-        find = of_seeds
-        return self.having(base=base, **parts, of_named=cache(lambda: np.nan_to_num(factor * (find() - mean))))
+        if find is not None and not parts.priors:
+            of_seeds = cache(lambda: np.nan_to_num(factor * (find() - mean)))
+        parts = parts._replace(priors=(*parts.priors, (name, prior)), of_seeds=of_seeds)
+        return self._with(parts, prior, told=self.whole.found.told.of_features)
 
     def less(self, name: str, taken: Floats) -> "SeedWeights":
         """These weights with a named part of the base that takes something from the scores, `(n_ids,)`, in nats."""
-        part = to_lattice(-taken, coefficient=self.scale)
-        base = Base(self.base.items + part, self.base.constant, self.scale)
-        return self.having(base=base, named=(*self.priors, (name, part)), summed=self.sums() + part, of_named=None)
+        part, parts = to_lattice(-taken, coefficient=self.scale), self.whole.own_parts
+        return self._with(parts._replace(priors=(*parts.priors, (name, part)), of_seeds=None), part)
 
     def smoothed(self, neighbors: Neighbors, share: float) -> "SeedWeights":
         """These weights with parts of the base that smooth the scores of all items (scoring/smoothing.py)."""
-        return self.having(smoothing=Smoothing(neighbors, share), told=Told(self.told.left_out))
+        ids, sums = np.array(self.examples.ids, np.int64), self.sums()
+        seeds = ids[self.examples.weight()[: len(ids)] > 0]
+        own, near = smooth(sums, neighbors, seeds, share)
+        parts = Neighborhood(own, near, neighbors.factors, neighbors, share, sums, seeds)
+        told = self.whole.found.told.of_features
+        return self._with(self.whole.own_parts._replace(neighborhood=parts), own, near, told=told)
 
     def minus(self, other: "SeedWeights", gamma: float, discount: float = 0.0) -> "SeedWeights":
         """v+ a_j / (a_j + discount r_j) - gamma v-: these weights, and those of negative examples.
@@ -269,8 +264,7 @@ class SeedWeights:
         scale, pairs = min(self.scale, other.scale), zip(self.positive, other.positive, strict=True)
         positive = tuple(own.discounted(less, discount).scaled(own.coefficient, scale) for own, less in pairs)
         negative = tuple(own.scaled(-gamma * own.coefficient, scale) for own in other.positive)
-        base = self.base.at_scale(scale, self.model.rule.binary)
-        return self.having(positive=positive, negative=negative, base=base, summed=None)
+        return self.having(positive, negative=negative, own_base=self.base.at_scale(scale, self.model.rule.binary))
 
     def corrected(self, share: float, corrections: Sequence[FieldWeights], bias: float) -> "SeedWeights":
         """`share` times these weights, plus corrections; the bias, on the lattice, is a part of the constant."""
@@ -278,17 +272,10 @@ class SeedWeights:
         learned = tuple(own.scaled(own.coefficient, 1.0) for own in corrections)
         items, existing = self.base.items.copy(), self.base.items > -np.inf  # infinity times a share of 0 is no number
         items[existing] = to_lattice(items[existing], coefficient=share / self.scale)
-        base = Base(items, self.base.constant * share)
-        priors = tuple((name, to_lattice(prior, coefficient=share / self.scale)) for name, prior in self.priors)
-        constant = round(self.constant * share * LATTICE) / LATTICE + bias
-        return self.having(
-            positive=positive,
-            corrections=learned,
-            base=base,
-            named=priors,
-            constant=constant,
-            summed=None,
-        )
+        base, parts = Base(items, self.base.constant * share), self.whole.own_parts
+        priors = tuple((name, to_lattice(prior, coefficient=share / self.scale)) for name, prior in parts.priors)
+        constant, parts = round(self.constant * share * LATTICE) / LATTICE + bias, parts._replace(priors=priors)
+        return self.having(positive, corrections=learned, own_base=base, own_parts=parts, constant=constant)
 
 
 def _without(found: Best, others: set[int]) -> Best:

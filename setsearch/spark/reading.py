@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from setsearch.answers.answer import Hits
 from setsearch.answers.base_reading import BaseReading
 from setsearch.answers.contributions import explanation
-from setsearch.answers.ranking import Row, make_hits
+from setsearch.answers.ranking import Group, Row, make_hits
 from setsearch.answers.results import Explanation
 from setsearch.answers.word_notes import RARE, without_contexts_note
 from setsearch.errors import InvalidParameter, NothingToRank, SetsearchError
@@ -294,7 +294,7 @@ def _hits(questions: Sequence[Question], ranked: Sequence[list[Row]], request: E
     fields.describe(sorted({id for own in ids for id in own}))  # all at once
     if request.options.get("explain"):
         _load_features(questions, ids)
-    return [make_hits(fields, [own.weights], rows, request) for own, rows in zip(questions, ranked, strict=True)]
+    return [make_hits(fields, [Group(own.weights)], rows, request) for own, rows in zip(questions, ranked, strict=True)]
 
 
 def _load_features(questions: Sequence[Question], items: Sequence[list[int]]) -> None:

@@ -420,12 +420,12 @@ def test_the_core_finds_that_there_are_no_groups(built):
 
     def together(*own):
         """Whether they fall into no groups."""
-        return weigh(*own).told.together
+        return weigh(*own).found.told.together
 
     assert all(together(kind(own, each=each)) for own in (0, 7) for each in (4, 6, 10))
     assert together([f"d{n}" for n in range(10)]), "ten kinds share little"
     assert not together(kind(0, 3)) and not together(kind(0, each=3)) and not together(kind(0, each=4), 4)
-    assert [weigh(own).told.share_much for own in (kind(0, 3), kind(0, each=4))] == [True, False]
+    assert [weigh(own).found.told.share_much for own in (kind(0, 3), kind(0, each=4))] == [True, False]
 
 
 @pytest.mark.parametrize("sizes", [(2, 2), (3, 5), (6, 7), (12, 20)])

@@ -50,7 +50,7 @@ def test_weights_are_freed_when_nobody_has_them(built):
         gc.disable()
         try:
             weights = now(module.Weighing(fields, reading.defaults, {}).two_passes(Examples([1, 4])))
-            assert len(weights.scores()) and not weights.priors and weights.of_seeds is None and weights.positive
+            assert len(weights.scores()) and not weights.parts and weights.of_seeds is None and weights.positive
             kept = weakref.ref(weights)
             del weights
             assert kept() is None

@@ -217,11 +217,11 @@ def test_others_above_the_middle_seed_are_counted_until_it_is_known_whether_they
                 scores, others = weights.scores(), fields.items.size - n
                 scores[examples.seeds] = -np.inf
                 plain, most = int((scores > middle_seed(fields, weights, exactly=True)).sum()), use[0] * others
-                if weights.told.above is None:
-                    assert weights.known is None
+                if weights.found.told.above is None:
+                    assert weights.found.known is None
                 else:
-                    assert plain <= weights.told.above <= most or most < weights.told.above <= plain
-                seen.add((weights.told.above is None, plain > most))
+                    assert plain <= weights.found.told.above <= most or most < weights.found.told.above <= plain
+                seen.add((weights.found.told.above is None, plain > most))
             require_equal(lambda seeds=seeds: documents.expand(seeds, 5, cut="mark"))
     assert seen >= {(False, False), (False, True)}
 

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from setsearch.answers.answer import Hits
 from setsearch.answers.contributions import explanation
-from setsearch.answers.ranking import best_hits
+from setsearch.answers.ranking import Judge, best_hits
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import SHARE_LITTLE, Asked, Explanation, Hit
 from setsearch.answers.saved.groups import Groups
@@ -39,6 +39,7 @@ from setsearch.memory.readings import FieldsBy
 from setsearch.options import Id, refuse
 from setsearch.search.cutoff import LEADERS, floor_of, n_leading, tells, threshold
 from setsearch.search.examples import Examples
+from setsearch.search.groups import Divided
 from setsearch.search.passes import EXAMPLES, Weighing, how_many_join
 from setsearch.search.request import ExpandRequest, Seeds, parse_request
 from setsearch.search.rounds import in_rounds
@@ -273,7 +274,7 @@ def _first_pass(several: Several, name: str, own: Standing) -> FirstPass:
     defaults, options = several.reading.defaults, cast(Any, several.options)
     rejection = defaults.rejection_of(weights.model, several.more.get(name, NOTHING).get("gamma"))
     takes_away = several.marks[name][1] and rejection is not None and rejection.gamma > 0
-    differs = takes_away or weights.has_priors or weights.smoothing is not None  # from what chooses who joins
+    differs = takes_away or weights.has_parts  # from what chooses who joins
     share = 0.0 if differs else Weighing(fields, defaults, options).feedback
     most = how_many_join(weights.model, weights.examples, fields.items.size, share, beside=True)
     scores, seeds = weights.scores(), weights.examples.seeds
@@ -451,8 +452,7 @@ class Together:
             if key not in self._highest:
                 self._highest[key] = Highest(len(heights), groups.rivals_of_kin(group, self._every))
             self._highest[key].add(self._places[name], heights)
-        has_parts = weights.has_priors or weights.smoothing is not None
-        size = (WITH_PARTS if has_parts else PLAIN) * weights.own_base.items.nbytes
+        size = (WITH_PARTS if weights.has_parts else PLAIN) * weights.own_base.items.nbytes
         if self._size + size <= MOST_BYTES:
             self._kept[name] = own
             self._size += size
@@ -537,8 +537,9 @@ class SetBeside(NamedTuple):
         """As `Reading.expand`."""
 
         def answer(own: Beside, request: ExpandRequest) -> Hits:
-            defaults = self.reading.defaults
-            hits = best_hits(own.fields, [own.weights], own.left_out, request, defaults, own.cannot_tell)
+            decided = own.row.belong, own.row.standing.weighed.is_told
+            judge = Judge(self.reading.defaults, own.cannot_tell, decided)
+            hits = best_hits(own.fields, Divided([own.weights]), own.left_out, request, judge)
             hits.asked = Asked(self.reading, self.seeds, {**request.model, "exclude": self.rejected})
             if not request.options.get("explain"):
                 return hits
@@ -590,7 +591,6 @@ class SetBeside(NamedTuple):
             fields, weights, left_out, cannot_tell = now(reading.weigh(fields_by, seeds, request, row.standing.taken))
             taking = row.taking()
             weights = weights.less(RIVAL, taking) if taking.any() else weights
-            weights = weights.having(decided=(row.belong, row.standing.weighed.is_told))
             left_out += np.flatnonzero(row.taken & ~row.members).tolist()
             return answer(Beside(fields, weights, left_out, cannot_tell, row, taking), request)
 
