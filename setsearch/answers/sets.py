@@ -89,9 +89,9 @@ class ItemSet:
 
     def grown(self) -> "list[Grown]":
         """Those accepted items that joined by themselves (saved/growing.py)."""
-        from setsearch.answers.saved.growing import grown_members
+        from setsearch.answers.saved.growing import grown_members, titled
 
-        return grown_members(self._database, [self.name])
+        return titled(self.reading, grown_members(self._database, [self.name]))
 
     def accept(self, *items: Id) -> None:
         """Accept items, also rejected ones. Raises UnknownItem; then nothing has changed."""

@@ -34,6 +34,12 @@ Row = dict[str, Any]
 Show = Callable[..., None]  # of rows, and of the columns that there would be, if there are none
 
 
+def informative(rows: list[Row], *names: str) -> list[Row]:
+    """Rows without those columns that are empty in all of them."""
+    empty = [name for name in names if not any(row[name] for row in rows)]
+    return [{key: value for key, value in row.items() if key not in empty} for row in rows]
+
+
 def drop_redundant_titles(rows: list[Row]) -> list[Row]:
     """Rows of features, without titles if none of them tells more than the name."""
     if any(is_informative(row.get("title"), row["feature"]) for row in rows):

@@ -101,7 +101,7 @@ class _Functions:
         from setsearch.answers.saved.inbox import read_inbox
 
         wanted = None if names is None else _names(names)
-        return _rows(read_inbox(self._database, self._index.sets(), self._index.reading, wanted))
+        return _rows(read_inbox(self._database, self._index.sets(), self._index.reading, wanted).with_headlines())
 
     def error(self) -> str | None:
         return self._error

@@ -233,7 +233,7 @@ def _add_inbox(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     @router.get("/inbox", response_model=schemas.with_notes(InboxRow, seen=seen_of))
     async def inbox(query: Annotated[schemas.InboxQuery, Query()]) -> dict[str, Any]:
         """What came or changed since saved sets were looked at, and belongs to them."""
-        rows = await pool.ask(lambda index: index.inbox(query.sets or None))
+        rows = await pool.ask(lambda index: index.inbox(query.sets or None).with_headlines())
         return {"rows": [*rows], "notes": rows.notes, "seen": seen_in_words(rows)}
 
     @router.post("/inbox/done", dependencies=[Depends(rules.require_write)])

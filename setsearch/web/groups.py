@@ -90,14 +90,13 @@ def _found(index: Index, asked: QueryParams) -> dict[str, Any]:
     reading = index.reading(kind)
     growth = index.growth(group=group.name) if isinstance(reading, Reading) else None  # sets of numbers do not grow
     rows = [] if growth is None else growth[-MOST_ROWS:]
-    titles = reading.titles([own.item for own in rows])
     how = {"rounds": ROUNDS + (growth.last if growth else 0), "each": 5, "precision": 0.9}
     return {
         "group": group,
         "left_out": len(growth or ()) - len(rows),
         "growth": growth,
         "rounds": [
-            (number, [(own, display_name(own.item, titles.get(own.item))) for own in joined])
+            (number, [(own, display_name(own.item, own.title)) for own in joined])
             for number, joined in groupby(rows, lambda own: own.round)
         ],
         "address": Address(kind),

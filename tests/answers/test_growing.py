@@ -47,6 +47,12 @@ def members(index):
     return {name: (index.set(name).accepted, index.set(name).grown()) for name in index.sets()}
 
 
+def untitled(rows):
+    """Rows as the command line has them where none has a title."""
+    assert all(own.title is None for own in rows)
+    return [{key: value for key, value in own._asdict().items() if key != "title"} for own in rows]
+
+
 def first_round(index, names, each, precision):
     """What joins in the first round, {set: [(item, chance)]}, by the definition at the top of growing.py."""
     rows = definition(index, names, {})
@@ -600,12 +606,29 @@ def test_the_command_leaves_out_what_nobody_knows_if_asked_to(classes, run, fail
     failed(run("grow", "a.db", "cats1", "--until", "07:30"), 2, "--until is for --sets and --group")
 
 
+def test_what_joined_has_the_title_that_tells_more_than_its_name(tmp_path, run):
+    path = tmp_path / "b.db"
+    with setsearch.open(path, create=True) as index:  # which keeps texts
+        of = {"cats": ("", "A cat"), "sea": ("Of the sea\n\n", None), "grain": ("", "grain")}  # how its text begins
+        for topic, (begins, title) in of.items():
+            index.add([(f"{topic}{n}", begins + vague(topic, n), title) for n in range(16)])
+            index.keep_set(topic, [f"{topic}{n}" for n in range(3)], items="documents", group="kinds")
+        joined = index.grow(group="kinds", rounds=2, each=2, precision=0.01)
+        wanted = {"cats": "A cat", "sea": "Of the sea", "grain": None}
+        assert {(own.set, own.title) for own in joined} == {*wanted.items()}
+        grown = [*index.growth(group="kinds")]
+        assert sorted(grown) == sorted(joined)
+        assert {own.title for own in index.set("cats").grown()} == {wanted["cats"]}
+        assert json.loads(run("set", "group", str(path), "kinds", "--grown")[1]) == [own._asdict() for own in grown]
+        assert sorted(index.growth(group="kinds").take_back(1)) == sorted(joined)
+
+
 def test_the_command(classes, run, failed):
     how = "--rounds", "4", "--each", "2", "--precision", ".7"
     code, out, err = run("grow", "a.db", "--sets", "kinds.csv", *how, "--items", "documents")
     assert code == 0 and "round 1 of " in err and "round 4 of " in err
     with made() as index:
-        expected = [own._asdict() for own in index.grow(group="kinds", rounds=4, each=2, precision=0.7)]
+        expected = untitled(index.grow(group="kinds", rounds=4, each=2, precision=0.7))
     assert json.loads(out) == expected
     assert "round 4 is reached; --rounds 8 goes on" in err
     code, out, err = run("grow", "a.db", "--group", "kinds", *how)
@@ -668,7 +691,7 @@ def test_sets_that_were_imported_before_grow_as_a_group(classes, run, failed):
         own = index.set("cats")
         own.accept("cats3")
         own.save()
-        expected = [own._asdict() for own in index.grow(group="kinds", rounds=2, each=1, precision=0.7)]
+        expected = untitled(index.grow(group="kinds", rounds=2, each=1, precision=0.7))
     assert run("set", "export", "a.db", "--csv")[2] == "", "nothing has grown"
     code, out, err = run("grow", "a.db", *kinds)
     assert (code, json.loads(out)) == (0, expected), err

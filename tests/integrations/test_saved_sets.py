@@ -105,7 +105,8 @@ def test_sql(host):
     assert ask("setsearch_inbox()") == "[]"
     app.execute("insert into notes values ('late', ?)", (" ".join(CATS[2:9]),))
     host[1].refresh()
-    new = [{name: own for name, own in row._asdict().items() if own is not None} for row in host[1].inbox()]
+    rows = host[1].inbox().with_headlines()
+    new = [{name: own for name, own in row._asdict().items() if own is not None} for row in rows]
     assert json.loads(ask("setsearch_inbox()")) == [{**row, "others": [*row["others"]]} for row in new]
     assert [row["item"] for row in json.loads(ask("setsearch_inbox('cats, grain')"))] == ["late"]
     assert ask("""setsearch_inbox('["grain"]')""") == "[]"

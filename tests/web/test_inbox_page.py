@@ -70,6 +70,18 @@ def post(server, given, said, status=303):
     return server.ask(headers["location"])[2] if found == 303 else body
 
 
+def test_the_api_tells_the_headlines_that_the_page_tells(serve, tmp_path):
+    path = tmp_path / "kept.db"
+    with setsearch.open(path, create=True) as index:
+        index.add(texts(range(10)))
+        index.keep_set("cats", ["cats0", "cats1", "cats2"], items="documents")
+        index.add([("new", f"A lion\n\n{' '.join(TOPICS['cats'])}")])
+    server = serve(path)
+    (row,) = server.json("/api/inbox")["rows"]
+    assert (row["item"], row["title"]) == ("new", "A lion")
+    assert "A lion" in server.ask("/inbox")[2]
+
+
 def test_the_api_decides_rows_and_notes_that_all_were_looked_at(serve, notes):
     server = serve(notes)
     before, rows = server.json("/api/sets/cats"), [item for _, item in inbox(notes, "cats")]

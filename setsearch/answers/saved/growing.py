@@ -34,6 +34,8 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.answers.contributions import contributions
+from setsearch.answers.highlight import titles_of
+from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import wording
 from setsearch.answers.results import odd_note, rest_of
@@ -75,11 +77,13 @@ class End(Enum):
 class Grown(NamedTuple):
     """An item that joined a set in a `round`: its score in nats, the chance that it is right, what tells most.
 
-    `over` is the best other set, if the item fits one. What is stored is the chance without what people said.
+    `over` is the best other set, if the item fits one; `title` tells more than its name, if something does. What is
+    stored is the chance without what people said.
     """
 
     set: str
     item: str
+    title: str | None
     round: int
     score: float
     chance: float
@@ -134,7 +138,7 @@ class Growth(list[Grown]):
             forget_doubtful(stored, names)
         self.ended, self.untold = "", None
         self[:] = [own for own in self if own.round < round]
-        return taken
+        return titled(self._grower.reading, taken)
 
 
 class Grower(NamedTuple):
@@ -198,6 +202,7 @@ class Grower(NamedTuple):
                 if ended := find_generation(relation, place[1]):
                     with suppress(LostArrays):
                         vars(found).update(ended.json(TOLD))
+        found[:] = titled(self.reading, found)
         return found
 
     def last_round(self) -> int:
@@ -288,7 +293,7 @@ class Rounds:
                     self.end = End.NOTHING
                     return
                 self._done, self._asked = self._done + 1, 0
-                yield [_with_odds(own, found.odds) for own in found.joining]
+                yield titled(self._grower.reading, [_with_odds(own, found.odds) for own in found.joining])
         self.ended, self.end = f"round {done} is reached", End.REACHED
 
     @property
@@ -377,7 +382,7 @@ class Rounds:
                         "values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do update set accepted = excluded.accepted, "
                         "round = excluded.round, score = excluded.score, chance = excluded.chance, "
                         "over = excluded.over, reason = excluded.reason",
-                        (*row, mark),
+                        (row.set, row.item, *row[3:], mark),  # the title is the item's
                     )
         return True
 
@@ -472,9 +477,15 @@ def grown_members(database: Database, names: Sequence[str], doubtful: bool = Fal
         return _grown(cursor, names, doubtful)
 
 
+def titled(reading: Reading | NumericReading, rows: Sequence[Grown]) -> list[Grown]:
+    """The same with titles."""
+    titles = titles_of(reading, [own.item for own in rows])
+    return [own._replace(title=titles.get(own.item)) for own in rows]
+
+
 def _grown(cursor: sqlite3.Cursor, names: Sequence[str], doubtful: bool = False) -> list[Grown]:
     rows = cursor.execute(
-        "select name, item, round, score, chance, coalesce(reason, ''), over from setsearch_member "
+        "select name, item, null, round, score, chance, coalesce(reason, ''), over from setsearch_member "
         "where round is not null and accepted = ? order by round, name, chance desc, item",
         (PUT_OFF if doubtful else 1,),
     ).fetchall()
@@ -576,4 +587,4 @@ def _told(own: Growing, ids: Sequence[int], number: int) -> Iterator[Grown]:
         told = how.reasons(parts[id], rest_of(score, parts[id]))
         reason = next((part.label for part in told if part.weight > 0), "")
         over = row.names[row.who[id]] if row.best[id] > 0 else None
-        yield Grown(own.name, names[id][0], number, score - float(taking[id]), float(chance[id]), reason, over)
+        yield Grown(own.name, *names[id], number, score - float(taking[id]), float(chance[id]), reason, over)

@@ -11,7 +11,7 @@ from setsearch.cli.help import ADVANCED, option
 from setsearch.cli.messages import say
 from setsearch.cli.notes import tell_gone
 from setsearch.cli.options import Collection, Items, OptionalSeeds, question_options, with_options
-from setsearch.cli.output import Show, format_options
+from setsearch.cli.output import Show, format_options, informative
 from setsearch.errors import Interrupted, InvalidParameter, UsageError, number_of
 from setsearch.options import GROWING, MODEL, RESULT, ROUNDS, ModelOptions, check, offered
 
@@ -75,7 +75,7 @@ def _grow_alone(db: Collection, items: str | None, alone: Alone, how: dict[str, 
             raise Interrupted(f"stopped; the rounds that were told are kept, and {again} goes on") from error
         is_reached = joined.end is End.REACHED
         last = index.growth(group=group).last if is_reached else 0
-    show([row._asdict() for row in joined])
+    show(informative([row._asdict() for row in joined], "title"))
     for note in joined.notes:
         say(f"note: {note}")
     if joined.untold:

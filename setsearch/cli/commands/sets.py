@@ -10,7 +10,7 @@ from setsearch.answers.saved.groups import wanted_sets
 from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
 from setsearch.cli.messages import say
 from setsearch.cli.options import Collection, Command, Items, Top, with_collection, with_options
-from setsearch.cli.output import Show, format_options, print_csv, print_json, print_lines, print_tsv
+from setsearch.cli.output import Show, format_options, informative, print_csv, print_json, print_lines, print_tsv
 from setsearch.errors import UsageError, number_of
 
 app = typer.Typer(help="Save sets in the database, change and show them.", rich_markup_mode=None)
@@ -93,10 +93,10 @@ def group_command(
     if growth is not None and (grown or take_back is not None):
         if grown:
             say(f"grows now (host and process {growth.runs})" if growth.runs else growth.ended or "no run is at work")
-        show([own._asdict() for own in growth])
+        show(informative([own._asdict() for own in growth], "title"))
     elif growth is None:
         say(f"the group {name} is {'' if found.exclusive else 'not '}exclusive")
-        show(_informative([{key: value for key, value in row.items() if key != "group"} for row in rows], "under"))
+        show(informative([{key: value for key, value in row.items() if key != "group"} for row in rows], "under"))
 
 
 def _row(saved: "setsearch.ItemSet") -> dict[str, Any]:
@@ -141,7 +141,7 @@ def list_command(db: Collection, *, show: Show) -> None:
     """
     with db.open() as index:
         rows = [_row(index.set(name)) for name in index.sets()]
-    show(_informative(rows, *PLACED))
+    show(informative(rows, *PLACED))
 
 
 @_command("show")
@@ -162,13 +162,7 @@ def show_command(db: Collection, name: Name, *, show: Show) -> None:
         for mark, items in (("accepted", saved.accepted), ("rejected", saved.rejected))
         for item in items
     ]
-    show(_informative(rows, "title", *JOINING), ("item", "mark"))
-
-
-def _informative(rows: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
-    """Rows without those columns that are empty in all of them."""
-    empty = [name for name in names if not any(row[name] for row in rows)]
-    return [{key: value for key, value in row.items() if key not in empty} for row in rows]
+    show(informative(rows, "title", *JOINING), ("item", "mark"))
 
 
 @_command("export")
@@ -271,7 +265,7 @@ def of_command(
         found = index.sets_of(item, text=text, items=items, k=k)
     for note in found.notes:
         say(f"note: {note}")
-    show(_informative([claim._asdict() for claim in found], "said", "better"))
+    show(informative([claim._asdict() for claim in found], "said", "better"))
 
 
 @_command("rename")
