@@ -3,11 +3,13 @@
 import csv
 import io
 import json
+import sqlite3
 
 import pytest
 
 import setsearch
 from setsearch import errors
+from setsearch.answers.saved.stored import StoredSets
 
 TEXTS = [("a", "lion tiger cat"), ("b", "lion cat savanna"), ("c", "wheat rye field"), ("d", "tiger jungle")]
 
@@ -219,3 +221,32 @@ def test_names_of_sets_and_groups_may_have_joiners_and_wide_blanks_but_steer_not
                 index.keep_set(evil, ["d0"], items="documents")
             with pytest.raises(errors.InvalidParameter, match="printable characters"):
                 index.keep_set("plain", ["d0"], items="documents", group=evil)
+
+
+def test_a_set_is_saved_and_changed_without_a_look_at_all_others():
+    connection = sqlite3.connect(":memory:")
+    index = setsearch.open(connection, contexts="off")
+    index.add([(f"d{n}", f"word{n} of all") for n in range(9)])
+
+    def steps(do):
+        """Instructions of SQLite, of which a look at all sets takes some for each."""
+        counted = []
+        with index._database.write() as cursor:
+            connection.set_progress_handler(lambda: counted.append(1), 1)
+            do(StoredSets(cursor))
+            connection.set_progress_handler(None, 0)
+        return len(counted)
+
+    counts = []
+    for many in (3, 300):
+        index.import_sets([{"name": f"{many} {n}", "accepted": ["d1"]} for n in range(many)], "documents")
+        own = index.keep_set("mine", ["d2"], items="documents", version=None)
+        own.accept("d8")
+        changes = [
+            lambda stored: stored.items_of("mine"),
+            lambda stored: stored.items_of("new", under="mine"),
+            lambda stored: stored.delete("nobody"),
+            lambda stored, own=own: own.store(stored, replace=False, version=own.version),
+        ]
+        counts.append([steps(do) for do in changes])
+    assert counts[0] == counts[1]

@@ -32,9 +32,12 @@ class StoredSets(NamedTuple):
 
     def items_of(self, name: str, group: str | None = None, under: str | None = None) -> str | None:
         """Of what a set is, or if there is none of this name, its whole, or the sets of its group; None without any."""
-        known = 'name in (?1, ?2) or "group" = ?3 order by name = ?1 desc, name = ?2 desc'
-        row = self.cursor.execute(f"select items from setsearch_set where {known}", (name, under, group)).fetchone()
-        return None if row is None else str(row[0])
+        for column, own in (("name", name), ("name", under), ('"group"', group)):
+            if own is not None:  # only groups are looked for among all sets
+                statement = f"select items from setsearch_set where {column} = ? limit 1"
+                if row := self.cursor.execute(statement, (own,)).fetchone():
+                    return str(row[0])
+        return None
 
     def place_of(self, name: str) -> tuple[str | None, str | None]:
         """The group and the whole of a set."""
@@ -128,8 +131,10 @@ class StoredSets(NamedTuple):
         """Delete a set; whether there was one."""
         with self.changing(name):
             self.cursor.execute("delete from setsearch_member where name = ?", (name,))
-        self.cursor.execute("update setsearch_set set under = null where under = ?", (name,))
-        return self.cursor.execute("delete from setsearch_set where name = ?", (name,)).rowcount > 0
+        was_there = self.cursor.execute("delete from setsearch_set where name = ?", (name,)).rowcount > 0
+        if was_there:  # its parts are looked for among all sets
+            self.cursor.execute("update setsearch_set set under = null where under = ?", (name,))
+        return was_there
 
     def rename(self, name: str, new: str) -> None:
         """Give a set another name; all that is known of it stays, and others tell of it by that name."""
@@ -198,12 +203,15 @@ class StoredSets(NamedTuple):
                     f"{name!r} cannot lie within {under!r}, which is itself, or a part of it; name another"
                 )
             _require_same(name, items, under, of_whole)
-        others = 'select name, items from setsearch_set where "group" = ? and items <> ? order by name'
-        for other, of_other in self.cursor.execute(others, (group, items)).fetchall():
+        of_group = 'select name, items, exclusive from setsearch_set where "group" = ? order by name'
+        others = [] if group is None else self.cursor.execute(of_group, (group,)).fetchall()
+        for other, of_other, _ in others:
             _require_same(name, items, other, of_other)
-        row = (group, int(self._is_exclusive(group)), under, name)
+        is_exclusive = any(own for _, _, own in others)
+        row = (group, int(is_exclusive), under, name)
         self.cursor.execute('update setsearch_set set "group" = ?, exclusive = ?, under = ? where name = ?', row)
-        self.check_members(group, name)
+        if is_exclusive:
+            self.check_members(group, name)
 
     def check_members(
         self, group: str | None, name: str | None = None, places: Mapping[tuple[str, str], str] = _NO_PLACES
