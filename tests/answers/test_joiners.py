@@ -1,5 +1,6 @@
 """What is kept of a group: after any changes the sets say what they say to one who has never asked before."""
 
+import gc
 import random
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +14,7 @@ from test_inbox import OTHER, TOPICS
 
 import setsearch
 from setsearch import errors
-from setsearch.answers.saved import joiners, set_index
+from setsearch.answers.saved import joiners, rivals, set_index
 from setsearch.answers.saved.joiners import NEAR, FirstPass, Passes
 from setsearch.search.passes import FLAT
 
@@ -193,6 +194,36 @@ def test_what_is_kept_of_first_passes_is_bounded(monkeypatch):
     assert kept.keys() == {"g"}, "one more than there is room for starts again"
     of("h", a=2, c=2)
     assert not kept, "too many of one group are not kept"
+
+
+def test_first_passes_of_large_groups_are_held_one_group_at_a_time(tmp_path, monkeypatch):
+    held, note = [], set_index.note_weighed
+
+    def noting(*given):
+        """Note how many first passes there are when a set is asked."""
+        held.append(sum(type(own) is FirstPass for own in gc.get_objects()))
+        return note(*given)
+
+    with opened(tmp_path) as index:
+        fill(index)
+        for topic in TOPICS:  # the names of two groups are in turns
+            members = [f"{topic}{n}" for n in range(3, 6)]
+            index.keep_set(f"{topic} too", members, items="documents", group="more kinds")
+        index.group("more kinds", exclusive=True)
+        before = sum(type(own) is FirstPass for own in gc.get_objects())
+        for module in (joiners, rivals):
+            monkeypatch.setattr(module, "MOST_BYTES", 0)
+        monkeypatch.setattr(set_index, "note_weighed", noting)
+        found = [said(index)]
+        for name in ("cats", "sea too"):
+            own = index.set(name)
+            own.accept(own.accepted[0][:-1] + "7")
+            own.save()
+        found.append(said(index))
+        assert max(held) <= before + len(TOPICS)
+        monkeypatch.undo()
+        with opened(tmp_path) as other:
+            assert found[1] == said(other) != found[0]
 
 
 def test_other_options_and_more_examples_are_asked_anew(tmp_path):

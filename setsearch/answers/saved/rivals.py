@@ -143,7 +143,7 @@ class Questions:
         return now(self._ask(name))
 
     def joining(self, name: str) -> frozenset[int] | None:
-        """The items that join a set, if that is told without its question."""
+        """The items that join a set, if that is told without its question: ask for those of one group together."""
         taking = self._taken_of(name)
         return None if taking is None else taking.joining(name)
 
@@ -157,6 +157,9 @@ class Questions:
         if group is None or len(self.several.marks[name][0]) > MOST_JOINED:
             return None
         if group not in self._taking:
+            if sum(own.size for own in self._taking.values()) > MOST_BYTES:
+                for own in self._taking.values():
+                    own.forget()
             self._taking[group] = _Taking(self.several, group)
         return self._taking[group]
 
@@ -217,12 +220,13 @@ def _weigh(
 class _Taking:
     """What rivals take from the scores of one pass, so that another one does not begin with what fits them better.
 
-    Of each kind of fields; what a rival has is as high as can be. First passes stay with the content.
+    Of each kind of fields; what a rival has is as high as can be. First passes stay with the content, if they are few.
     """
 
     def __init__(self, several: Several, group: str) -> None:
         self._highest: dict[Hashable, Highest] = {}
-        self._known = dict[str, tuple[int, FirstPass]]()
+        self._known = dict[str, tuple[int, Hashable, float]]()  # places, sources, units
+        self._passes = dict[str, FirstPass]()
         reading, options = several.reading, cast(Any, several.options)
         candidates = reading.candidates(several.fields_by)
         second = any(Weighing(own, reading.defaults, options).feedback for own in candidates)
@@ -237,19 +241,28 @@ class _Taking:
                 if own.source not in self._highest:
                     self._highest[own.source] = Highest(len(own.scores), rivals)
                 self._highest[own.source].add(place, own.heights())
-                self._known[name] = place, own
+                self._known[name], self._passes[name] = (place, own.source, own.unit), own
 
     def of(self, name: str) -> Floats | None:
         """What rivals take from the scores of a set, `(n_ids,)`; None without any."""
         if name not in self._known:
             return None
-        place, own = self._known[name]
-        best, _ = self._highest[own.source].best(place)
-        return np.maximum(best, 0.0) * (OTHERS * own.unit) if own.unit > 0 else None
+        place, source, unit = self._known[name]
+        best, _ = self._highest[source].best(place)
+        return np.maximum(best, 0.0) * (OTHERS * unit) if unit > 0 else None
 
     def joining(self, name: str) -> frozenset[int] | None:
-        """The items that join a set, as FirstPass has them."""
-        return self._known[name][1].joining(self.of(name)) if name in self._known else None
+        """The items that join a set, as FirstPass has them; None once it was told to `forget`."""
+        return self._passes[name].joining(self.of(name)) if name in self._passes else None
+
+    @property
+    def size(self) -> int:
+        """The bytes of the scores of first passes."""
+        return sum(own.scores.nbytes for own in self._passes.values())
+
+    def forget(self) -> None:
+        """Keep no first passes: what is taken is known without them."""
+        self._passes.clear()
 
 
 def _passes(several: Several, candidates: Sequence[Fields]) -> Passes:

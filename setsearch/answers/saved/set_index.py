@@ -299,7 +299,7 @@ def _same(kept: SetIndex, made: SetIndex, questions: Questions) -> list[str]:
     groups = groups if kept.groups.under == made.groups.under else made.groups.exclusive
     return [
         name
-        for name, own in made.marks.items()
+        for name, own in sorted(made.marks.items(), key=lambda one: made.groups.of.get(one[0], ""))
         if name not in changed
         and (len(own[0]) > MOST_JOINED or placed(made, name)[1] not in groups or joins_as_before(name))
     ]
