@@ -160,6 +160,19 @@ def test_what_comes_while_somebody_looks_is_not_lost(index):
     assert shown(index.inbox(["cats"])) == [("cats", "cats11")]
 
 
+@pytest.mark.parametrize(
+    "gone", [lambda index: index.delete_set("cats"), lambda index: index.rename_set("cats", "lions")]
+)
+def test_a_set_that_goes_while_the_inbox_is_read_is_noted(index, gone):
+    index.add(texts(range(20, 23)))
+    known, left = index.sets(), [row for row in shown(index.inbox()) if row[0] != "cats"]
+    gone(index)
+    found = inboxes.read_inbox(index._database, known, index.reading, None)
+    assert [row for row in shown(found) if row[0] in known] == left != []
+    assert found.notes == ["cats: somebody has deleted or renamed it meanwhile"]
+    found.done()
+
+
 def test_an_item_that_is_gone_and_the_number_of_an_item(index):
     index.add([("2", text("cats", 10)), ("cats11", text("cats", 11)), ("gone", text("cats", 12))])
     rows = index.inbox(["cats"])

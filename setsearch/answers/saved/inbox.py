@@ -264,8 +264,10 @@ class _Kind:
         self._begin()
         self._open(fields_by)
         at_once, alone = dict[str, News](), dict[str, News]()
-        news_of = _NewsReader(self._reading.candidates(fields_by)).since(wanted)
-        for name, news in zip(wanted, news_of, strict=True):
+        left = [name for name in wanted if name in self._sets.marks]
+        self.notes |= {name: [f"{name}: somebody has deleted or renamed it meanwhile"] for name in {*wanted} - {*left}}
+        news_of = _NewsReader(self._reading.candidates(fields_by)).since(left)
+        for name, news in zip(left, news_of, strict=True):
             if name in self._alone or news.names is None:
                 alone[name] = news
                 continue
