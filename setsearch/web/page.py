@@ -24,7 +24,7 @@ from setsearch.web.inbox import LONGEST_PAST, add_inbox
 from setsearch.web.page_state import MOST_NAMES, Address, attachment, read_form, redirect, root_of
 from setsearch.web.review import add_review
 from setsearch.web.start import label_of
-from setsearch.web.typed_names import find_spelled, saved_set
+from setsearch.web.typed_names import MOST_HINTS, find_spelled, saved_set
 from setsearch.web.view import export_rows, make_view, open_item
 
 HERE = Path(__file__).parent
@@ -43,6 +43,7 @@ def make_render(place: str, rules: Rules) -> Render:
         lstrip_blocks=True,
     )
     pages.globals |= {
+        "MOST_HINTS": MOST_HINTS,
         "address": Address,
         "label_of": label_of,
         "place": place,

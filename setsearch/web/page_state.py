@@ -13,7 +13,7 @@ from setsearch.errors import UsageError
 from setsearch.options import offered, require_known
 
 MOST_NAMES = 200  # of each kind on a page
-LONGEST_NAME = 1000  # characters
+LONGEST_NAME = 20_000  # characters: of a text, or of a list that was pasted
 LONGEST_NUMBER = 9  # digits and one
 SIZES = ("small", "large", "all")
 OPTIONS = offered("the page")
@@ -56,7 +56,7 @@ class Address:
             names = tuple(dict.fromkeys(name for name in query.getlist(key) if name.strip()))
             if len(names) > MOST_NAMES or any(len(name) > LONGEST_NAME for name in names):
                 raise UsageError(
-                    f"at most {MOST_NAMES} names of {LONGEST_NAME} characters fit on a page; the API takes more"
+                    f"at most {MOST_NAMES} names of {LONGEST_NAME:,} characters fit on a page; the API takes more"
                 )
             return names
 

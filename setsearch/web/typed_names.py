@@ -1,5 +1,7 @@
-"""Names as people type them: known ones, lists, texts as examples, and unknown ones with suggestions."""
+"""Names as people type and paste them: known ones, lists, texts as examples, and unknown ones with suggestions."""
 
+import csv
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -8,11 +10,38 @@ from setsearch.answers.saved.groups import unknown_set
 from setsearch.answers.sets import AnyReading, ItemSet
 from setsearch.errors import HINTS, AmbiguousItem, UnknownItem, UnknownSet, UsageError
 from setsearch.index import Index
+from setsearch.storage.ids import plain_name
 from setsearch.web.page_state import MOST_NAMES, Address
 
 WORDS_OF_TEXT = 4  # from which on what is typed may be a text
 FEWEST_OF_TEXT = 3  # the same, where no name is like it
 MOST_HINTS = 3  # unknown names with suggestions, each of which takes a scan
+MOST_COMMAS = 8  # of a title in a list without quotes
+QUOTED = re.compile('"[^"]*"')
+SEPARATORS = "\t;,"  # of names in a line; what stands first may have the others within names
+
+
+def typed_list(reading: AnyReading, typed: str) -> list[str]:
+    """The names in what was typed or pasted: a line each, or cells of a line, which quotes keep together.
+
+    Cells without quotes are a name together if the index has it: titles have commas.
+    """
+    lines = [line.strip() for line in typed.splitlines() if line.strip()]
+    if len(lines) != 1:
+        return lines
+    unquoted = QUOTED.sub("", lines[0])
+    separator = next((own for own in SEPARATORS if own in unquoted), ",")
+    (cells,) = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    cells = [cell.strip() for cell in cells if cell.strip()]
+    if separator != "," or _has_words(reading) or len(cells) > MOST_NAMES:
+        return cells
+    names = []
+    while cells:
+        parts = (cells[:count] for count in range(min(MOST_COMMAS + 1, len(cells)), 1, -1))
+        name = next((own for own in parts if _is_known(reading, ", ".join(own))), cells[:1])
+        names.append(", ".join(name))
+        del cells[: len(name)]
+    return names
 
 
 def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[str, Any]]]:
@@ -22,23 +51,26 @@ def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[
     def _find(names: Sequence[str]) -> list[str]:
         found = []
         for name in names:
+            several = typed_list(reading, name) if _has_words(reading) else [name]
+            if len(several) > 1 and all(_is_known(reading, part) for part in several):
+                found += _find(several)  # not the phrase of these words
+                continue
             try:
                 found.append(find_spelled(reading, name))
             except AmbiguousItem as error:
                 unknown.append({"name": name, "problem": str(error).partition(";")[0], "several": True})
             except UnknownItem as error:
-                several = list(dict.fromkeys(part.strip() for part in name.replace("\n", ",").split(",")))
-                several = [part for part in several if part]
-                if len(several) == 1 and all(_is_known(reading, part) for part in name.split()):
+                several = typed_list(reading, name)
+                if several == [name] and all(_is_known(reading, part) for part in name.split()):
                     several = name.split()
                 if len(several) > MOST_NAMES:
                     raise UsageError(
                         f"at most {MOST_NAMES} names fit on a page, not {len(several):,}; the API takes more"
                     ) from error
-                if len(several) > 1:  # a pasted list
+                if several != [name]:
                     found += _find(several)
                 else:
-                    unknown.append({"name": name, "problem": str(error).partition(";")[0], "several": False})
+                    unknown.append({"name": name, "problem": str(error).rpartition(";")[0], "several": False})
         return list(dict.fromkeys(found))
 
     texts = [name for name in asked.seeds if _is_text(reading, name)]
@@ -65,8 +97,11 @@ def _is_text(reading: AnyReading, name: str) -> bool:
     """Whether what was typed is a text as an example, not the name of a document or several of them."""
     if reading.kind != "documents" or len(name.split()) < WORDS_OF_TEXT:
         return False
-    names = [name, *(part.strip() for part in name.replace("\n", ",").split(","))]
-    return not any(_is_known(reading, own) for own in names if own)
+    return not any(_is_known(reading, own) for own in [name, *typed_list(reading, name)[:MOST_NAMES]])
+
+
+def _has_words(reading: AnyReading) -> bool:
+    return plain_name(reading.name) == "terms"
 
 
 def _is_known(reading: AnyReading, name: str) -> bool:

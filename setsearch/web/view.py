@@ -75,6 +75,7 @@ class View:
     sets: dict[str, str]
     placed: Groups  # the groups of the sets, and within which others lie
     unknown: list[dict[str, Any]] = field(default_factory=list)
+    mistyped: str = ""  # the only unknown example, to be mended in the field
     titles: dict[str, str] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     shared: list[Bar] = field(default_factory=list)
@@ -115,6 +116,8 @@ def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = No
     reading = index.reading(first_items(asked, readings))
     address, unknown = find_typed(reading, asked.replace(items=reading.name))
     view = View(address, readings, index.sets(), index.groups(), unknown)
+    mistyped = [own["name"] for own in unknown if not own["several"] and own["name"] not in asked.rejected]
+    view.mistyped = mistyped[0] if len(mistyped) == len(unknown) == 1 else ""
     view.titles = titles_of(reading, (*address.seeds, *address.rejected))
     if not address.asks:
         view.start = make_start(reading, readings, address, typed or {})

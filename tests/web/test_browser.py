@@ -662,3 +662,62 @@ def test_switches_of_many_fields_do_not_lie_on_each_other(serve, browse, tmp_pat
     boxes = [own.bounding_box() for own in page.locator("nav[aria-label='What counts'] a").all()]
     rows = sorted({(box["y"], box["y"] + box["height"]) for box in boxes})
     assert len(rows) > 1 and all(end <= start for (_, end), (start, _) in itertools.pairwise(rows))
+
+
+def paste(page, text):
+    """Paste a text into the field for examples."""
+    page.evaluate(
+        """text => {
+            const data = new DataTransfer();
+            data.setData("text/plain", text);
+            const field = document.getElementById("seed");
+            field.focus();
+            field.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
+        }""",
+        text,
+    )
+
+
+def test_a_column_of_a_spreadsheet_is_pasted(serve, animals, browse):
+    page = browse(serve(animals).url + "?items=documents&seed=lion")
+    paste(page, "house cat\r\nleopard\r\n")
+    page.keyboard.press("Enter")  # out of habit, while the answer is on its way
+    settled(page, ["lion", "house cat", "leopard"])
+    assert page.evaluate("document.activeElement.id") == "seed"
+
+
+def test_what_the_server_cannot_read_is_told(asked, browse):
+    page = browse(asked.url + "?items=documents&seed=lion")
+    paste(page, "\n".join(f"name {n} of many" for n in range(8000)))
+    expect(page.locator("#lost")).to_contain_text("longer than 64 KB")
+    examples(page, 1)
+
+
+def test_a_name_that_is_unknown_can_be_typed_over(asked, browse):
+    page = browse(asked.url + "?items=documents&seed=lion")
+    page.locator("#seed").fill("tigr")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".problem")
+    page.keyboard.type("tiger")
+    page.keyboard.press("Enter")
+    settled(page, ["lion", "tiger"])
+
+
+def test_who_goes_on_before_the_answer_comes_loses_nothing(serve, animals, browse):
+    page = browse(serve(animals).url + "?items=documents&seed=lion&size=all")
+    page.route("**/?*", lambda route: (page.wait_for_timeout(300), route.continue_()))
+    names = hits(page)
+    for key in ("j", "a", "j", "a", "a", "j", "x"):
+        page.keyboard.press(key)
+    examples(page, 3)
+    expect(page.locator(".examples .left")).to_have_count(1)
+    assert [name for name in names[:3] if name in hits(page)] == []
+
+
+def test_that_the_server_is_gone_is_in_sight(serve, animals, browse):
+    page = browse(serve(animals).url + "?items=documents&seed=lion&size=all", viewport={"width": 800, "height": 300})
+    page.route("**/?*", lambda route: route.abort())
+    page.locator(".reject").last.click()
+    page.wait_for_selector("#lost:visible")
+    assert page.evaluate("scrollY") > 0
+    expect(page.get_by_role("button", name="Try again")).to_be_in_viewport()

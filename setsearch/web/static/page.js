@@ -6,20 +6,23 @@ const AGAIN = 3000; // the same until it is asked again what is at work, or not 
 let steps = 0; // how far undo goes
 let wanted = 0; // the latest request: answers of older ones come too late
 let shown = here(); // the page that is shown
+let asking = ""; // the page that is on its way
 
 function here() { return location.href.split("#")[0]; }
 
 async function go(url, { push = true, body = null } = {}) {
   const own = ++wanted;
   const place = focused();
+  if (push && !body && asking) url = onto(asking, url);
+  asking = body ? "" : url;
   const slow = setTimeout(() => { $("#slow").hidden = false; $("#main").setAttribute("aria-busy", "true"); }, SLOW);
   $("#lost").hidden = true;
   try {
     const answer = await fetch(url, body ? { method: "POST", body } : {});
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const text = await answer.text(), page = new DOMParser().parseFromString(text, "text/html");
     if (own !== wanted) return;
     const main = $("#main", page);
-    if (!main) throw new Error("an answer, but none of ours");
+    if (!main) throw new Error(text); // refused before it came to a page
     const top = scrollY > 0 ? $("#hits")?.getBoundingClientRect().top : undefined;
     $("#main").replaceWith(main);
     $("#how").replaceWith($("#how", page)); // which keys there are
@@ -33,11 +36,29 @@ async function go(url, { push = true, body = null } = {}) {
   } catch (error) {
     if (own !== wanted) return;
     $("#lost").hidden = false;
+    $("#why").textContent = refusal(error.message) ?? "The server does not answer.";
     $("#again").onclick = () => go(url, { push, body });
   } finally {
     clearTimeout(slow);
-    if (own === wanted) { $("#slow").hidden = true; $("#main").removeAttribute("aria-busy"); }
+    if (own === wanted) { asking = ""; $("#slow").hidden = true; $("#main").removeAttribute("aria-busy"); }
   }
+}
+
+// A page that is on its way, with what a link of the page that is still shown changes.
+function onto(asked, link) {
+  const [from, to, base] = [shown, link, asked].map((url) => new URL(url, location.href));
+  const pairs = (url) => [...url.searchParams].map((pair) => JSON.stringify(pair));
+  const items = to.searchParams.get("items");
+  if (!items || items !== base.searchParams.get("items")) return link;
+  const before = pairs(from), after = pairs(to);
+  const kept = pairs(base).filter((pair) => after.includes(pair) || !before.includes(pair));
+  to.search = new URLSearchParams([...new Set([...kept, ...after.filter((pair) => !before.includes(pair))])].map((pair) => JSON.parse(pair)));
+  return to.href;
+}
+
+// What a server says in JSON before a page could answer.
+function refusal(text) {
+  try { return JSON.parse(text).error; } catch { return undefined; }
 }
 
 // Where the keyboard is: a row of the list, the field for examples, or elsewhere.
@@ -51,7 +72,8 @@ function settle(place) {
   if (place.row !== undefined && all.length) select(all[Math.min(place.row, all.length - 1)], true);
   else if (place.field && document.getElementById(place.field)) document.getElementById(place.field).focus({ preventScroll: true });
   else if ($("#hits.inbox") && all.length) select(all[0], true);
-  else $("#main").focus({ preventScroll: true });
+  if (document.activeElement === document.body) $("#main").focus({ preventScroll: true }); // what had the focus is gone
+  if (document.activeElement.id === "seed") document.activeElement.select(); // an unknown name
   const taken = document.querySelectorAll(".examples .taken").length;
   const problem = $(".problem");
   $("#status").textContent = problem ? problem.textContent.trim() : all.length && taken
@@ -105,10 +127,15 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   if (!form.matches("[data-go]")) return;
   event.preventDefault();
-  const fields = new URLSearchParams([...new FormData(form, event.submitter)].filter(([, value]) => value.trim()));
+  if (form.id === "ask" && !$("#seed").value.trim()) return;
+  send(form, new FormData(form, event.submitter));
+});
+
+function send(form, data) {
+  const fields = new URLSearchParams([...data].filter(([, value]) => value.trim()));
   if (form.method === "post") go(form.action, { body: fields });
   else go(form.action + "?" + fields);
-});
+}
 
 addEventListener("popstate", (event) => {
   if (here() === shown) return; // a link within the page
@@ -187,6 +214,14 @@ function complete() {
   }
 
   field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(offer, 80); });
+  field.addEventListener("paste", (event) => {
+    const text = event.clipboardData.getData("text").trim();
+    if (!/[\r\n]/.test(text)) return;
+    event.preventDefault(); // a field of one line would lose where its lines end
+    const data = new FormData(form);
+    data.append("seed", text);
+    send(form, data);
+  });
   field.addEventListener("blur", () => { clearTimeout(timer); asked++; close(); });
   field.addEventListener("keydown", (event) => {
     const open = !list.hidden;
