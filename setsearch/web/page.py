@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from setsearch.errors import InvalidParameter, UnknownReading
+from setsearch.errors import ChangedSet, InvalidParameter, QueryError, SetsearchError, UnknownReading, UsageError
 from setsearch.index import Index
 from setsearch.learning.spreadsheets import csv_text
 from setsearch.options import require_known
@@ -24,7 +24,7 @@ from setsearch.web.inbox import LONGEST_PAST, add_inbox
 from setsearch.web.page_state import MOST_NAMES, Address, attachment, read_form, redirect, root_of
 from setsearch.web.review import add_review
 from setsearch.web.start import label_of
-from setsearch.web.typed_names import MOST_HINTS, find_spelled, saved_set
+from setsearch.web.typed_names import MOST_HINTS, find_spelled, saved_set, without_commands
 from setsearch.web.view import export_rows, make_view, open_item
 
 HERE = Path(__file__).parent
@@ -69,7 +69,7 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
         state = Address.of(request, "deleted", "freed", "kept")
         gone: dict[str, Any] = {name: request.query_params.getlist(name)[:MOST_NAMES] for name in ("deleted", "freed")}
         gone["kept"] = _back(request.query_params, "kept")
-        return await pages.show(request, "set.html", lambda index: {"view": make_view(index, state), "gone": gone})
+        return await _show_set(pages, request, state, gone=gone)
 
     @pages.get("/item")
     async def item_page(request: Request) -> Response:
@@ -110,12 +110,27 @@ def make_pages(pool: QuestionPool, rules: Rules, render: Render) -> Pages:
     return pages
 
 
+async def _show_set(
+    pages: Pages, request: Request, state: Address, error: SetsearchError | None = None, **more: Any
+) -> Response:
+    """The page of a set; with `error`, why what was asked for it was refused. Nothing that stands there is lost."""
+    if error is not None and not state.seeds:  # there is no such page
+        raise error
+    refused = None if error is None else without_commands(str(error))
+    status = 200 if error is None else 409 if isinstance(error, ChangedSet) else 422
+    values = {"gone": None, "set_name": state.set, "refused": refused} | more
+    return await pages.show(request, "set.html", lambda index: {"view": make_view(index, state), **values}, status)
+
+
 def _add_sets(pages: Pages) -> None:
     @pages.post("/sets")
     async def save(request: Request) -> Response:
         form = await read_form(request)
         state, name = Address.read(form), form.get("name", "").strip()
-        version = await pages.pool.ask(lambda index: _save(index, state, name))
+        try:
+            version = await pages.pool.ask(lambda index: _save(index, state, name))
+        except (ChangedSet, UsageError, QueryError) as error:
+            return await _show_set(pages, request, state, error, set_name=name)
         return redirect(request, str(state.replace(set=name, version=version)))
 
     @pages.post("/place")
@@ -127,7 +142,10 @@ def _add_sets(pages: Pages) -> None:
             own.group, own.under = form.get("group"), form.get("under")
             own.save()
 
-        await pages.pool.ask(_put)
+        try:
+            await pages.pool.ask(_put)
+        except (ChangedSet, UsageError, QueryError) as error:
+            return await _show_set(pages, request, _back(form), error)
         return redirect(request, str(_back(form)))
 
     @pages.post("/forget")

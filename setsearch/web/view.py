@@ -76,6 +76,7 @@ class View:
     placed: Groups  # the groups of the sets, and within which others lie
     unknown: list[dict[str, Any]] = field(default_factory=list)
     mistyped: str = ""  # the only unknown example, to be mended in the field
+    is_kept: bool | None = None  # whether the set that is open was saved as it is here; None if none is open
     titles: dict[str, str] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     shared: list[Bar] = field(default_factory=list)
@@ -123,6 +124,9 @@ def make_view(index: Index, asked: Address, typed: Mapping[str, str] | None = No
         view.start = make_start(reading, readings, address, typed or {})
         return view
     view.fields = _switches(reading, address)
+    if view.sets.get(address.set or "") == reading.name:
+        own = index.set(address.set or "")
+        view.is_kept = ({*own.accepted}, {*own.rejected}) == ({*address.seeds}, {*address.rejected})
     try:
         hits = _hits(index, reading, address)
         view.rows = _rows(address, hits)

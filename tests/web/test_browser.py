@@ -721,3 +721,35 @@ def test_that_the_server_is_gone_is_in_sight(serve, animals, browse):
     page.wait_for_selector("#lost:visible")
     assert page.evaluate("scrollY") > 0
     expect(page.get_by_role("button", name="Try again")).to_be_in_viewport()
+
+
+def test_what_is_saved_is_told_and_what_is_refused_leaves_all_in_place(serve, animals, browse):
+    first = browse(serve(animals).url + "open?name=grain")
+    second = browse(first.url)
+    expect(first.locator("#kept")).to_have_text("Saved.")
+    first.locator("#hits .accept").first.click()
+    expect(first.locator("#kept")).to_have_text("Changed since it was saved.")
+    first.get_by_role("button", name="Save").click()
+    expect(first.locator("#kept")).to_have_text("Saved.")
+    expect(first.locator("#status")).to_have_text("Saved.")
+    second.locator("#hits .accept").nth(1).click()
+    examples(second, 3)
+    shown = hits(second)
+    second.get_by_role("button", name="Save").click()
+    expect(second.locator("aside .problem")).to_contain_text("somebody has changed the set 'grain'")
+    assert hits(second) == shown
+    examples(second, 3)
+    second.get_by_label("Name of the set").fill("grain of mine")
+    second.get_by_role("button", name="Save").click()
+    expect(second.locator("#kept")).to_have_text("Saved.")
+    with setsearch.open(animals) as index:
+        assert len(index.set("grain").accepted) == len(index.set("grain of mine").accepted) == 3
+
+
+def test_the_keyboard_stays_on_the_page_when_its_button_is_gone(asked, browse):
+    page = browse(asked.url + "?items=documents&seed=lion")
+    page.locator("#hits .accept").first.click()
+    examples(page, 2)
+    page.get_by_role("button", name="Undo").click()
+    examples(page, 1)
+    expect(page.locator("#main")).to_be_focused()

@@ -31,7 +31,7 @@ async function go(url, { push = true, body = null } = {}) {
     if (push && answer.url !== location.href && (!body || answer.redirected)) history.pushState({ steps: ++steps }, "", answer.url);
     shown = here();
     dress();
-    settle(place);
+    settle(place, body);
     if (top !== undefined && $("#hits")) scrollBy(0, $("#hits").getBoundingClientRect().top - top); // stay in the list
   } catch (error) {
     if (own !== wanted) return;
@@ -67,7 +67,7 @@ function focused() {
   return row ? { row: rows().indexOf(row) } : { field: document.activeElement?.id };
 }
 
-function settle(place) {
+function settle(place, sent) {
   const all = rows();
   if (place.row !== undefined && all.length) select(all[Math.min(place.row, all.length - 1)], true);
   else if (place.field && document.getElementById(place.field)) document.getElementById(place.field).focus({ preventScroll: true });
@@ -75,8 +75,8 @@ function settle(place) {
   if (document.activeElement === document.body) $("#main").focus({ preventScroll: true }); // what had the focus is gone
   if (document.activeElement.id === "seed") document.activeElement.select(); // an unknown name
   const taken = document.querySelectorAll(".examples .taken").length;
-  const problem = $(".problem");
-  $("#status").textContent = problem ? problem.textContent.trim() : all.length && taken
+  const told = $(".problem") ?? (sent ? $("#kept") : null);
+  $("#status").textContent = told ? told.textContent.trim() : all.length && taken
     ? `${all.length} shown, of ${taken} ${taken === 1 ? "example" : "examples"}` : $("h1")?.textContent ?? "";
 }
 
