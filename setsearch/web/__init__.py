@@ -109,7 +109,8 @@ def _answer_errors(app: Starlette, render: Render, known: list[BaseRoute]) -> No
             return JSONResponse({"error": problem}, status, headers)
         shown: dict[str, Any] = {"retry": False, "sign_in": status == 401} | more
         is_page = request.method == "GET"
-        back = f"{_path(request)}?{request.url.query}" if is_page else request.query_params.get("back", "")
+        own = f"{_path(request)}?{request.url.query}"
+        back = own if is_page else request.query_params.get("back", _came_from(request))
         shown |= {"back": back, "retry": shown["retry"] and is_page}
         title = shown.pop("title", None) or TITLES.get(status, "That did not work")
         page = render(request, "problem.html", title=title, problem=without_commands(problem), **shown)
@@ -129,8 +130,9 @@ def _answer_errors(app: Starlette, render: Render, known: list[BaseRoute]) -> No
             routes = [route for route in known if isinstance(route, Route) and route.path_regex.match(_path(request))]
             methods = ", ".join(sorted({method for route in routes for method in route.methods or ()}))
             headers, problem = {"allow": methods}, f"{request.method} is not for {_path(request)}; it takes {methods}"
-        elif problem == HTTPStatus.NOT_FOUND.phrase and _path(request).startswith("/api/"):  # of the router
-            problem = f"there is no {_path(request):.100}; /openapi.json describes the API"
+        elif problem == HTTPStatus.NOT_FOUND.phrase:  # of the router
+            is_api = _path(request).startswith("/api/")
+            problem = f"there is no {_path(request):.100}" + "; /openapi.json describes the API" * is_api
         return _answer(request, error.status_code, problem, headers=headers)
 
     async def _exhausted(request: Request, error: MemoryError) -> Response:
@@ -159,6 +161,13 @@ async def _answer_invalid(request: Request, error: Any) -> Response:
 def _path(request: Request) -> str:
     """The path inside this application, wherever it is mounted."""
     return str(request.scope["path"]).removeprefix(str(request.scope.get("root_path", "")))
+
+
+def _came_from(request: Request) -> str:
+    """The page of ours with the form that was sent; empty if the browser does not tell."""
+    came = request.headers.get("referer", "").partition("://")[2]
+    start = request.headers.get("host", "") + str(request.scope.get("root_path", "")) + "/"
+    return "/" + came.removeprefix(start) if came.startswith(start) else ""
 
 
 def _status_of(error: SetsearchError) -> int:

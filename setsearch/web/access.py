@@ -103,7 +103,7 @@ class Rules:
         token = encoded.encode("latin-1").decode("utf-8", "replace")  # headers are decoded as latin-1
         given = (token, self.token) if scheme.lower() == "bearer" else (request.cookies.get(COOKIE, ""), self.cookie)
         if not self.is_known(request, *given):
-            raise HTTPException(401, "this index asks for a token: Authorization: Bearer TOKEN")
+            raise HTTPException(401, "this index asks for a token; send it as `Authorization: Bearer TOKEN`")
 
     def require_write(self, request: Request) -> None:
         """Refuse changes if read-only, and from other origins."""

@@ -13,7 +13,8 @@ from setsearch.errors import UsageError
 from setsearch.options import offered, require_known
 
 MOST_NAMES = 200  # of each kind on a page
-LONGEST_NAME = 20_000  # characters: of a text, or of a list that was pasted
+LONGEST_NAME = 1000  # characters
+LONGEST_TEXT = 20_000  # characters; also of a list that was pasted
 LONGEST_NUMBER = 9  # digits and one
 SIZES = ("small", "large", "all")
 OPTIONS = offered("the page")
@@ -54,9 +55,9 @@ class Address:
 
         def several(key: str) -> tuple[str, ...]:
             names = tuple(dict.fromkeys(name for name in query.getlist(key) if name.strip()))
-            if len(names) > MOST_NAMES or any(len(name) > LONGEST_NAME for name in names):
+            if len(names) > MOST_NAMES or any(len(name) > LONGEST_TEXT for name in names):
                 raise UsageError(
-                    f"at most {MOST_NAMES} names of {LONGEST_NAME:,} characters fit on a page; the API takes more"
+                    f"at most {MOST_NAMES} names of {LONGEST_TEXT:,} characters fit on a page; the API takes more"
                 )
             return names
 

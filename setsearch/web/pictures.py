@@ -1,11 +1,9 @@
 """Pictures of a set: the curve of its scores with the line where it ends, and a map; SVG that needs no script."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from setsearch.answers.answer import Hits
 from setsearch.answers.picture import Placed, place_labels
-from setsearch.answers.results import Hit
 from setsearch.web.page_state import Address
 
 CURVE = 100, 40  # width and height
@@ -39,9 +37,9 @@ class Spot:
     text_x: float | None
 
 
-def make_curve(address: Address, hits: Sequence[Hit]) -> Curve | None:
-    """The curve of some hits, best first; None for less than two."""
-    if len(hits) < 2:
+def make_curve(address: Address, hits: Hits) -> Curve | None:
+    """The curve of some hits, best first; None for less than two, and where groups take turns."""
+    if len(hits) < 2 or hits.groups:
         return None
     scores = [hit.score for hit in hits]
     low, top = min(0.0, *scores), max(scores)
@@ -52,7 +50,8 @@ def make_curve(address: Address, hits: Sequence[Hit]) -> Curve | None:
     )
     belong, moved = sum(1 for hit in hits if hit.belongs), address.end is not None
     end = belong if 0 < belong < len(hits) or (moved and belong) else None  # else it ends behind these
-    said = "" if not belong else f"{belong} belong" if end else f"all {belong} belong"
+    is_told = hits[0].belongs is not None
+    said = "none belong" * is_told if not belong else f"{belong} belong" if end else f"all {belong} belong"
     return Curve(points, len(hits), top, end, None if end is None else round(places[end - 1], 2), moved, said)
 
 

@@ -20,13 +20,12 @@ from setsearch.answers import results
 from setsearch.errors import InvalidParameter
 from setsearch.models.defaults import field_weights
 from setsearch.options import EXAMPLES, GROWING, MODEL, RESULT, SAVED, Option, offered, require_known
-from setsearch.web.page_state import LONGEST_NAME, MOST_NAMES
+from setsearch.web.page_state import LONGEST_NAME, LONGEST_TEXT, MOST_NAMES
 
 Asked = TypeVar("Asked", bound=BaseModel)
 MOST_HITS = 1000  # of an answer
 MOST_FEATURES = 10_000  # of an item
 MOST_IN_BODY = 100_000  # names
-LONGEST_TEXT = 20_000  # characters
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
 _OF_ID = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}, {"type": "integer"}]}
 _number_as_text = BeforeValidator(lambda own: str(own) if type(own) is int else own)

@@ -31,9 +31,11 @@ class Start:
     typed: Mapping[str, str]  # into the form for a new review, and the `problem` with it
 
 
-def label_of(items: str) -> str:
+def label_of(items: str, begins: bool = True) -> str:
+    """What people call a kind of items, at the beginning of a line or within; names of others stay as they are."""
     kind, collection = plain_name(items), collection_of(items)
     label = LABELS.get(kind, kind)
+    label = label.lower() if kind in LABELS and not begins else label
     return f"{collection}: {label}" if collection else label
 
 
@@ -58,9 +60,7 @@ def make_start(
     first = starters[0][0] if starters else []
     example = ", ".join(first if plain_name(reading.name) == "terms" else first[:1])
     own = [other for other in readings if reading.name in (other["items"], other["features"])]
-    parts = [
-        in_number(other["shown_count"], plain_name(other["items"])).replace("term", "word").lower() for other in own
-    ]
+    parts = [in_number(other["shown_count"], plain_name(other["items"])).replace("term", "word") for other in own]
     has_references = any(other["references"] for other in own if other["items"] == reading.name)
     return Start(" and ".join(parts), starters, shortened(example, LONGEST_PLACEHOLDER), has_references, typed)
 

@@ -753,3 +753,26 @@ def test_the_keyboard_stays_on_the_page_when_its_button_is_gone(asked, browse):
     page.get_by_role("button", name="Undo").click()
     examples(page, 1)
     expect(page.locator("#main")).to_be_focused()
+
+
+def test_reasons_open_by_a_target_that_is_large_enough(asked, browse):
+    page = browse(asked.url + "?items=documents&seed=lion")
+    assert min(own.bounding_box()["height"] for own in page.locator("#hits summary").all()) >= 24
+
+
+def test_paper_has_the_list_and_no_buttons(asked, browse):
+    page = browse(asked.url + "open?name=grain")
+    page.emulate_media(media="print")
+    for selector in ("#hits .name", ".score", ".curve svg", "#shared", ".examples .chip"):
+        expect(page.locator(selector).first).to_be_visible()
+    for selector in ("button", "input", "footer", ".mark", ".chip a", ".readings", "[download]"):
+        assert page.locator(f"{selector} >> visible=true").count() == 0, selector
+
+
+def test_only_keys_that_work_are_told(asked, browse):
+    page = browse(asked.url + "?items=documents&seed=lion")
+    expect(page.locator("#how")).to_contain_text("w why")
+    page.goto(asked.url + "nothing")
+    expect(page.get_by_label("Single-letter keys")).to_be_hidden()
+    page.goto(asked.url + "?items=documents")
+    expect(page.locator("#how")).to_have_text("/ add an example, u undo.")
