@@ -131,5 +131,5 @@ def find_spelled(reading: AnyReading, name: str) -> str:
 
 def without_commands(problem: str) -> str:
     """A message without its way out by the command line, which a reader of a page does not have."""
-    kept = [part for part in problem.split("; ") if "`" not in part and "setsearch " not in part]
+    kept = [part.removeprefix("or ") for part in problem.split("; ") if "`" not in part and "setsearch " not in part]
     return "; ".join(kept) or "that has no answer"

@@ -151,7 +151,7 @@ def test_a_group_grows_on_the_page_by_keys_alone(kinds, serve, browse):
     with setsearch.open(kinds) as index:
         (name,) = [name for name in index.sets() if first in index.set(name).rejected]
     assert page.evaluate("document.activeElement.dataset.item") is not None, "the next one"
-    page.get_by_role("button", name="Take back round 2").press("Enter")
+    page.get_by_role("button", name="Take back from here on: round 2").press("Enter")
     expect(page.get_by_text("Round 3")).to_have_count(0)
     assert rows.count() < count - 1 and name in TOPICS
     page.get_by_label("First accept all").check()

@@ -84,3 +84,19 @@ def test_who_signs_in_again_is_where_the_form_was(serve, animals):
     assert back("http://elsewhere.example/review?set=grain") == ""
     assert back(f"http://{host}.example/review") == ""
     assert back("") == ""
+
+
+def test_a_name_that_is_taken_is_told_in_a_sentence(asked):
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    status, _, html = asked.ask("/sets", method="POST", body="items=documents&seed=lion&name=grain", headers=form)
+    assert status == 409
+    assert "there is a set &#39;grain&#39; already; take another name</p>" in html
+
+
+def test_an_empty_inbox_tells_what_comes_there(asked):
+    assert "Nothing new for your sets Here stands what came or changed" in page(asked, "/inbox")
+
+
+def test_what_is_read_aloud_begins_with_what_is_seen(asked):
+    html = asked.ask("/", items="documents", seed="lion")[2]
+    assert html.count('aria-label="Let the set end here, with ') == html.count(">Let the set end here</a>") > 1
