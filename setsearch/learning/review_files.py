@@ -42,6 +42,20 @@ _reasons = re.compile(r"exclusion[- ]reasons?:\s*([^|;\n}]*[^|;\s}])", re.IGNORE
 _notes = re.compile(r"USER-NOTES:\s*\{(.*\])\s*\}")
 
 
+class Dropped:
+    """What a kind of file has no place for: how many records lose something, and how many of these each field."""
+
+    def __init__(self) -> None:
+        self.records = 0
+        self.tags = Counter[str]()
+
+    def add(self, reference: Reference, kind: str) -> None:
+        """Count a record."""
+        tags = set(_dropped(reference, kind))
+        self.records += bool(tags)
+        self.tags.update(sorted(tags))
+
+
 class Row(NamedTuple):
     """An item of a review, what was decided, and what is known of it."""
 
@@ -59,13 +73,13 @@ def write_review(
     review: Review,
     kind: str,
     progress: Callable[[Iterator[Row]], Iterator[Row]] = iter,
-    dropped: Counter[str] | None = None,
+    dropped: Dropped | None = None,
 ) -> str:
     """All records of a review with what was decided, in the order of decisions, those not read last.
 
-    `progress` gets the records, and yields them. `dropped` counts the fields, by tag, that this kind has not.
+    `progress` gets the records, and yields them. `dropped` counts what this kind has no place for.
     """
-    rows = progress(_counted(_rows(review), kind, Counter() if dropped is None else dropped))
+    rows = progress(_counted(_rows(review), kind, dropped or Dropped()))
     if kind == "csv":
         return csv_text(map(_cells, rows), COLUMNS)
     form = FORMS[kind]
@@ -73,25 +87,25 @@ def write_review(
     return write_bibtex(references) if form == BIBTEX else write_tagged(references, form)
 
 
-def dropped_fields(review: Review) -> dict[str, Counter[str]]:
-    """The fields, by tag, that each kind of file has not."""
-    found = {kind: Counter[str]() for kind in KINDS}
+def dropped_fields(review: Review) -> dict[str, Dropped]:
+    """What each kind of file has no place for."""
+    found = {kind: Dropped() for kind in KINDS}
     for reference in review.references().values():
         for kind, dropped in found.items():
-            dropped.update(_dropped(reference, kind))
+            dropped.add(reference, kind)
     return found
 
 
 def _dropped(reference: Reference, kind: str) -> list[str]:
     if kind != "csv":
         return left_behind(reference, FORMS[kind])
-    return [tag for tag in tags_beside(reference, CSV_ROLES) if reference.form != TABLE or tag not in COLUMNS]
+    return [tag for tag in tags_beside(reference, CSV_ROLES, TABLE) if reference.form != TABLE or tag not in COLUMNS]
 
 
-def _counted(rows: Iterator[Row], kind: str, dropped: Counter[str]) -> Iterator[Row]:
+def _counted(rows: Iterator[Row], kind: str, dropped: Dropped) -> Iterator[Row]:
     for row in rows:
         if row.record.reference is not None:
-            dropped.update(_dropped(row.record.reference, kind))
+            dropped.add(row.record.reference, kind)
         yield row
 
 

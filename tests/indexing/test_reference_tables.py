@@ -13,6 +13,7 @@ from setsearch.indexing.references.reference import Reference
 from setsearch.indexing.references.tables import reference_of_row
 from setsearch.indexing.references.tagged import read_tagged, write_tagged
 from setsearch.indexing.references.tags import BIBTEX, FORMS, REFER, RIS, TABLE, TAGS
+from setsearch.indexing.references.tags import PUBMED as PUBMED_FORM
 from setsearch.indexing.references.tags import WOS as WOS_FORM
 from setsearch.indexing.references.xml import read_xml
 from setsearch.indexing.rows.reader import RowReader
@@ -314,7 +315,7 @@ FIELDS = (
 @pytest.mark.parametrize("form", FORMS)
 def test_fields_without_a_tag_in_another_form_are_counted(form):
     reference = Reference(RIS, FIELDS)
-    expected = [] if form == RIS else ["T1", "C1", "C1"]
+    expected = {RIS: [], TABLE: ["TY", "T1", "C1", "C1"]}.get(form, ["T1", "C1", "C1"])
     assert left_behind(reference, form) == expected
     if form != TABLE:
         said = " ".join(value for _, value in converted(reference, form).fields)
@@ -327,8 +328,29 @@ def test_what_is_left_behind_is_told(run, tmp_path):
     )
     assert run("index", "a.db", "a.ris")[0] == 0
     said = run("review", "a.db", "r", "10.1000/x", "--export", "a.bib")[2]
-    assert "not in a.bib: 3 fields (C1 2, C2 1) for which .bib has no place" in said
+    assert "not in a.bib: fields of 1 record for which .bib has no place: C1 of 1, C2 of 1" in said
     assert "not in" not in run("review", "a.db", "r", "--export", "b.ris")[2]
+
+
+THESIS = Reference(BIBTEX, (("title", "{A}"), ("year", "2020")), "phdthesis", "k")
+TYPED = {
+    "thesis": (THESIS, {PUBMED_FORM: ["@phdthesis"], WOS_FORM: ["@phdthesis"], TABLE: ["@phdthesis"]}),
+    "news": (
+        Reference(RIS, (("TY", "NEWS"), ("TI", "A"))),
+        {form: ["TY"] for form in FORMS if form != RIS},
+    ),
+    "article": (Reference(RIS, (("TY", "JOUR"), ("TI", "A"), ("JO", "J"))), {}),
+    "row": (Reference(TABLE, (("Title", "A"), ("Item Type", "patent"))), {form: ["Item Type"] for form in FORMS[:-1]}),
+}
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_types_that_a_form_has_not_are_told(name):
+    """A thesis is one among letters of Web of Science that mean books; PubMed and tables have no type."""
+    reference, expected = TYPED[name]
+    assert {form: lost for form in FORMS if (lost := left_behind(reference, form))} == expected
+    for form in {RIS, PUBMED_FORM, WOS_FORM, REFER, BIBTEX} - {reference.form, *expected}:
+        assert converted(converted(reference, form), BIBTEX).kind == converted(reference, BIBTEX).kind, form
 
 
 def test_copies_of_one_form_give_all_their_tags():

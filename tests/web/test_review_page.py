@@ -169,7 +169,7 @@ def test_a_review_of_no_set_names_those_that_are_there(serve, cats):
 
 
 def test_the_page_says_what_each_kind_of_file_leaves_out(serve, tmp_path, run):
-    fields = "AU  - Ann\nPY  - 2020\nM1  - a\nM1  - b\nC1  - Ulm\n"
+    fields = "AU  - Ann\nT2  - J\nPY  - 2020\nM1  - a\nM1  - b\nC1  - Ulm\n"
     (tmp_path / "a.ris").write_text(f"TY  - JOUR\nTI  - Big cats\nAB  - Lions.\nVL  - 3\n{fields}ER  - \n")
     path = tmp_path / "a.db"
     assert run("index", str(path), str(tmp_path / "a.ris"))[0] == 0
@@ -180,15 +180,15 @@ def test_the_page_says_what_each_kind_of_file_leaves_out(serve, tmp_path, run):
     html = unescape(server.ask("/review/export", set="cats")[2])
     said = dict(re.findall(r"download>(\w+)</a>(.*?)</li>", html))
     assert said == {
-        "CSV": ": without 4 fields for which it has no place (M1 2, VL 1, C1 1)",
+        "CSV": ": without fields of 1 record for which it has no place (C1 of 1, M1 of 1, VL of 1)",
         "RIS": "",
         **{
-            kind: f" ({name}): without 3 fields for which it has no place (M1 2, C1 1)"
+            kind: f" ({name}): without fields of 1 record for which it has no place (C1 of 1, M1 of 1)"
             for kind, name in {"BIB": "BibTeX", "NBIB": "PubMed", "CIW": "Web of Science", "ENW": "EndNote"}.items()
         },
     }
     assert "In the list" not in html
     told = run("review", str(path), "cats", "--export", str(tmp_path / "a.csv"))[2]
-    assert "not in " in told and "4 fields (M1 2, VL 1, C1 1) for which .csv has no place" in told
+    assert "not in " in told and "fields of 1 record for which .csv has no place: C1 of 1, M1 of 1, VL of 1" in told
     assert server.ask("/review.ris", set="cats")[2].count("M1  - ") == 2
     assert server.ask("/review/export", set="dogs")[0] == 404

@@ -4,7 +4,6 @@ import os
 import shlex
 import shutil
 import textwrap
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -112,15 +111,15 @@ def _require_export(export: Path, replace: bool) -> None:
 
 def _export(review: "Review", export: Path) -> None:
     """Write a review to a file."""
-    from setsearch.learning.review_files import write_review
+    from setsearch.learning.review_files import Dropped, write_review
 
-    kind, dropped = _kind(export), Counter[str]()
+    kind, dropped = _kind(export), Dropped()
     with tell("writing") as follow:
         content = write_review(review, kind, follow, dropped)
     write_file(export, content)
-    if dropped:
-        tags = first_of([f"{tag} {number:,}" for tag, number in dropped.most_common()])
-        say(f"not in {export}: {number_of(dropped.total(), 'field')} ({tags}) for which .{kind} has no place")
+    if dropped.records:
+        tags = first_of([f"{tag} of {number:,}" for tag, number in dropped.tags.most_common()])
+        say(f"not in {export}: fields of {number_of(dropped.records, 'record')} for which .{kind} has no place: {tags}")
     say(f"wrote {export}: {_state(review)}")
 
 

@@ -111,10 +111,11 @@ def left_behind(reference: Reference, form: str) -> list[str]:
 
 
 def tags_beside(reference: Reference, others: Container[str], form: str = "") -> list[str]:
-    """The tags of fields that have no role, or none of these."""
+    """The tags of fields that have no role, or none of these, and of a type that the form has not: @phdthesis."""
     own, plain = TAGS[reference.form], plain_tag(reference.form)
     present = {plain(tag) for tag, value in reference.fields if value.strip()}
-    taken = {_TYPE_TAG.get(reference.form, ""), *(_TYPE_COLUMNS if reference.form == TABLE else ())}
+    lost = () if _keeps_type(reference, form) else (_TYPE_TAG.get(reference.form, ""), *_TYPE_COLUMNS)
+    taken = {_TYPE_TAG.get(reference.form, ""), *(_TYPE_COLUMNS if reference.form == TABLE else ())}.difference(lost)
     for role, tags in own.items():
         names = [name for name in tags.names if name in present]
         if (
@@ -124,7 +125,8 @@ def tags_beside(reference: Reference, others: Container[str], form: str = "") ->
         ):
             has_all = tags.all or (role == "author" and reference.form in _SHORT_NAMES)
             taken.update(names if has_all else names[:1])
-    return [tag for tag, value in reference.fields if value.strip() and plain(tag) not in taken]
+    kind = [f"@{reference.kind}"] if reference.form == BIBTEX and lost else []
+    return kind + [tag for tag, value in reference.fields if value.strip() and plain(tag) not in taken]
 
 
 def _fields(reference: Reference, form: str, roles: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -157,16 +159,37 @@ def _values(reference: Reference, role: str, form: str) -> list[str]:
 
 
 def _type(reference: Reference) -> tuple[str, ...]:
-    """The row of types of a reference; that of articles where PubMed has it from, else the last one."""
+    """The row of types of a reference; without one that we know, of articles if it has a journal, else the last one."""
     if reference.form == PUBMED:
         return TYPES[0]
     if reference.form == TABLE:
-        own = " ".join(value for tag, value in reference.fields if plain_column(tag) in _TYPE_COLUMNS).casefold()
+        own = _own_type(reference)
         found = (row for row in TYPES[::-1] if any(word in own for word in row[-1].split()))
         return next(found, TYPES[0 if reference.first("journal") else -1])
-    own = reference.kind if reference.form == BIBTEX else dict(reference.fields).get(_TYPE_TAG[reference.form], "")
     column = _COLUMN[reference.form]
-    return next((row for row in TYPES if row[column].casefold() == own.strip().casefold()), TYPES[-1])
+    return next((row for row in TYPES if row[column].casefold() == _own_type(reference)), TYPES[-1])
+
+
+def _own_type(reference: Reference) -> str:
+    """The type that a record names, in lower case; empty without one."""
+    if reference.form == TABLE:
+        return " ".join(value for tag, value in reference.fields if plain_column(tag) in _TYPE_COLUMNS).casefold()
+    if reference.form == BIBTEX:
+        return reference.kind.casefold()
+    return dict(reference.fields).get(_TYPE_TAG.get(reference.form, ""), "").strip().casefold()
+
+
+def _keeps_type(reference: Reference, form: str) -> bool:
+    """Whether a form says the type of a record, so that who reads it there finds the same."""
+    own, row = _own_type(reference), _type(reference)
+    if reference.form == PUBMED or not own:
+        return True
+    words = row[-1].split() if reference.form == TABLE else [row[_COLUMN[reference.form]].casefold()]
+    if not any(word in own if reference.form == TABLE else word == own for word in words):
+        return False
+    if form in _COLUMN:
+        return next(other for other in TYPES if other[_COLUMN[form]] == row[_COLUMN[form]]) == row
+    return row == TYPES[0 if form == PUBMED or reference.first("journal") else -1]  # as tables and PubMed are read
 
 
 def _bibtex_key(reference: Reference) -> str:
