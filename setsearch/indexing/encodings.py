@@ -3,7 +3,7 @@
 import codecs
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import IO
 
@@ -80,20 +80,33 @@ def encoding_by_mark(data: bytes) -> str | None:
     return marked or next((encoding for encoding, begin in _UNMARKED.items() if begin.match(data)), None)
 
 
-def lines_as_utf8(file: IO[bytes], decided: Callable[[str], None]) -> Iterator[bytes]:
+def fitting_encoding(data: bytes) -> str | None:
+    """The encoding in which a text can be read: UTF-8 if it is that, else the likely one."""
+    marked = encoding_by_mark(data)
+    return marked or ("utf-8" if is_utf8(io.BytesIO(data)) else None if b"\0" in data else likely_encoding(data))
+
+
+def lines_as_utf8(lines: Iterable[bytes], decided: Callable[[str], None]) -> Iterator[bytes]:
     """The lines of a file, as UTF-8. The first one with a letter that is not ASCII decides what the file is read as.
 
     `decided` is told if that is not UTF-8; if it looks like nothing, the lines stay as they are.
     """
-    for line in file:
+    lines = iter(lines)
+    for line in lines:
         if line.isascii():
             yield line
             continue
-        ahead = line + file.read(DETECTED) + file.readline()
-        found = None if b"\0" in ahead or is_utf8(io.BytesIO(ahead)) else likely_encoding(ahead)
+        ahead, size = [line], len(line)
+        for own in lines if size < DETECTED else ():
+            ahead.append(own)
+            size += len(own)
+            if size >= DETECTED:
+                break
+        data = b"".join(ahead)
+        found = None if b"\0" in data or is_utf8(io.BytesIO(data)) else likely_encoding(data)
         if found is not None:
             decided(found)
-        for rest in chain(io.BytesIO(ahead), file):
+        for rest in chain(ahead, lines):
             yield rest if found is None else rest.decode(found, "replace").encode()
 
 

@@ -368,7 +368,8 @@ class FileReader:
             if (broken := broken_bytes(value)) is not None:
                 line = next(own for own in value.splitlines() if broken_bytes(own)).encode("utf-8", "surrogateescape")
                 place = data[: data.find(line)].count(b"\n") + 1
-                self.rows.warn(f"skipped {path}, line {place}: invalid UTF-8 in {broken}")
+                named = self.rows.encoding or "UTF-8"
+                self.rows.warn(f"skipped {path}, line {place}: invalid {named} in {broken}; `errors=replace` reads it")
                 return False
         return True
 

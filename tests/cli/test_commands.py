@@ -178,7 +178,7 @@ BAD_SOURCES = [
     ("empty csv", {"e.csv": b""}, ("e.csv",), ("e.csv",)),
     ("binary", {"b.txt": b"\x7fELF\0\0"}, ("b.txt",), ("b.txt is not text", "byte 4", "--errors skip")),
     ("encoding", {"l.txt": b"caf\xe9"}, ("l.txt", "--encoding", "utf-8"), ("l.txt is not utf-8", "byte 3", "0xe9")),
-    ("encoding of a line", {"l.jsonl": b'{"id": 1, "text": ""}\n{"id": "\xe9"}\n'}, ("l.jsonl",), ("line 2", "byte 8")),
+    ("encoding of a line", {"l.jsonl": b'{"id": "\xc3\xa9"}\n{"id": "\xe9"}\n'}, ("l.jsonl",), ("line 2", "byte 8")),
     (
         "broken json",
         {"b.jsonl": b'{"id": 1, "text": "x"}\n{"id": 2,\n'},
@@ -293,11 +293,13 @@ def test_lone_surrogates_become_question_marks(run, tmp_path):
 
 @by_the_papers_model
 def test_errors_can_be_replaced_or_skipped(failed, run, tmp_path):
-    (tmp_path / "l.jsonl").write_bytes(b'{"id": 1, "text": "caf\xe9 au lait"}\nbroken\n{"id": 2, "text": "tea"}\n')
+    (tmp_path / "l.jsonl").write_bytes(
+        b'{"id": 1, "text": "caf\xe9 au lait"}\nbroken\n{"id": 2, "text": "th\xc3\xa9"}\n'
+    )
     failed(run("index", "x.db", "l.jsonl", "--errors", "replace"), 1, "line 2", "broken JSON")
     code, _, err = run("index", "x.db", "l.jsonl", "--errors", "skip")
     assert code == 0
-    assert "skipped l.jsonl, line 1: invalid UTF-8 at byte 22" in err
+    assert "skipped l.jsonl, line 1: invalid UTF-8 at byte 22; --errors replace reads it" in err
     assert "skipped l.jsonl, line 2: broken JSON" in err
     (tmp_path / "l.txt").write_bytes(b"caf\xe9 au\0lait")
     assert run("index", "y.db", "l.txt", "--errors", "replace")[0] == 0

@@ -26,7 +26,7 @@ MAIL = [
 ROWS = [json.dumps({"id": str(number), "text": "ä"}, ensure_ascii=False).encode() for number in range(3)]
 ROWS[1] = ROWS[1].replace("ä".encode(), b"\xe9")
 FILES = {
-    "a.ris": (b"".join(RIS), "a.ris, line 6: invalid UTF-8 in 'Caf\\xe9 1'"),
+    "a.ris": (b"".join(RIS), "a.ris, line 6: invalid UTF-8 in 'Caf\\xe9 1'; `errors=replace` reads it"),
     "a.bib": (b"".join(BIB), "a.bib, line 5: invalid UTF-8 in '{Caf\\xe9}'"),
     "a.json": (b"[" + b",\n".join(ROWS) + b"]", "a.json, entry 2: invalid UTF-8 in"),
     "a.mbox": (b"".join(MAIL), "a.mbox: invalid UTF-8 at byte"),
@@ -62,3 +62,31 @@ def test_the_line_of_a_byte_is_told(tmp_path):
     (tmp_path / "a.txt").write_bytes("ä\nö\nü ".encode() + b"\xe9 x\n")
     with pytest.raises(SourceError, match=r"byte 9 \(line 3\) is 0xe9"):
         list(SourceReader(Columns(), RowReader()).read([str(tmp_path / "a.txt")]))
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.csv", "a.txt"])
+def test_all_kinds_of_files_are_read_as_what_they_look_like(tmp_path, name):
+    text = "Grüße aus Köln, schöne Füße"
+    data = {"a.jsonl": f'{{"id": 1, "text": "{text}"}}', "a.json": f'[{{"id": 1, "text": "{text}"}}]'}
+    data |= {"a.csv": f'id,text\n1,"{text}"\n', "a.txt": text}
+    (tmp_path / name).write_bytes(data[name].encode("cp1252"))
+    rows = RowReader()
+    (found,) = SourceReader(Columns(), rows).read([str(tmp_path / name)])
+    assert found[1] == text and [*rows.decided] == ["cp1252"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+def test_the_encoding_that_fits_is_the_way_out(tmp_path, encoding):
+    """Also where bytes at the end are the beginning of a letter of UTF-8."""
+    (tmp_path / "a.txt").write_bytes("Grüße aus Köln, schöne Füße. \x90".encode(encoding, "replace"))
+    (tmp_path / "b.txt").write_bytes("Grüße, schöne Füße".encode() + b" \xe3")
+    warnings = []
+    names = [str(tmp_path / name) for name in ("a.txt", "b.txt", "c.txt")]
+    (tmp_path / "c.txt").write_text("plain")
+    assert len([*SourceReader(Columns(), RowReader("skip", warnings.append, encoding="ascii")).read(names)]) == 1
+    assert [told.rpartition("; ")[2] for told in warnings] == [
+        f"`encoding={encoding}` reads it",
+        "`errors=replace` reads it",
+    ]
+    with pytest.raises(SourceError, match=f"pass `encoding={encoding}`, or"):
+        [*SourceReader(Columns(), RowReader(encoding="ascii")).read(names)]

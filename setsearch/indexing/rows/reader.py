@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from setsearch.errors import SourceError, UsageError
-from setsearch.indexing.encodings import LOOKED_AT, encoding_by_mark, is_text, is_utf8, likely_encoding, lines_as_utf8
+from setsearch.indexing.encodings import (
+    LOOKED_AT,
+    encoding_by_mark,
+    fitting_encoding,
+    is_text,
+    is_utf8,
+    likely_encoding,
+    lines_as_utf8,
+)
 from setsearch.indexing.rows.arrow import STREAMED, arrow_rows, streamed_rows
 from setsearch.indexing.rows.cells import OpenCells, Row
 from setsearch.indexing.rows.csv_rows import (
@@ -148,10 +156,9 @@ class RowReader:
         yield from (self._array_rows if is_wrapped else self._json_rows)(io.BytesIO(data), name)
 
     def _json_rows(self, lines: Iterable[bytes], name: str) -> Iterator[Row]:
-        for number, line in enumerate(split_old_ends(lines), 1):
+        for number, text in self._lines(lines, name):
             position = f"{name}, line {number}"
-            text = self.decode(line, position)
-            if text is None or not text.strip():
+            if not text.strip():
                 continue
             try:
                 values = parse_json(text)
@@ -174,7 +181,7 @@ class RowReader:
                 if not problem and not isinstance(value, (dict, str)):
                     problem = "not a JSON object"
                 if not problem and (broken := broken_bytes(written)):
-                    problem = f"invalid UTF-8 in {broken}"
+                    problem = f"invalid {self.encoding or 'UTF-8'} in {broken}; `errors=replace` reads it"
                 if not problem:
                     yield f"{name}, entry {number}", OpenCells({"text": value} if isinstance(value, str) else value)
                 else:
@@ -194,14 +201,16 @@ class RowReader:
         return io.StringIO(self.decode_file(read_whole(file, name), name, has_records=True) or "", newline="").read
 
     def _csv_rows(self, file: IO[bytes], name: str, delimiter: str) -> Iterator[Row]:
-        # JSON is UTF-8, but spreadsheets write what they like.
-        own = file if self.encoding else lines_as_utf8(file, lambda found: self.decide(found, name))
-        decoded = (
-            (number, self.decode(line, f"{name}, line {number}")) for number, line in enumerate(split_old_ends(own), 1)
-        )
-        lines = ((number, line) for number, line in decoded if line is not None)
         dialect = Dialect(self.delimiter, delimiter, self.asked, self.header)
-        yield from csv_rows(lines, name, dialect, self._skip, self.warn)
+        yield from csv_rows(self._lines(file, name), name, dialect, self._skip, self.warn)
+
+    def _lines(self, lines: Iterable[bytes], name: str) -> Iterator[tuple[int, str]]:
+        """The lines of a file as text, with their numbers, in the encoding that it looks like; bad ones are skipped."""
+        own = lines if self.encoding else lines_as_utf8(lines, lambda found: self.decide(found, name))
+        for number, line in enumerate(split_old_ends(own), 1):
+            text = self.decode(line, f"{name}, line {number}")
+            if text is not None:
+                yield number, text
 
     def _skip(self, position: str, problem: str, correct: str = "it") -> None:
         """Skip a row with a warning, or raise SourceError."""
@@ -243,14 +252,17 @@ class RowReader:
         except UnicodeDecodeError as error:
             if self.errors == "replace":
                 return data.decode(encoding, "replace")
+            found = fitting_encoding(data) if self.encoding else None  # without one, this was tried
             if self.errors == "skip":
-                self.warn(f"skipped {position}: invalid {self.encoding or 'UTF-8'} at byte {error.start}")
+                told = f"skipped {position}: invalid {self.encoding or 'UTF-8'} at byte {error.start}"
+                self.warn(f"{told}; {f'`encoding={found}`' if found else '`errors=replace`'} reads it")
                 return None
             line = data.count(b"\n", 0, error.start) + 1
             place = f"byte {error.start}" + (f" (line {line})" if line > 1 else "")
             raise SourceError(
                 f"{position} is not {self.encoding or 'UTF-8'}: {place} is 0x{data[error.start]:02x}; "
-                "name its `encoding`, or pass `errors=replace` or `errors=skip`"
+                f"{f'pass `encoding={found}`' if found else 'name its `encoding`'}, "
+                "or pass `errors=replace` or `errors=skip`"
             ) from error
 
 
