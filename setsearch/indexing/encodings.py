@@ -22,6 +22,8 @@ USED = (
 ).split()
 OF_PAIRS = "gb18030", "euc_kr", "euc_jp"  # whose letters beyond ASCII are two bytes beyond ASCII, nearly all
 _alone = re.compile(rb"(?<![\x80-\xff])(?:[\x80-\xff]{2})*[\x80-\xff](?![\x80-\xff])")  # one in an odd run of these
+_apart = re.compile(rb"(?<![A-Za-z])[\x80-\xff]{3,}(?![A-Za-z])")  # no word of a Latin script is so
+_BELOW_LETTERS = bytes(range(0xC0))  # what is no letter beyond ASCII in most encodings of a byte
 ALONE = 0.05  # of the bytes beyond ASCII
 MARKS = {  # byte order marks, the longer ones first: that of UTF-32 begins as that of UTF-16
     codecs.BOM_UTF32_LE: "utf-32",
@@ -51,9 +53,21 @@ def likely_encoding(data: bytes) -> str | None:
     if best is None:
         return _by_pairs(begin)
     western = next((match for match in found if WESTERN in (match.encoding, *match.could_be_from_charset)), None)
-    if western and western.coherence >= best.coherence and western.chaos <= best.chaos + WORSE:
-        return WESTERN  # of equals, the one that is used most
-    return WESTERN if MIXED.search(begin.decode(best.encoding, "replace")) else codecs.lookup(best.encoding).name
+    is_equal = western and western.coherence >= best.coherence and western.chaos <= best.chaos + WORSE
+    if is_equal or best.encoding == WESTERN or MIXED.search(begin.decode(best.encoding, "replace")):
+        return _by_words_apart(begin) or WESTERN  # of equals, the one that is used most
+    return codecs.lookup(best.encoding).name
+
+
+def _by_words_apart(begin: bytes) -> str | None:
+    """The encoding of the words of another script in a text with much Latin; None if these are not most of it."""
+    from charset_normalizer import from_bytes
+
+    words = b" ".join(_apart.findall(begin))
+    if len(words.translate(None, _BELOW_LETTERS)) <= len(begin.translate(None, _BELOW_LETTERS)) / 2:
+        return None
+    best = from_bytes(words, cp_isolation=[own for own in USED if own != WESTERN], enable_fallback=False).best()
+    return None if best is None else codecs.lookup(best.encoding).name
 
 
 def _by_pairs(begin: bytes) -> str | None:

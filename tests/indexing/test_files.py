@@ -987,3 +987,18 @@ def test_documents_that_another_folder_replaces_are_told(tmp_path, run):
     assert "changed" not in run("index", "a.db", "one", "two", "--replace")[2]
     with setsearch.open(tmp_path / "a.db") as index:
         assert index.info()["readings"][0]["item_count"] == 6
+
+
+ENGLISH = "The company announces new positions in sales and marketing. Please send a letter to the following address. "
+FEW_WORDS = {  # of another script in an English text
+    "cp1256": "تعلن الشركة عن فتح باب التوظيف في قسم المبيعات والتسويق",
+    "cp1251": "Компания объявляет о новых вакансиях в отделе продаж",
+    "cp1253": "Η εταιρεία ανακοινώνει νέες θέσεις στο τμήμα πωλήσεων",
+    "cp1252": "L'entreprise étudie de « nouveaux » métiers à l'été",
+}
+
+
+@pytest.mark.parametrize("encoding", FEW_WORDS)
+def test_a_few_words_of_another_script_tell_their_encoding(encoding):
+    """No word of a Latin script has but letters beyond ASCII."""
+    assert likely_encoding((ENGLISH * 40 + FEW_WORDS[encoding]).encode(encoding)) == encoding
