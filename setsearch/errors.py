@@ -31,11 +31,19 @@ REPAIR_HINT = "`setsearch check` may repair it"  # the way out of a CorruptIndex
 LONGEST_SHOWN = 80  # characters of a text in a message
 _joiner = re.compile(r"(?<!\\)((?:\\\\)*)\\u200([cd])")  # of letters, as `repr` escapes it
 HINTS = 3  # names that a message offers
+MOST_NAMED = 10  # names of what is there
 
 
 def number_of(count: int, noun: str) -> str:
     """A number of things for a message: 1 field, 1,234 fields."""
     return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def there_is(names: Iterable[str]) -> str:
+    """What is there, for a message: there is cats; there are cats, grain; there is none yet. At most ten have names."""
+    known = [*names]
+    more = f", and {len(known) - MOST_NAMED:,} more" if len(known) > MOST_NAMED else ""
+    return f"there {'are' if len(known) > 1 else 'is'} {', '.join(known[:MOST_NAMED]) or 'none yet'}{more}"
 
 
 def shown(text: str) -> str:

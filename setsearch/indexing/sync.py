@@ -26,7 +26,7 @@ from setsearch.sqlite.fts5 import find_declaration, find_tokenizer, read_terms
 from setsearch.sqlite.limits import limited, limited_rows
 from setsearch.sqlite.sql import Table, main_table, quote
 from setsearch.storage.analyzers import FTS5 as FTS5_SPEC
-from setsearch.storage.ids import is_storable
+from setsearch.storage.ids import in_number, is_storable
 from setsearch.storage.relation import TEXT, Relation
 from setsearch.storage.synced_source import (
     ENGINES,
@@ -362,7 +362,7 @@ def _among(noted: int) -> str:
 
 
 def _holds_others(relation: Relation, known: SyncedSource | None, source: SyncedSource, way_out: str) -> str:
-    held = f"{relation.items.size} {relation.items.name}"
+    held = in_number(relation.items.size, relation.items.name)
     origin = "" if known is None else f" of {known.name}"
     return f"the index holds {held}{origin}, not those of {source.name}; {way_out}"
 

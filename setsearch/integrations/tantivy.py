@@ -19,7 +19,7 @@ from typing import Any, Unpack
 from tantivy import Filter, Occur, Query, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
 import setsearch
-from setsearch.errors import DuplicateItem, InvalidParameter
+from setsearch.errors import DuplicateItem, InvalidParameter, number_of
 from setsearch.indexing.rows.document_columns import SourceItem
 from setsearch.indexing.sync import Changes, SourceChanges
 from setsearch.options import ExpandOptions
@@ -130,7 +130,7 @@ class TantivySets:
                 counts = Counter(term for text in texts for term in self._analyzer.analyze(text))
                 changed.append((name, counts, title))
         if nameless:
-            _log.warning("left out %d documents of the tantivy index without a stored %r", nameless, self.id)
+            _log.warning("left out %s without a stored %r", number_of(nameless, "document"), self.id)
         if state and not has_text:
             raise InvalidParameter(f"the tantivy index stores no text in {', '.join(self.fields)}; name others")
         return SourceChanges(changed, None if known is None else sorted(known.keys() - state.keys()), state)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, cast
 
-from setsearch.errors import InvalidParameter, UnknownOption
+from setsearch.errors import InvalidParameter, UnknownOption, there_is
 from setsearch.models import MODELS, Lift, Model, make_model
 from setsearch.options import MODEL, ModelOptions, Option, check
 
@@ -155,7 +155,7 @@ class Defaults:
         chosen = field_weights(given)
         for name in chosen:
             if name not in self.fields:
-                raise InvalidParameter(f"there is no field {name!r:.60}; there are {', '.join(self.fields)}")
+                raise InvalidParameter(f"there is no field {name!r:.60}; {there_is(self.fields)}")
         if not any(chosen.values()):
             raise InvalidParameter(f"no field counts by {given!r:.60}; give one a weight above 0")
         weights = {name: chosen.get(name, 0.0) for name in self.fields}

@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter, SourceError, UsageError
+from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter, SourceError, UsageError, there_is
 from setsearch.spark.builder import Cells
 from setsearch.spark.contexts import context_relations
 from setsearch.spark.layout import by_batch
@@ -62,7 +62,7 @@ def cells_of(rows: DataFrame, columns: Columns, analyzer: Analyzer, contexts: st
     required = (columns.items, columns.features, columns.count) if columns.items else (columns.id, *columns.texts)
     for name in filter(None, (*required, columns.title)):
         if name not in rows.columns:
-            raise SourceError(f"there is no column {name!r}; there is {', '.join(rows.columns)}")
+            raise SourceError(f"there is no column {name!r}; {there_is(rows.columns)}")
     if contexts not in CONTEXTS:
         raise InvalidParameter(f"contexts is one of {', '.join(CONTEXTS)}, not {contexts!r}")
     return _relation(rows, columns, analyzer) if columns.items else _documents(rows, columns, analyzer, contexts)

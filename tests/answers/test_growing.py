@@ -554,7 +554,7 @@ def test_errors():
                 index.grow(group="kinds", **wrong)
         with pytest.raises(errors.UnknownSet, match="no set is in a group 'none'"):
             index.grow(group="none")
-        with pytest.raises(errors.UnknownSet, match="no set 'dogs'; there is cats"):
+        with pytest.raises(errors.UnknownSet, match="no set 'dogs'; there are cats, grain, music, sea"):
             index.grow(["dogs"])
         for wrong in ({}, {"names": ["cats"], "group": "kinds"}):
             with pytest.raises(errors.InvalidParameter, match="give sets or a group, one of the two"):

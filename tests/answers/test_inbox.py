@@ -248,9 +248,9 @@ def test_examples_that_share_little_are_noted():
 
 
 def test_unknown_sets(index):
-    with pytest.raises(errors.UnknownSet, match="no set 'dogs'; there is cats, grain"):
+    with pytest.raises(errors.UnknownSet, match="no set 'dogs'; there are cats, grain"):
         index.inbox(["dogs"])
-    with pytest.raises(errors.UnknownSet, match=r"there is a, b, c, d, e, f, g, h, i, j, and 16 more$"):
+    with pytest.raises(errors.UnknownSet, match=r"there are a, b, c, d, e, f, g, h, i, j, and 16 more$"):
         raise unknown_set("dogs", "abcdefghijklmnopqrstuvwxyz")
     with pytest.raises(errors.InvalidParameter, match="names is a list of sets"):
         index.inbox("cats")

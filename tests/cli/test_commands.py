@@ -714,7 +714,7 @@ def test_counts_have_commas(run, tmp_path):
     assert run("delete", "m.db", *(f"d{n}" for n in range(1100)))[2] == "deleted 1,100 from m.db\n"
     with setsearch.open(tmp_path / "m.db", create=True) as index:
         index.add((f"e{n}", "lions") for n in range(1200))
-    dropped = "dropped the index of 1,300 documents, 1 terms from m.db; SQLite's VACUUM gives back the room\n"
+    dropped = "dropped the index of 1,300 documents, 1 term from m.db; SQLite's VACUUM gives back the room\n"
     assert run("drop", "m.db", "--yes")[2] == dropped
 
 

@@ -99,7 +99,7 @@ def test_the_command_says_how_to_read_them(tmp_path, run):
         assert everything(other) == everything(index)
         other.add([("c", {"words": 1}, "C")])
         assert len([*other.export()]) == 2
-    assert run("export", "b.db")[2].startswith("exported 2; 1 have no text, and are left out; ")
+    assert run("export", "b.db")[2].startswith("exported 2; left out 1 without a text; ")
 
 
 def test_vectors_and_columns_of_any_name_come_back(tmp_path, run):

@@ -143,7 +143,7 @@ def test_a_mirror_is_changed_at_its_table_only():
     connection = host()
     index = setsearch.open(connection)
     index.add([("x", "a text of its own")])
-    with pytest.raises(UsageError, match=r"holds 1 documents, not those of articles; .*replace"):
+    with pytest.raises(UsageError, match=r"holds 1 document, not those of articles; .*replace"):
         index.add_table("articles", TEXTS)
     index.add_table("articles", TEXTS, replace=True)
     for change in (lambda: index.add([("y", "z")]), lambda: index.update([("1", "z")]), lambda: index.delete(["1"])):

@@ -64,7 +64,7 @@ def test_in_python(host):
         assert asked.scored(lambda fields, all: all[fields.resolve("both")]) == own.explain("both").score
     alone = index.question(["cats0"], items="documents", exclude=["grain1"])
     assert alone.expand(61) == index.items("documents").expand(["cats0"], 61, exclude=["grain1"])
-    with pytest.raises(errors.UnknownSet, match="no set 'dogs'; there is cats, grain"):
+    with pytest.raises(errors.UnknownSet, match="no set 'dogs'; there are cats, grain"):
         index.question(set="dogs")
     with pytest.raises(errors.InvalidParameter, match="the set 'cats' is of documents, not of terms"):
         index.question(set="cats", items="terms")
@@ -112,10 +112,10 @@ def test_sql(host):
     assert ask("""setsearch_inbox('["grain"]')""") == "[]"
     with pytest.raises(sqlite3.OperationalError):
         ask("setsearch_inbox('dogs')")
-    assert ask("setsearch_error()") == "no set 'dogs'; there is cats, grain"
+    assert ask("setsearch_error()") == "no set 'dogs'; there are cats, grain"
     with pytest.raises(sqlite3.OperationalError):
         ask("setsearch_expand(null, json_object('set', 'dogs'))")
-    assert ask("setsearch_error()") == "no set 'dogs'; there is cats, grain"
+    assert ask("setsearch_error()") == "no set 'dogs'; there are cats, grain"
 
 
 def test_datasette(host, tmp_path):
@@ -133,7 +133,7 @@ def test_datasette(host, tmp_path):
         assert [(row["item"], row["score"]) for row in found["hits"]] == scores(own.expand(61))
         assert [row["item"] for row in found["seeds"]] == [*more]
         assert all("set=cats" in row["with"] for row in found["hits"])
-    assert ask(".json?set=dogs").json()["error"] == "no set 'dogs'; there is cats, grain"
+    assert ask(".json?set=dogs").json()["error"] == "no set 'dogs'; there are cats, grain"
     page = ask("?set=cats").text
     assert 'name="set" value="cats"' in page and "Name one or more rows" not in page
 
@@ -158,7 +158,7 @@ def test_assistants(host, tmp_path):
         assert {part["feature"]: part["weight"] for part in told["features"]} == {
             part.feature: part.weight for part in own.explain("both").features
         }
-    with pytest.raises(ToolError, match="no set 'dogs'; there is cats, grain"):
+    with pytest.raises(ToolError, match="no set 'dogs'; there are cats, grain"):
         ask("expand", set="dogs")
     with pytest.raises(ToolError, match="no seeds; give at least one"):
         ask("expand", items="documents")

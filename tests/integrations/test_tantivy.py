@@ -182,7 +182,7 @@ def test_mistakes_are_told(tmp_path, caplog):
     write(index, [{"path": "a", "body": "x"}, {"body": "no path"}])
     sets = follow(index, tmp_path / "a.db")
     assert sets.update() == Changes(1, 0)
-    assert "left out 1 documents of the tantivy index without a stored 'path'" in caplog.text
+    assert "left out 1 document without a stored 'path'" in caplog.text
     write(index, [{"path": "a", "body": "y"}])
     with pytest.raises(DuplicateItem, match="several documents of the tantivy index have the id 'a'"):
         sets.update()

@@ -175,7 +175,7 @@ def test_the_sets_of_an_item_and_the_inbox(serve, animals):
     assert found == {"rows": rows, "notes": [], "seen": found["seen"]} and [*found["seen"]] == ["cats"]
     assert "'unicorn'" in server.json("/api/sets-of", 404, item="unicorn")["error"]
     assert "give an item or a text" in server.json("/api/sets-of", 422)["error"]
-    assert "no set 'dogs'; there is cats, grain" in server.json("/api/inbox", 404, sets=["dogs"])["error"]
+    assert "no set 'dogs'; there are cats, grain" in server.json("/api/inbox", 404, sets=["dogs"])["error"]
 
 
 @pytest.mark.parametrize(

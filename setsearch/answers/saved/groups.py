@@ -8,10 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from setsearch.errors import HINTS, InvalidParameter, UnknownSet, did_you_mean, shown
+from setsearch.errors import HINTS, InvalidParameter, UnknownSet, did_you_mean, shown, there_is
 from setsearch.options import require_several
 
-MOST_NAMED = 10  # sets that a message names
 Marks = tuple[tuple[str, ...], tuple[str, ...]]  # accepted and rejected items
 
 
@@ -81,9 +80,7 @@ class Groups(NamedTuple):
 def unknown_set(name: str, known: Iterable[str]) -> UnknownSet:
     """The error for a set that is none of the known ones, with the nearest of them, or some."""
     name, names = str(name or ""), [*known]
-    some = f"there is {', '.join(names[:MOST_NAMED]) or 'none yet'}"
-    more = f", and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    way_out = did_you_mean(get_close_matches(name, names, HINTS)) or some + more
+    way_out = did_you_mean(get_close_matches(name, names, HINTS)) or there_is(names)
     return UnknownSet(f"no set {shown(name) if name else 'is named'}; {way_out}")
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from setsearch.answers.saved.groups import Group, Groups, Marks
-from setsearch.errors import InvalidParameter, UnknownSet
+from setsearch.errors import InvalidParameter, UnknownSet, there_is
 from setsearch.sqlite.integrity import Seal
 from setsearch.storage.ids import is_printable
 from setsearch.storage.relation import load_relations, relations_by_reading
@@ -167,8 +167,8 @@ class StoredSets(NamedTuple):
         groups = self.groups()
         sets = groups.within(name)
         if not sets:
-            known = ", ".join(sorted({*groups.of.values()})) or "none yet"
-            raise UnknownSet(f"no set is in a group {name!r} (there is {known}); `set save --group` puts one in")
+            known = there_is(sorted({*groups.of.values()}))
+            raise UnknownSet(f"no set is in a group {name!r} ({known}); `set save --group` puts one in")
         return Group(name, name in groups.exclusive, sets)
 
     def set_exclusive(self, name: str, exclusive: bool, places: Mapping[tuple[str, str], str] = _NO_PLACES) -> None:

@@ -38,7 +38,9 @@ from setsearch.errors import (
     SetsearchError,
     UnknownReading,
     UsageError,
+    number_of,
 )
+from setsearch.storage.ids import in_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -238,7 +240,9 @@ def update(db: Collection, *, fresh: Fresh = "now", timeout: Timeout = 5.0, time
         info = index.info()
     written = f"updated {changes.written:,}, deleted {changes.deleted:,} in {db}" if info["mirrors"] else str(db)
     contexts = info["contexts"]
-    known = f"; contexts of {contexts['terms']:,} words know write {contexts['revision']}" if contexts else ""
+    known = (
+        f"; contexts of {number_of(contexts['terms'], 'word')} know write {contexts['revision']}" if contexts else ""
+    )
     if not info["mirrors"]:
         written += f" follows no table; after changes of files, index them again. It is at write {info['revision']}"
     say(written + known)
@@ -255,9 +259,9 @@ def drop(
     Example: setsearch drop app.db --yes
     """
     with db.open(timeout=timeout) as index:
-        held = ", ".join(f"{r['item_count']:,} {r['items']}" for r in index.info()["readings"])
+        held = ", ".join(in_number(r["item_count"], r["items"]) for r in index.info()["readings"])
         sets = index.sets()
-        what = f"the index of {held}" + (f" and the sets {', '.join(sets)}" if sets else "")
+        what = f"the index of {held}" + (f" and the set{'s' * (len(sets) > 1)} {', '.join(sets)}" if sets else "")
         if not yes and not (sys.stdin.isatty() and typer.confirm(f"Drop {what} from {db}?", err=True)):
             raise UsageError(f"nothing was dropped; --yes drops {what}")
         index.drop()
@@ -305,7 +309,7 @@ def export(db: Collection, *, time_limit: TimeLimit = 10.0) -> None:
     renamed += ["--title", columns.title] if columns.title else []
     kept = ["--keep-columns", ",".join(columns.keep)] if columns.keep else []
     fields = [part for kind in ("tags", "numbers") for own in getattr(columns, kind) for part in (f"--{kind}", own)]
-    without = f"; {total - count:,} have no text, and are left out" if total > count else ""
+    without = f"; left out {total - count:,} without a text" if total > count else ""
     options = shlex.join([*id, *renamed, *kept, *fields])
     say(f"exported {count:,}{without}; `setsearch index NEW.db FILE{options and ' '}{options}` reads them")
     if vectors:

@@ -16,6 +16,7 @@ from setsearch.cli.output import Show, format_options
 from setsearch.cli.source_options import column_options
 from setsearch.errors import Interrupted, UsageError, number_of
 from setsearch.options import MODEL, RESULT, ModelOptions, offered
+from setsearch.storage.ids import in_number
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -160,5 +161,5 @@ def _building(place: str) -> "Iterator[None]":
 
 def _tell_built(layout: Any) -> None:
     sides = [*layout.sides, *(own for own, _ in layout.contexts[:1])]
-    counts = ", ".join(f"{side.count:,} {side.items}" for side in sides)
+    counts = ", ".join(in_number(side.count, side.items) for side in sides)
     say(f"built {layout.place}: {counts}")

@@ -13,6 +13,7 @@ from setsearch.cli.messages import say
 from setsearch.cli.options import Collection, Items, waiting_options, with_options
 from setsearch.cli.progress import tell
 from setsearch.errors import MissingDatabase, NoIndex, SourceError, UsageError, number_of
+from setsearch.storage.ids import in_number
 
 if TYPE_CHECKING:
     from setsearch.index import Index
@@ -90,7 +91,9 @@ def is_matrix_file(source: str) -> bool:
 def tell_vectors(index: "Index", count: int, db: str) -> None:
     """Say how many vectors were added, and what the index holds now."""
     held = index.info()["vectors"].items()
-    parts = [f"{own['count']:,} {name} with {own['dimensions']} dimensions" for name, own in held if own["count"]]
+    parts = [
+        f"{in_number(own['count'], name)} with {own['dimensions']} dimensions" for name, own in held if own["count"]
+    ]
     say(f"added {number_of(count, 'vector')}; {db} now holds those of {', '.join(parts)}")
 
 
