@@ -20,6 +20,7 @@ from setsearch.web.typed_names import find_spelled, saved_set, without_commands
 
 MOST_ROWS = 200  # of a page
 UNDO = "undo"
+TOO = ", as before"  # behind what is said
 OTHERWISE = "Somebody has said {} to {} for {} meanwhile, and your {} was not saved."
 NO_SETS = "No set is saved yet: give examples at the start, and save them under a name below the list of what fits."
 SEEN, MOST = re.compile("([0-9]{1,19}) ([0-9]{1,19})"), 2**63  # numbers, as SQLite's integers hold them
@@ -28,7 +29,10 @@ LONGEST_PAST = 4000  # characters of an address that tell how to undo
 
 @dataclass(frozen=True)
 class Asked:
-    """The address of the page: which sets, by default all, and what this reader said: (yes or no, set, item)."""
+    """The address of the page: which sets, by default all, and what this reader said: (yes or no, set, item).
+
+    What was so already is said `TOO`: by this reader, whose key was pressed twice, or by somebody else.
+    """
 
     sets: tuple[str, ...] = ()
     said: tuple[tuple[str, str, str], ...] = ()
@@ -123,7 +127,8 @@ def _last(index: Index, asked: Asked) -> dict[str, str] | None:
     """The decision that can be taken back, if its set is still there."""
     if not asked.said or asked.said[-1][1] not in index.sets():
         return None
-    return dict(zip(("said", "set", "item"), asked.said[-1], strict=True))
+    said, name, item = asked.said[-1]
+    return {"said": said.removesuffix(TOO), "set": name, "item": item, "too": TOO if said.endswith(TOO) else ""}
 
 
 def _decide(index: Index, asked: Asked, form: QueryParams) -> Asked:
@@ -135,25 +140,25 @@ def _decide(index: Index, asked: Asked, form: QueryParams) -> Asked:
         return asked
     if said == UNDO and asked.said:
         before, name, item = asked.said[-1]
-        _say(index, name, item, None, before)
+        _say(index, name, item, None, before.removesuffix(TOO))
         return replace(asked, said=asked.said[:-1])
     own = saved_set(index, form.get("set", ""))
     if said not in ("yes", "no"):
         raise InvalidParameter(f"a row is decided by yes or no, not by {said!r:.20}")
     item = find_spelled(own.reading, form.get("item", ""))
-    _say(index, own.name, item, said, None)
-    return asked.after(said, own.name, item)
+    too = "" if _say(index, own.name, item, said, None) else TOO
+    return asked.after(said + too, own.name, item)
 
 
-def _say(index: Index, name: str, item: str, said: str | None, before: str | None) -> None:
+def _say(index: Index, name: str, item: str, said: str | None, before: str | None) -> bool:
     """Accept an item (yes), reject it (no), or take back what was said (None); other items are for others to decide.
 
-    Raises ChangedSet if it is not as it was before.
+    Returns whether something has changed. Raises ChangedSet if it is not as it was before.
     """
     own = saved_set(index, name)
     now = "yes" if item in own.accepted else "no" if item in own.rejected else None
     if now == said:  # a key may be pressed twice
-        return
+        return False
     if now != before:
         raise ChangedSet(OTHERWISE.format(now, item, name, said or UNDO))
     version = own.version
@@ -161,4 +166,5 @@ def _say(index: Index, name: str, item: str, said: str | None, before: str | Non
     try:
         own.save(version=version)
     except ChangedSet:  # in this moment
-        _say(index, name, item, said, before)
+        return _say(index, name, item, said, before)
+    return True

@@ -366,6 +366,38 @@ def test_rows_are_decided_one_by_one_at_a_terminal(tmp_path, run, monkeypatch):
         assert len(index.set("grain").accepted) == 4
 
 
+def test_an_undo_at_a_terminal_takes_back_what_was_said_there(tmp_path, run, monkeypatch):
+    """Somebody else answers the first row in the same way before, and the second one otherwise behind."""
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True, contexts="off") as index:
+        fill(index)
+        index.add(texts([10, 11, 12]))
+        (_, first), (_, second), *_ = [row for row in shown(index.inbox()) if row[0] == "cats"]
+    monkeypatch.setattr("setsearch.cli.commands.inbox.at_terminal", lambda: True)
+
+    def others(item, yes):
+        with setsearch.open(path) as index:
+            own = index.set("cats")
+            (own.accept if yes else own.reject)(item)
+            own.save()
+
+    def typed():
+        others(first, True)
+        yield "y"
+        yield "y"
+        others(second, False)
+        yield "u"
+        yield "u"
+
+    monkeypatch.setattr("setsearch.cli.commands.inbox.typed_lines", typed)
+    err = run("inbox", "a.db", "cats", "--table")[2]
+    for told in (f"{first} accepted by somebody else\n", f"{second} rejected by somebody else, which stays\n"):
+        assert f"cats: {told}" in err
+    assert "nothing to undo" in err
+    with setsearch.open(path) as index:
+        assert first in index.set("cats").accepted and second in index.set("cats").rejected
+
+
 def test_what_has_no_title_is_told_by_its_text(tmp_path, run, monkeypatch):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         fill(index)

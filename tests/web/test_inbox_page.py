@@ -188,7 +188,12 @@ def test_many_answers_at_one_moment_are_all_saved(serve, notes):
 def test_what_a_key_says_twice_is_said_once(serve, notes):
     server = serve(notes)
     given = fields(server.ask("/inbox")[2], 0)
-    assert post(server, given, "yes") == post(server, given, "yes")
+    once, twice = post(server, given, "yes"), post(server, given, "yes")
+    assert "Undo takes it back for all" not in once and "Undo takes it back for all" in twice
+    assert shown(once) == shown(twice)
+    post(server, fields(twice, 0), "undo")
+    assert len(members(notes, "cats")[0]) == 3
+    post(server, given, "yes")
     assert len(members(notes, "cats")[0]) == 4
     place = server.ask("/inbox", "POST", urlencode([*given, ("said", "yes")]), FORM)[1]["location"]
     given = fields(server.ask(place)[2], 0)

@@ -90,7 +90,7 @@ def _named(found: "Inbox", item: str) -> "InboxRow":
 
 def _ask(index: "Index", found: "Inbox") -> None:
     """Ask about one row after another; each answer is saved at once."""
-    rows, place, past = [*found], 0, dict[int, "InboxRow"]()
+    rows, place, past = [*found], 0, dict[int, str]()
     lines = typed_lines()
     while place < len(rows):
         row = rows[place]
@@ -99,12 +99,14 @@ def _ask(index: "Index", found: "Inbox") -> None:
         try:
             if key in ("q", "quit"):
                 break
-            if key in SAID:
+            if key in SAID and _said(index, row) == key:
+                say(f"{row.set}: {row.item} {SAID[key]} by somebody else")  # for whom it stays
+            elif key in SAID:
                 found.decide([row] if key == "y" else (), [row] if key == "n" else ())
                 say(f"{row.set}: {row.item} {SAID[key]}")
-                past[place] = row
+                past[place] = key
             if key == "u":
-                place = _undo(index, past, place)
+                place = _undo(index, rows, past, place)
             elif key in SAID or key == "s":
                 place += 1
             else:
@@ -113,12 +115,22 @@ def _ask(index: "Index", found: "Inbox") -> None:
             say(f"Error: {error}")
 
 
-def _undo(index: "Index", past: "dict[int, InboxRow]", place: int) -> int:
-    """Take the last answer back; returns its place."""
+def _said(index: "Index", row: "InboxRow") -> str | None:
+    """The key of what is said of a row by now."""
+    own = index.set(row.set)
+    return "y" if row.item in own.accepted else "n" if row.item in own.rejected else None
+
+
+def _undo(index: "Index", rows: "list[InboxRow]", past: dict[int, str], place: int) -> int:
+    """Take the last answer back, unless somebody has said otherwise; returns its place."""
     if not past:
         say("nothing to undo")
         return place
-    place, row = past.popitem()
+    place, key = past.popitem()
+    row, now = rows[place], _said(index, rows[place])
+    if now not in (key, None):
+        say(f"{row.set}: {row.item} {SAID[now]} by somebody else, which stays")
+        return place
     own = index.set(row.set)
     own.forget(row.item)
     own.save()
