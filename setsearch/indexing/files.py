@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from setsearch.errors import SetsearchError, SourceError, UsageError
@@ -44,6 +43,7 @@ from setsearch.indexing.rows.reader import (
 )
 from setsearch.indexing.rows.workbooks import Sheet, below_asked
 from setsearch.indexing.tally import Tally
+from setsearch.sqlite.folders import HeldFolder
 from setsearch.storage.ids import is_storable
 
 NOTHING = "nothing of their format in them"
@@ -225,7 +225,7 @@ class FileReader:
         """The documents of an archive that is attached, whose files are attached as it is. Raises SourceError."""
         with ExitStack() as stack:
             try:
-                folder = stack.enter_context(TemporaryDirectory(prefix="setsearch-"))
+                folder = stack.enter_context(HeldFolder())
                 archive = Path(folder).resolve() / f"attached{ending}"
                 archive.write_bytes(file.data)
             except OSError as error:

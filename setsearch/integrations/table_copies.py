@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from setsearch.errors import SourceError
 from setsearch.indexing.suggest import columns_of
 from setsearch.indexing.sync import read_source
 from setsearch.sqlite.drivers import driver_connection
+from setsearch.sqlite.folders import HeldFolder
 from setsearch.sqlite.limits import limited
 from setsearch.sqlite.sql import Table, main_table
 from setsearch.storage.synced_source import TABLE, Columns, SyncedSource
@@ -46,7 +46,7 @@ class TableCopies:
     """Copies of tables until `close`; one is made at a time."""
 
     def __init__(self) -> None:
-        self._folder: TemporaryDirectory[str] | None = None
+        self._folder: HeldFolder | None = None
         self._made: OrderedDict[tuple[str, str], TableCopy] = OrderedDict()
         self._columns: dict[tuple[str, str], tuple[float, Columns | None]] = {}
         self._lock, self._count = Lock(), 0
@@ -100,7 +100,7 @@ class TableCopies:
         if columns is None:
             raise SourceError(f"{lacking} (a copy needs a key of one column, or rowids, and something that rows share)")
         begin, known = time.time(), self._made.get((place, table.name))
-        self._folder = self._folder or TemporaryDirectory(prefix="setsearch-")
+        self._folder = self._folder or HeldFolder()
         self._count += known is None
         path = known.path if known is not None else Path(self._folder.name) / f"{self._count}.db"
         with setsearch.open(path, create=True, contexts="off") as index:

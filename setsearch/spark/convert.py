@@ -1,6 +1,5 @@
 """SQLite to Parquet and back: a whole index to a cluster, or a part of one to a file."""
 
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from setsearch.spark.contexts import ITEMS
 from setsearch.spark.layout import Layout, load_layout, located, read, require_place
 from setsearch.spark.session import first_line
 from setsearch.spark.sources import CELLS
+from setsearch.sqlite.folders import HeldFolder
 from setsearch.storage.analyzers import load_analyzer
 
 
@@ -28,7 +28,7 @@ def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: st
     """
     require_place(place)
     staging = f"{place}/_source"
-    with setsearch.open(database) as index, tempfile.TemporaryDirectory() as folder:
+    with setsearch.open(database) as index, HeldFolder() as folder:
         reading = index.items(items)
         with reading.stored() as fields:
             relation = fields.relation

@@ -4,7 +4,6 @@ import io
 import re
 import stat
 import tarfile
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from typing import IO, NamedTuple
 
 from setsearch.errors import SourceError
 from setsearch.indexing.rows.opening import MOST_UNPACKED, TooMuch
+from setsearch.sqlite.folders import HeldFolder
 
 try:
     from lzma import LZMAError
@@ -133,7 +133,7 @@ def unpacked(path: Path, leave_out: LeaveOut, room: Room, name: str | None = Non
 
     Raises SourceError, TooMuch; these, and those of the block, call the archive by its `name`, else by its path.
     """
-    with tempfile.TemporaryDirectory(prefix="setsearch-") as place:
+    with HeldFolder() as place:
         found = Unpacked(Path(place).resolve(), path, name or str(path))
         room.depth += 1
         try:
