@@ -143,7 +143,8 @@ class Index:
         """Add rows; returns how many items they make.
 
         `frame` is one of pandas, polars or Arrow; a stream or dataset of Arrow, or what offers one, such as a relation
-        of DuckDB; or mappings, such as a dataset of Hugging Face or a cursor. Streams are read a piece at a time.
+        of DuckDB; several of these, such as batches or chunks; or mappings, such as a dataset of Hugging Face or a
+        cursor. Streams are read a piece at a time.
 
             index.add_frame(frame, id="id", text="text")
             index.add_frame(ratings, items="film", features="user")

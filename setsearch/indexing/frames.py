@@ -1,13 +1,14 @@
-"""Frames of pandas, polars and Arrow, what offers streams of Arrow, and mappings, as items."""
+"""Frames of pandas, polars and Arrow, or their parts, what offers streams of Arrow, and mappings, as items."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from itertools import chain, count, islice
 from typing import Any
 
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.indexing.libraries import load_library
-from setsearch.indexing.rows.arrow import frame_rows, offers, repeated_columns
+from setsearch.indexing.rows.arrow import frame_rows, is_frame, offers, present, repeated_columns
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.rows.table_rows import GivenRows
@@ -30,7 +31,7 @@ class FrameItems:
     ) -> None:
         require_known(columns, [own.name for own in fields(Columns)])
         self.roles = Columns(**columns)
-        frame = self._frame = _with_index(collected(frame))
+        first, self._parts = _parts(collected(frame))
         self._progress = progress
         if titles is not None and not (
             isinstance(titles, Mapping) and all(isinstance(own, str) for own in titles.values())
@@ -41,10 +42,12 @@ class FrameItems:
         self._cells = CellRules(titles={str(id_text(item)): title for item, title in (titles or {}).items()})
         named = self.roles.relation == (self.roles.items, self.roles.features) or self.roles.of_numbers
         id = (self.roles.items if named else None) or self.roles.group_by or self.roles.id
-        self.whole = _is_whole(frame, id), bool(named) and _is_whole(frame, self.roles.features)
+        self.whole = _is_whole(first, id), bool(named) and _is_whole(first, self.roles.features)
 
     def __iter__(self) -> Iterator[Any]:
-        rows = self._progress(Counted(frame_rows(self._frame), lambda: len(self._frame)))
+        numbers = count(1)
+        found = chain.from_iterable(frame_rows(part, numbers) for part in self._parts)
+        rows = self._progress(Counted(found, lambda: _size(self._parts)))
         reader = SourceReader(
             self.roles, RowReader(self.roles.errors, _log.warning, GivenRows("the frame", rows)), cells=self._cells
         )
@@ -72,19 +75,47 @@ def collected(frame: Any) -> Any:
         raise SourceError(f"the lazy frame cannot be worked out: {problem:.200}; correct it, or collect it") from error
 
 
-def _with_index(frame: Any) -> Any:
-    """A frame; of pandas with its index as columns, where it has names, or tells rows apart and is no range from 0."""
+def _parts(frame: Any) -> tuple[Any, Iterable[Any]]:
+    """The first row of mappings, or the first part of a frame; and all of its parts, which may be one."""
+    if is_frame(frame) or isinstance(frame, Mapping) or not isinstance(frame, Iterable):
+        whole = _with_index(frame)
+        return whole, [whole]
+    rows = iter(frame)
+    begin = [*islice(rows, 1)]
+    again = chain(begin, rows) if rows is frame else frame
+    if begin and is_frame(begin[0]):
+        parts = (_with_index(collected(part), True) for part in again)
+        return _with_index(collected(begin[0]), True), [*parts] if isinstance(frame, Sequence) else parts
+    return begin[0] if begin else None, [again]
+
+
+def _size(parts: Iterable[Any]) -> int:
+    """The number of all rows. Raises TypeError if nobody knows it yet."""
+    if not isinstance(parts, Sequence):
+        raise TypeError("a stream of frames tells no length")
+    return sum(map(len, parts))
+
+
+def _with_index(frame: Any, is_part: bool = False) -> Any:
+    """A frame; of pandas with its index as columns, where it has names, or tells rows apart and is no range from 0.
+
+    Of a part, a range goes on where that of the part before ends, and tells nothing.
+    """
     index: Any = getattr(frame, "index", None)
     if not hasattr(index, "get_level_values") or not offers(frame, "assign"):
         return frame
     added = {name: index.get_level_values(name) for name in index.names if name is not None}
-    if (added or getattr(index, "start", 1) != 0 or index.step != 1) and index.nlevels == 1 and index.is_unique:
+    is_plain = hasattr(index, "start") and (is_part or (index.start == 0 and index.step == 1))
+    if (added or not is_plain) and index.nlevels == 1 and index.is_unique:
         added["id"] = index
     return frame.assign(**{str(name): cells for name, cells in added.items() if name not in frame.columns})
 
 
 def _is_whole(frame: Any, column: str | None) -> bool:
-    """Whether a column has a type of whole numbers, in pandas, polars or Arrow."""
+    """Whether a column has a type of whole numbers, in pandas, polars or Arrow; or the first one of mappings does."""
+    if column is not None and hasattr(frame, "keys") and not is_frame(frame):
+        cell = present(frame[column]) if column in frame.keys() else None  # noqa: SIM118
+        return isinstance(cell, int) and not isinstance(cell, bool)
     if column is not None and offers(frame, "read_next_batch"):
         types = dict(zip(frame.schema.names, frame.schema.types, strict=True))
         return str(types.get(column)).startswith(("int", "uint"))

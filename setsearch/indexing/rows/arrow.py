@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryFile
@@ -51,18 +52,19 @@ def streamed_rows(stream: IO[bytes], name: str) -> Iterator[Row]:
         yield from arrow_rows(file, Path(name))
 
 
-def frame_rows(frame: Any) -> Iterator[Row]:
+def frame_rows(frame: Any, numbers: Iterator[int] | None = None) -> Iterator[Row]:
     """The rows of a frame, or mappings as they come, such as those of a cursor; missing values are None.
 
-    Of a large frame only some rows at a time are objects of Python. Raises InvalidParameter.
+    `numbers` are those of the rows, by default from 1 on. Of a large frame only some rows at a time are objects of
+    Python. Raises InvalidParameter.
     """
     repeated = repeated_columns(frame)
-    for number, record in enumerate(_records(frame), 1):
+    for record, number in zip(_records(frame), count(1) if numbers is None else numbers, strict=False):
         if not hasattr(record, "keys"):
             raise InvalidParameter(
                 f"a frame is one of pandas, polars or Arrow, or rows that are mappings, not {type(frame).__name__}"
             )
-        row = {str(name): _present(record[name]) for name in record.keys()}  # noqa: SIM118
+        row = {str(name): present(record[name]) for name in record.keys()}  # noqa: SIM118
         yield f"row {number}", Cells.but(repeated, row.items()) if repeated else row
 
 
@@ -74,6 +76,11 @@ def repeated_columns(frame: Any) -> frozenset[str]:
     elif offers(frame, "schema") and not offers(frame, "iter_rows"):
         names = getattr(frame.schema, "names", ())
     return frozenset(name for name, number in Counter(map(str, names)).items() if number > 1)
+
+
+def is_frame(rows: Any) -> bool:
+    """Whether rows are a frame, or a part of one: a batch of Arrow, a chunk of pandas."""
+    return any(offers(rows, name) for name in ("columns", "schema", "__arrow_c_stream__"))
 
 
 def offers(frame: Any, *names: str) -> bool:
@@ -101,7 +108,7 @@ def _records(frame: Any) -> Iterator[Any]:
         yield from frame if isinstance(frame, Iterable) else [frame]
 
 
-def _present(value: Any) -> Any:
+def present(value: Any) -> Any:
     """A cell as Python has it; None for a missing value: NaN, NaT, NA."""
     if hasattr(value, "item") and not isinstance(value, (str, bytes)) and getattr(value, "ndim", 0) == 0:
         value = value.item()  # of numpy
