@@ -61,6 +61,7 @@ T = TypeVar("T")
 NAMELESS = {".gmt": "set,about,gene...", ".gaf": "db,id,gene,how,term,..."}  # columns of tables without their names
 
 FIRST_ROWS = 1000  # of a file of JSON objects, one of which has each column that is asked for
+OF_FOLDERS = (*JSON_LINES, *ARROW_FILES)  # files of folders that are rows
 NAMED = (JSON, *JSON_LINES, *ARROW_FILES, *WORKBOOKS)  # files whose columns have names
 SHOWN = 8  # columns in a message
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"  # how folders of Hive and Spark name a missing value
@@ -251,12 +252,34 @@ class SourceReader:
         """The rows of a source; of a workbook, which may be hostile, they are read apart. Raises SourceError."""
         has_roles = self.columns.items is not None or self.columns.group_by is not None
         is_table = self.rows.table is not None
-        if has_roles and not is_table and (_holds_files(path) or _is_of_mail(path)):
+        is_file = not is_table and path != "" and not is_stream(path)
+        if has_roles and is_file and self._has_rows(Path(path)):
+            yield from self._rows_of_folder(Path(path))
+        elif has_roles and not is_table and (_holds_files(path) or _is_of_mail(path)):
             yield from self._rows_of_documents(path)
         elif not is_table and file_ending(Path(path)) in WORKBOOKS and Path(path).is_file():
             yield from sheet_rows(self.files.sheets(Path(path)), path, self.rows.asked, self.rows.warn)
+        elif is_file and file_ending(Path(path)) in OF_FOLDERS:
+            yield from _with_partition(self.rows.read(path), Path(path).as_posix())
         else:
             yield from self.rows.read(path)
+
+    def _has_rows(self, folder: Path) -> bool:
+        """Whether a folder has a file of rows with the column that names items, or groups."""
+        name = self.columns.items or self.columns.group_by
+        for file in sorted(folder.rglob("*")) if folder.is_dir() else ():
+            with suppress(SourceError):
+                if file_ending(file) in OF_FOLDERS and name in next(self.rows_of(str(file)), ("", {}))[1]:
+                    return True
+        return False
+
+    def _rows_of_folder(self, folder: Path) -> Iterator[Row]:
+        """The rows of the files of a folder; others than such files are left out."""
+        for file in self.files.folder(folder).files():
+            if file_ending(file) in OF_FOLDERS:
+                yield from self.rows_of(str(file))
+            else:
+                self.files.leave_out(file, "no rows, which other files of their folder have")
 
     def texts(self, path: str, id: str, wanted: Sequence[str] = ()) -> Iterator[FileItem] | None:
         """The documents of a file or of standard input; None if it holds rows, which have the columns `wanted`."""
@@ -395,7 +418,7 @@ class SourceReader:
             yield from self._of_files(self.files.documents(file, id, is_named=False))
         elif file_ending(file) not in ARROW_FILES and self._unless_references(str(file), id, False) is None:
             return
-        elif file_ending(file) in (*JSON_LINES, *ARROW_FILES) or holds_rows:
+        elif file_ending(file) in OF_FOLDERS or holds_rows:
             self.tally.empty.append(id)  # it may have been one text before
             yield from self._row_file(file, id)
         elif is_array(file):
@@ -406,12 +429,11 @@ class SourceReader:
     def _row_file(self, file: Path, id: str) -> Iterator[SourceItem]:
         """The rows of a file of a folder, which is left out if the first one is no document."""
         with closing(self.rows_of(str(file))) as own:
-            rows = _with_partition(own, id)
-            head = [*islice(rows, 1)]
-            columns = [own for own in (self.columns.id, *self.columns.texts) if own != NUMBERED]
+            head = [*islice(own, 1)]
+            columns = [name for name in (self.columns.id, *self.columns.texts) if name != NUMBERED]
             missing = next((missing_column(values, *columns) for _, values in head), None)
             if missing is None:
-                numbered = self.documents.with_ids(chain(head, rows), id, self.rows.shown(str(file)))
+                numbered = self.documents.with_ids(chain(head, own), id, self.rows.shown(str(file)))
                 yield from self._each_row(self.documents.of_row, numbered, [self.columns.title])
             else:
                 self.files.leave_out(file, f"rows without a column {missing}")

@@ -8,12 +8,15 @@ import subprocess
 import sys
 import tarfile
 
+import pyarrow
 import pytest
+from pyarrow import feather, parquet
 
 import setsearch
-from setsearch import errors
+from setsearch import Columns, errors
 from setsearch.indexing.rows.csv_rows import delimiter_of
 from setsearch.indexing.rows.reader import RowReader
+from setsearch.indexing.sources import SourceReader
 
 RATINGS = ("--items", "film", "--features", "user", "--count", "n")
 
@@ -272,3 +275,45 @@ def test_columns_that_no_document_can_have_are_an_error(run, tmp_path, option):
     assert run("index", "a.db", "notes", "b.jsonl", option, "c")[0] == 0
     with setsearch.open(tmp_path / "a.db") as index:
         assert index.info()["readings"][0]["item_count"] == 2
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".jsonl", ".arrow"])
+def test_a_partitioned_folder_is_the_rows_of_its_files(tmp_path, ending):
+    """Whole, file by file, or joined by somebody else: the same relation, numbers and groups."""
+    rows = [
+        {"film": film, "user": f"u{place}", "n": place, "text": f"{film} {year}", "year": year}
+        for year in ("2023", "2024")
+        for place, film in enumerate("abc")
+    ]
+    for year in ("2023", "2024"):
+        (tmp_path / "d" / f"year={year}").mkdir(parents=True)
+        own = [{name: row[name] for name in row if name != "year"} for row in rows if row["year"] == year]
+        path = tmp_path / "d" / f"year={year}" / f"0{ending}"
+        if ending == ".jsonl":
+            path.write_text("\n".join(map(json.dumps, own)))
+        else:
+            (feather.write_feather if ending == ".arrow" else parquet.write_table)(pyarrow.Table.from_pylist(own), path)
+    (tmp_path / "d" / "_SUCCESS").write_text("")
+    (tmp_path / "mail").mkdir()
+    (tmp_path / "mail" / "0.jsonl").write_text('{"film": "other rows"}')
+    (tmp_path / "mail" / "0.eml").write_text("From: Ann <a@b.c>\nTo: Bob <b@b.c>\n\nlions")
+    (mail,) = SourceReader(Columns(items="from", features="to"), RowReader()).read([str(tmp_path / "mail")])
+    assert mail[0] == "a@b.c"
+    (tmp_path / "whole.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    files = sorted(map(str, (tmp_path / "d").rglob(f"*{ending}")))
+    for roles in (
+        {"items": "film", "features": "user"},
+        {"items": "film", "features": "year"},
+        {"items": "year", "features": "film", "count": "n"},
+        {"group_by": "year"},
+    ):
+        expected, *others = [
+            list(SourceReader(Columns(**roles), RowReader()).read(source))
+            for source in ([str(tmp_path / "whole.jsonl")], [str(tmp_path / "d")], files)
+        ]
+        assert others == [expected, expected], roles
+    numbers = Columns(items="film", numbers=("n",))
+    for source in ([str(tmp_path / "d")], files):
+        assert len(list(SourceReader(numbers, RowReader()).read_numbers(source))) == 6
+    (one,) = SourceReader(Columns(items="year", features="film"), RowReader()).read(files[:1])
+    assert one == ("2023", {"a": 1, "b": 1, "c": 1}, None)
