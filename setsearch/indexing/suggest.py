@@ -49,6 +49,20 @@ CODE_DIGITS = 8  # of whole numbers that all have as many: ISBNs and times are n
 MOST_COLUMNS = 500  # of a file that are looked at; a table of SQLite has 2,000 at most
 FIELDS = ("--tags", "--links", "--numbers")
 ROWS = "rows"  # the table that holds those of a file
+# How the names of tables begin in which Django, Rails, SQLAlchemy and others keep what is theirs.
+OF_FRAMEWORKS = (
+    *(
+        "django_",
+        "auth_",
+        "account_email",
+        "socialaccount_",
+        "authtoken_",
+        "celery_",
+        "wagtailcore_",
+        "alembic_version",
+    ),
+    *("ar_internal_metadata", "active_storage_", "schema_migrations", "knex_", "_prisma", "migrations"),
+)
 _names_id = re.compile(r"(?:.*[\W_])?[iI][dD]|.*[a-z]I[dD]", re.DOTALL).fullmatch
 _padded = re.compile(r"0\d+").fullmatch
 _reserved = re.compile(f"[{RESERVED}]")
@@ -64,11 +78,12 @@ class _Link(NamedTuple):
 
 
 def suggest(database: Path) -> list[str]:
-    """A command for each table of a file that has texts, or is a relation. Raises SourceError."""
+    """A command for each table of a file that has texts, or is a relation, most text first. Raises SourceError."""
     address = f"{database.resolve().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True, factory=OwnConnection)) as connection:
-            found = _Host(connection.cursor(LimitedCursor)).commands()
+            host = _Host(connection.cursor(LimitedCursor))
+            found = dict(sorted(host.commands().items(), key=lambda own: host.place(*own)))
     except sqlite3.Error as error:
         raise SourceError(f"the tables of {database} cannot be read: {error}") from error
     return [
@@ -224,6 +239,11 @@ class _Host:
                 options = self._relation(table) or self.options(table, of_names=True)
                 found |= {table: options} if options is not None else {}
         return found
+
+    def place(self, table: str, options: Choice) -> tuple[bool, int]:
+        """What sorts tables: those with more words in their texts first, those of frameworks behind all others."""
+        texts = [self._values(table, name) for option, name in options if option == "--text" and name != "rowid"]
+        return table.lower().startswith(OF_FRAMEWORKS), -sum(len(str(cell).split()) for own in texts for cell in own)
 
     def options(self, table: str, of_names: bool = False, alone: bool = False) -> Choice | None:
         """The options of a table of documents; None if it has no key of one column, or bytes there, or no text.

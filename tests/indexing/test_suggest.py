@@ -371,3 +371,32 @@ def test_vectors_are_no_tags(tmp_path, run):
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     code, said, _ = run("index", "a.db", "a.jsonl", "--suggest")
     assert code == 0 and "--tags tags" in said and "--text body" in said and "embedding" not in said
+
+
+def test_tables_with_most_text_come_first_and_those_of_frameworks_last(tmp_path, run):
+    connection = sqlite3.connect(tmp_path / "app.db")
+    connection.executescript(
+        """
+        create table auth_permission (id integer primary key, name text, codename text);
+        create table django_admin_log (id integer primary key, change_message text);
+        create table blog_tag (id integer primary key, name text);
+        create table shop_note (id integer primary key, body text);
+        create table shop_article (id integer primary key, body text);
+        create table shop_rating (film_id integer, user_id integer, primary key (film_id, user_id));
+        """
+    )
+    for n in range(40):
+        connection.execute("insert into auth_permission values (?, ?, ?)", (n, f"Can add log {n}", f"add_{n}"))
+        connection.execute(
+            "insert into django_admin_log values (?, ?)", (n, f"somebody has changed the thing {n} " * 9)
+        )
+        connection.execute("insert into blog_tag values (?, ?)", (n, f"tag{n}"))
+        connection.execute("insert into shop_note values (?, ?)", (n, f"a short note of number {n}"))
+        connection.execute("insert into shop_article values (?, ?)", (n, f"a text of the article of number {n} " * 5))
+        connection.execute("insert into shop_rating values (?, ?)", (n % 8, n // 8))
+    connection.commit()
+    connection.close()
+    out = run("index", "app.db", "--suggest")[1]
+    tables = [line.split(" --table ")[1].split()[0] for line in out.splitlines()]
+    own = ["shop_article", "shop_note", "blog_tag", "shop_rating"]
+    assert tables == [*own, "django_admin_log", "auth_permission"]
