@@ -190,22 +190,21 @@ def as_nobody(question):
 
 
 @pytest.fixture
-def read_only(tmp_path, monkeypatch):
-    """A folder where nobody may write, with an index in it."""
-    folder = tmp_path / "published"
-    folder.mkdir()
-    path = folder / "a.db"
-    with setsearch.open(path, create=True) as index:
-        index.add(ITEMS)
-        index.items("documents").expand(["d0"])  # so that a child process imports nothing
-    for parent in [tmp_path, *tmp_path.parents]:
-        if parent == Path(tempfile.gettempdir()):
-            break
-        parent.chmod(0o755)
-    folder.chmod(0o555)
-    monkeypatch.chdir(folder)  # its parents may be closed to others
-    yield "a.db"
-    folder.chmod(0o755)
+def read_only(monkeypatch):
+    """A folder where nobody may write, with an index in it.
+
+    It is none of pytest's: those are in one that each pytest which begins closes to others.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with setsearch.open(folder / "a.db", create=True) as index:
+            index.add(ITEMS)
+            index.items("documents").expand(["d0"])  # so that a child process imports nothing
+        folder.chmod(0o555)
+        with monkeypatch.context() as patch:
+            patch.chdir(folder)
+            yield "a.db"
+        folder.chmod(0o755)
 
 
 def ask(path):
