@@ -34,10 +34,13 @@ from setsearch.storage.relation import Relation, find_again, load_relations, rel
 
 BOTH = tuple(COEFFICIENTS)
 BY = {"documents": (), "contexts": tuple(name for name in BOTH if name != "documents"), "both": BOTH}
-# The stamp of a relation, and where vectors come from, which change without a new one.
+# The stamp of a relation, and what changes without a new one: the forms in which stems are shown, of which generation
+# they are, and where vectors come from.
 PRESENT = """
-    select stamp, (select vectors from setsearch_kind where id = items),
-        (select vectors from setsearch_kind where id = features) from setsearch_relation where id = ?
+    select stamp,
+        (select max(id) from setsearch_generation g where g.relation = r.id and name = 'contexts' and published),
+        (select vectors from setsearch_kind where id = items),
+        (select vectors from setsearch_kind where id = features) from setsearch_relation r where id = ?
 """
 REST = 0.05  # seconds between two looks at whether another process has derived
 VERSIONS = 2  # of a relation that stay in memory: a host may roll back to the one before
@@ -165,8 +168,6 @@ class Readings:
             return False
         with LOCK:
             self._memory.contexts[relation.id] = contexts
-            if relation.features.titles_shown:
-                self._memory.versions.pop(relation.id, None)  # its titles are older
         if contexts.generation.id != IN_MEMORY:
             self._write_contexts(version, contexts)
         return True
@@ -240,7 +241,7 @@ class Readings:
 
     def _word_contexts(self, opened: Opened) -> WordContexts | None:
         """The contexts of a collection: those that the file holds, or those that only memory does."""
-        (version, relation, _), known = opened, self._memory.contexts
+        relation, known = opened.relation, self._memory.contexts
         generation = known.generation(relation)
         found = known.of(generation)
         if generation is None or found is not None:
@@ -257,8 +258,6 @@ class Readings:
                 return None
             with LOCK:
                 known[relation.id] = found
-                if relation.features.titles_shown:
-                    self._memory.versions[relation.id] = [version]
             return found
 
     def _read_contexts(self, opened: Opened, generation: Generation) -> WordContexts:
@@ -280,13 +279,13 @@ class Readings:
                 if name in (relation.items.name, relation.features.name):
                     row = cursor.execute(PRESENT, (relation.id,)).fetchone()
                     for version in versions if row is not None else ():
-                        if row[0] == version.relation.stamp:
+                        if version.is_of(*row[:2]):
                             relation = version.relation.within(cursor)
-                            relation.items.vectors, relation.features.vectors = row[1:]
+                            relation.items.vectors, relation.features.vectors = row[2:]
                             return Opened(version, relation, {})
             relation = find_again(cursor, name)
             analyzer = self._analyzers.of(relation) if relation.analyzer else None
-            version = Version(relation, analyzer)
+            version = Version(relation, analyzer, cursor.execute(PRESENT, (relation.id,)).fetchone()[1])
             self._memory.versions[relation.id] = [*self._memory.versions.get(relation.id, []), version][-VERSIONS:]
             return Opened(version, relation, {})
 

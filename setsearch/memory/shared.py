@@ -33,15 +33,20 @@ SHARED_FILES = 4  # of which memory stays after the last index of a lent connect
 
 
 class Version:
-    """A relation at one stamp, and what memory holds of it. Threads share it."""
+    """A relation at one stamp, with forms of stems of one generation, and what memory holds of it. Threads share it."""
 
-    def __init__(self, relation: Relation, analyzer: Analyzer | None) -> None:
+    def __init__(self, relation: Relation, analyzer: Analyzer | None, generation: int | None) -> None:
         self.relation = relation.within(None)
-        self.analyzer = analyzer
+        self.analyzer, self._generation = analyzer, generation
         self.content: RelationContent | None = None
         self.wants_contexts: bool | None = None
         self.tried = set[str]()  # the files of arrays that this process has tried to write
         self._fields: dict[bool, Field] = {}
+
+    def is_of(self, stamp: int, generation: int | None) -> bool:
+        """Whether it is of a content, and shows stems as a generation does."""
+        has_forms = self.relation.features.titles_shown
+        return stamp == self.relation.stamp and (not has_forms or generation == self._generation)
 
     def forget(self) -> None:
         """Take the content anew when it is next needed."""

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 import pytest
 from patience import patience
+from processes import in_fresh_process
 from samples import delete_arrays, random_data
 
 import setsearch
@@ -615,3 +616,23 @@ def test_only_who_needs_contexts_waits_for_them(tmp_path, monkeypatch):
                 thread.join()
     assert [items for items, _ in found] == ["documents", "terms", "terms"]
     assert found[1] == found[2]
+
+
+def _derive(path):
+    with setsearch.open(path) as index:
+        index.refresh("now")
+
+
+def test_forms_of_stems_that_another_process_derives_are_shown_at_once(tmp_path):
+    """Words are asked for by documents, so that nobody reads the contexts that are new."""
+    for contexts in ("off", "on"):
+        path = tmp_path / f"{contexts}.db"
+        with setsearch.open(path, create=True, language="english", contexts=contexts) as index:
+            index.add([(f"a{number}", "running horses") for number in range(4)])
+            reading = index.items("terms")
+            assert [hit.item for hit in reading.expand(["horses"], by="documents")] == ["running"]
+            index.add([(f"b{number}", "run horse") for number in range(9)])
+            assert [hit.item for hit in reading.expand(["horses"], by="documents")] == ["running"], "of before"
+            in_fresh_process(_derive, path)
+            assert [hit.item for hit in reading.expand(["horses"], by="documents")] == ["run"], contexts
+            assert reading.expand(["horses"], by="documents") == reading.expand(["horse"], by="documents")
