@@ -36,6 +36,7 @@ from setsearch.indexing.rows.cells import (
     cell_text,
     is_open,
     missing_column,
+    names_within,
     require_columns,
 )
 from setsearch.indexing.rows.document_columns import NUMBERED, DocumentColumns, Held, SourceItem
@@ -312,14 +313,16 @@ class SourceReader:
             is_asked = is_table and (wanted or not self._may_be_references)
             first = first if first and (is_asked or are_rows(begin)) else None
         if first is None or wanted:
-            return first is not None and (not {*wanted} - {*first} or are_reference_columns(first))
+            return first is not None and (missing_column(first, *wanted) is None or are_reference_columns(first))
         id = None if self.columns.id == NUMBERED else self.columns.id
         if not is_table and self.columns.texts == Columns().texts:
             id = self.columns.id  # a text may begin with a line that looks like a header
         missing = missing_column(first, id, *self.columns.texts)
         fits = missing is None or (self._may_be_references and are_reference_columns(first))
         if is_named and is_table and not fits:
-            names = ", ".join([*map(str, first)][:SHOWN_NAMES])
+            if missing in self.columns.texts and self.columns.texts != Columns().texts:
+                return True  # so that the column is told, which somebody named
+            names = ", ".join([*names_within(first)][:SHOWN_NAMES])
             self.rows.warn(f"{path} is one text: its rows have no column {missing!r}, but {names} (choose with `text`)")
         return fits
 

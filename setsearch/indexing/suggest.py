@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from setsearch.errors import SourceError
-from setsearch.indexing.rows.cells import PLAIN_NUMBER, Row
+from setsearch.indexing.rows.cells import PLAIN_NUMBER, OpenCells, Row, is_open, names_within
 from setsearch.options import TEXT_FIELD
 from setsearch.sqlite.connections import OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited_rows
@@ -43,7 +43,6 @@ SHARED = 0.5  # or which part of the rows have one that another row has too: aut
 VALUES = 10  # of a number that is more than a kind
 SHORT = "short"  # texts that do not come again
 PEOPLE = ("user", "person", "reader", "customer", "member", "account")  # how columns begin that have who likes
-TITLES = ("title", "name", "label", "subject", "headline")
 LEAST_OF_VECTOR = 8  # numbers; a pair is a place, four are a box
 CODE_DIGITS = 8  # of whole numbers that all have as many: ISBNs and times are no numbers to compare
 MOST_COLUMNS = 500  # of a file that are looked at; a table of SQLite has 2,000 at most
@@ -63,6 +62,7 @@ OF_FRAMEWORKS = (
     ),
     *("ar_internal_metadata", "active_storage_", "schema_migrations", "knex_", "_prisma", "migrations"),
 )
+_is_title = re.compile(r"title|name|label|subject|headline|.*\.(?:title|headline)(?:\[\w*\])?", re.IGNORECASE).fullmatch
 _names_id = re.compile(r"(?:.*[\W_])?[iI][dD]|.*[a-z]I[dD]", re.DOTALL).fullmatch
 _padded = re.compile(r"0\d+").fullmatch
 _reserved = re.compile(f"[{RESERVED}]")
@@ -153,10 +153,11 @@ def _named(column: str) -> str:
 def _columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """The values of columns, as a table may have them: of those whose names differ in their case alone the first."""
     names = dict[str, str]()
-    for name in (name for row in rows for name in row):
+    for name in (name for row in rows for name in names_within(row)):
         if name and "\0" not in name:
             names.setdefault(name.lower(), name)
-    return {name: _stored([plain_cell(row.get(name)) for row in rows]) for name in [*names.values()][:MOST_COLUMNS]}
+    rows = [row if is_open(row) else OpenCells(row) for row in rows]
+    return {name: _stored([plain_cell(row[name]) for row in rows]) for name in [*names.values()][:MOST_COLUMNS]}
 
 
 def _counts(cells: Sequence[Any]) -> bool:
@@ -203,7 +204,7 @@ def _key(columns: Mapping[str, list[Any]]) -> str | None:
         return None
     keys = {name: cells for name, cells in columns.items() if None not in cells and len({*cells}) == len(cells)}
     named = [name for own in (re.compile("id", re.IGNORECASE).fullmatch, _names_id) for name in keys if own(name)]
-    codes = [name for name, cells in keys.items() if name.lower() not in TITLES and all(map(_is_code, cells))]
+    codes = [name for name, cells in keys.items() if not _is_title(name) and all(map(_is_code, cells))]
     return next(iter([*named, *codes]), None)
 
 
@@ -265,7 +266,7 @@ class _Host:
             is_own = link is not None and link.table == table and link.key in (None, key)
             if is_own or (link is None and self._lists_ids(table, key, values[name], separator)):
                 kinds[name] = "--links"
-        titles = [name for name, kind in kinds.items() if kind in ("--text", SHORT) and name.lower() in TITLES]
+        titles = [name for name, kind in kinds.items() if kind in ("--text", SHORT) and _is_title(name)]
         if "--text" not in kinds.values():
             short = [name for name, kind in kinds.items() if kind == SHORT]
             names = [name for name, own in values.items() if kinds[name] == "--tags" and own and _are_names(own)]
@@ -334,7 +335,7 @@ class _Host:
             return None
         values = {name: own for name in columns if name != key and (own := self._values(link.table, name))}
         texts = [name for name, own in values.items() if all(isinstance(value, str) for value in own)]
-        titled = [name for name in texts if name.lower() in TITLES]
+        titled = [name for name in texts if _is_title(name)]
         named = titled[:1] or [name for name in texts if _kind(name, values[name], None) != "--text"]
         if len(named) != 1:
             return None

@@ -11,6 +11,7 @@ from laws import examples
 
 from setsearch import errors
 from setsearch.indexing.rows import json_shapes
+from setsearch.indexing.rows.cells import OpenCells, names_within
 from setsearch.indexing.rows.json_shapes import values_within
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
@@ -164,3 +165,51 @@ def test_a_row_without_the_key_of_its_group_or_item_is_counted(run, failed, tmp_
         assert code == 0 and "indexed 1;" in said and "not read: 2 rows without g" in said, said
         asked[1] = "h"
         failed(run("index", "b.db", "a.jsonl", *asked), 1, "line 1 has no column 'h'")
+
+
+KEYS = st.text("ab", min_size=1, max_size=2)
+NESTED = st.recursive(st.integers() | st.none(), lambda own: st.dictionaries(KEYS, own, max_size=3), max_leaves=12)
+
+
+@examples(100)
+@given(st.dictionaries(KEYS, NESTED), st.lists(KEYS, min_size=1, max_size=4))
+def test_a_column_with_points_is_what_keys_within_one_another_lead_to(values, keys):
+    own, is_there = values, True
+    for key in keys:
+        is_there = is_there and isinstance(own, dict) and key in own
+        own = own[key] if is_there else None
+    row = OpenCells(values)
+    assert (row[".".join(keys)], ".".join(keys) in row) == (own, is_there)
+    assert all(name in row for name in names_within(values))
+
+
+def test_a_column_of_a_list_of_objects_is_the_list_of_what_they_have():
+    row = OpenCells(
+        {"a.b": 1, "a": {"b": 2}, "labels": [{"name": "x"}, {"name": ["y", "z"]}, {"id": 1}, {"name": None}]}
+    )
+    assert (row["a.b"], row["labels.name"]) == (1, ["x", "y", "z"])  # a key of that very name comes first
+    assert "labels.color" not in row
+
+
+def test_objects_within_rows_have_columns(tmp_path, run, failed):
+    dump = tmp_path / "products.jsonl"
+    products = [("red boots", 30, ["feet"]), ("blue boots", 40, ["feet", "rain"]), ("a hat", 9, ["head"])]
+    dump.write_text(
+        "\n".join(
+            json.dumps({"_id": str(number), "_source": {"title": title, "price": price, "tags": tags}})
+            for number, (title, price, tags) in enumerate(products, 1)
+        )
+    )
+    db = tmp_path / "shop.db"
+    roles = ["--id", "_id", "--text", "_source.title", "--title", "_source.title", "--tags", "for=_source.tags"]
+    run("index", db, dump, *roles, "--keep-columns", "_source.price")
+    code, out, _ = run("expand", db, "1", "--items", "documents", "--filter", "_source.price < 50")
+    hit = json.loads(out)[0]
+    assert code == 0 and (hit["item"], hit["title"], hit["_source.price"]) == ("2", "blue boots", 40)
+    asked = ["--id", "_id", "--text", "_source.body"]
+    columns = "_id, _source.title, _source.price, _source.tags"
+    failed(run("index", db, dump, *asked), 1, f"no column '_source.body'; it has {columns}")
+    issues = tmp_path / "issues.json"
+    issues.write_text(json.dumps({"issues": [{"key": "A-1", "fields": {"summary": "down"}}]}))
+    problem = "no column 'fields.body'; it has key, fields.summary"
+    failed(run("index", db, issues, "--text", "fields.body"), 1, problem)

@@ -400,3 +400,15 @@ def test_tables_with_most_text_come_first_and_those_of_frameworks_last(tmp_path,
     tables = [line.split(" --table ")[1].split()[0] for line in out.splitlines()]
     own = ["shop_article", "shop_note", "blog_tag", "shop_rating"]
     assert tables == [*own, "django_admin_log", "auth_permission"]
+
+
+def test_objects_of_json_have_columns_of_their_own(tmp_path, run):
+    rows = [
+        {"key": f"A-{n}", "fields": {"title": f"of {n}", "kind": f"k{n % 3}", "body": f"this is a long text of {n}"}}
+        for n in range(20)
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    code, out, _ = run("index", "a.db", "a.jsonl", "--suggest")
+    options = "--id key --title fields.title --tags fields.kind --text fields.body"
+    assert (code, out) == (0, f"setsearch index a.db a.jsonl {options} --keep-columns fields.kind\n")
+    assert run(*shlex.split(out)[1:])[0] == 0

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
@@ -27,6 +27,8 @@ SHOWN_NAMES = 10  # of columns, in messages
 CHOOSE = "choose when indexing: `id`, `text`, `items`, ..."  # which column is which
 LARGEST_COUNT_OF_CELL = 2**31 - 1  # of a feature in an item (arrays.py)
 
+ABSENT = object()  # no value of JSON
+
 Row = tuple[str, Mapping[str, Any]]  # position (file and line), and cells by column
 
 
@@ -45,10 +47,38 @@ class Cells(dict[str, Any]):
 
 
 class OpenCells(Cells):
-    """A JSON object: a key that it lacks is as one whose value is null."""
+    """A JSON object: a key that it lacks is as one whose value is null. `a.b` is the key b of the object at a.
 
-    def __missing__(self, column: str) -> None:
-        return None
+    Of a list of objects it is the list of what they have there.
+    """
+
+    def __missing__(self, column: str) -> Any:
+        found = _inner(self, str(column).split("."))
+        return None if found is ABSENT else found
+
+    def __contains__(self, column: object) -> bool:
+        return super().__contains__(column) or _inner(self, str(column).split(".")) is not ABSENT
+
+
+def _inner(value: Any, keys: list[str]) -> Any:
+    """What a JSON value has at keys within one another; ABSENT if nothing is there."""
+    if isinstance(value, list):
+        parts = [own for part in value if (own := _inner(part, keys)) is not ABSENT and own is not None]
+        return [own for part in parts for own in (part if isinstance(part, list) else [part])] if parts else ABSENT
+    for place, key in enumerate(keys):
+        if not isinstance(value, dict):
+            return _inner(value, keys[place:]) if isinstance(value, list) else ABSENT
+        value = dict.get(value, key, ABSENT)
+    return value
+
+
+def names_within(values: Mapping[str, Any], outer: str = "") -> Iterator[str]:
+    """The columns of a row; of objects of JSON the names within, `a.b`."""
+    for name, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from names_within(value, f"{outer}{name}.")
+        else:
+            yield f"{outer}{name}"
 
 
 def repeated_names(names: Iterable[str]) -> frozenset[str]:
@@ -75,7 +105,7 @@ def require_columns(
         file, _, place = position.rpartition(", ")
         where = position if place.startswith("row") else f"{file}, line 1"
         raise SourceError(f"{where}: several columns are named {missing!r}; rename all but one")
-    known = [str(name) for name in values if name != getattr(values, "numbered", None)]
+    known = [name for name in names_within(values) if name != getattr(values, "numbered", None)]
     more = f" and {len(known) - SHOWN_NAMES:,} more" if len(known) > SHOWN_NAMES else ""
     columns = ", ".join(known[:SHOWN_NAMES]) + more if known else "none"
     if type(values) is Cells and any(str(name).isdecimal() for name in values):

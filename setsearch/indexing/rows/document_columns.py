@@ -74,7 +74,7 @@ class DocumentColumns:
         require_columns(position, values, columns.id, *optional, choose=self.choose)
         # A column named title is shown even if no title was requested.
         name = columns.title or "title"
-        title = None if values.get(name) is None else cell_text(position, name, values[name])
+        title = cell_text(position, name, values[name]) if name in values and values[name] is not None else None
         if title is not None and "\0" in title:
             raise SourceError(f"{position}: the column {name!r} is {title!r:.40}; titles are text, without NUL")
         text = "\n".join(cell_text(position, name, values[name]) for name in columns.texts)

@@ -293,7 +293,7 @@ def first_row(path: Path) -> tuple[Mapping[str, Any] | None, bytes]:
                 first = parse_json(file.readline().decode(encoding, "replace"))
             elif is_json:
                 first = first_within(read_whole(file, path, MOST_UNPACKED).decode(encoding, "replace"))
-        return first if isinstance(first, dict) else None, begin
+        return OpenCells(first) if isinstance(first, dict) else None, begin
     return None, b""
 
 
