@@ -482,6 +482,20 @@ EXPORTS = {
         f"<trans-unit id='a'><source>{title}</source><target>{text}</target></trans-unit>"
         for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
     ],
+    'zs:searchRetrieveResponse xmlns:zs="http://docs.oasis-open.org/ns/search-ws/sruResponse"': [
+        "<zs:version>2.0</zs:version><zs:record><zs:recordSchema>marcxml</zs:recordSchema><zs:recordData>"
+        + RECORD("<leader>00714cam</leader>" + FIELD.format(245, title) + FIELD.format(520, text))
+        + "</zs:recordData><zs:recordPosition>1</zs:recordPosition></zs:record>"
+        for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
+    ],
+    "metadata": [
+        f"<oai_dc:dc xmlns:oai_dc='x'><dc:title>{title}</dc:title><dc:description>{text}</dc:description></oai_dc:dc>"
+        for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
+    ],
+    "teiCorpus": [
+        f"<TEI><teiHeader><title>{title}</title><publicationStmt><p>Free</p></publicationStmt></teiHeader><p>{text}</p></TEI>"
+        for title, text in (("Lions", "They roar."), ("Wheat", "It gr<lb break='no'/>o<pb break='no'/><g ref='x'/>ws."))
+    ],
 }  # fmt: skip
 
 
@@ -492,6 +506,30 @@ def test_an_export_in_xml_is_its_records(tmp_path, root):
     found, reader = read(tmp_path)
     assert found == {"a.xml#1": ("Lions\nThey roar.", "Lions"), "a.xml#2": ("Wheat\nIt grows.", "Wheat")}
     assert reader.tally.not_read() == ["1 attachment"] * (root == "en-export")
+
+
+ONE_TEXT = {
+    "alto": "<alto:alto xmlns:alto='x'><alto:Description><p>ABBYY</p></alto:Description><alto:TextLine>"
+    "<alto:String CONTENT='The'/><alto:SP/><alto:String CONTENT='pub' SUBS_TYPE='HypPart1' SUBS_CONTENT='public'/>"
+    "<alto:HYP CONTENT='-'/></alto:TextLine><alto:TextLine><alto:String CONTENT='lic' SUBS_TYPE='HypPart2' "
+    "SUBS_CONTENT='public'/><alto:SP/><alto:String CONTENT='roars'/></alto:TextLine></alto:alto>",
+    "PcGts": "<PcGts><Metadata><Creator>X</Creator></Metadata><Page><Unicode>The public</Unicode>"
+    "<Unicode>roars</Unicode></Page></PcGts>",
+    "FictionBook": "<FictionBook><document-info><id>7f</id></document-info><p>The public</p><p>roars</p>"
+    "<binary id='c.jpg'>/9j/4AAQ</binary></FictionBook>",
+    "strings": "<resources><string name='a'>The public</string><string name='b'>roars</string></resources>",
+}
+
+
+@pytest.mark.parametrize("kind", ONE_TEXT)
+def test_xml_has_its_words_without_those_of_programs(tmp_path, kind):
+    (tmp_path / "a.xml").write_text(f"<?xml version='1.0'?>\n{ONE_TEXT[kind]}")
+    assert read(tmp_path)[0] == {"a.xml": ("The public\nroars", "The public")}
+
+
+def test_a_book_of_fiction_has_its_title(tmp_path):
+    (tmp_path / "a.fb2").write_text("<FictionBook><genre>prose</genre><book-title>Lions</book-title></FictionBook>")
+    assert read(tmp_path)[0] == {"a.fb2": ("prose\nLions", "Lions")}
 
 
 def test_a_translation_memory_loses_no_words(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -12,34 +13,41 @@ from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, declare
 from setsearch.text.headline import headline, shorten
 from setsearch.text.latex import has_latex, latex_document
 
-# Exports by their first element: how a record begins.
-EXPORTS = {
-    "en-export": "<note>",
-    "mediawiki": "<page>",
-    "collection": r"<(?:\w+:)?record\b",
-    "modsCollection": r"<(?:\w+:)?mods\b",
-    "OAI-PMH": r"<record>\s*<header\b",
-    "tmx": r"<tu\b",
-    "martif": r"<termEntry\b",
-    "tbx": r"<conceptEntry\b",
-    "xliff": r"<(?:trans-)?unit\b",
+_HEADERS = "header responsedate request leader controlfield recordinfo"
+# XML by its first element: how a record begins, if it has records, the elements that are no text, and those in a line.
+KINDS: Mapping[str, tuple[str | None, str, str]] = {
+    "en-export": ("<note>", "created updated note-attributes resource", ""),
+    "mediawiki": ("<page>", "siteinfo ns id parentid timestamp contributor model format sha1 origin", ""),
+    "collection": (r"<(?:\w+:)?record\b", _HEADERS, ""),
+    "modsCollection": (r"<(?:\w+:)?mods\b", _HEADERS, ""),
+    "OAI-PMH": (r"<record>\s*<header\b", _HEADERS, ""),
+    "searchRetrieveResponse": (
+        r"<(?:\w+:)?recordData\b",
+        f"{_HEADERS} version numberofrecords recordschema recordpacking recordposition nextrecordposition",
+        "",
+    ),
+    "tmx": (r"<tu\b", "header", ""),
+    "martif": (r"<termEntry\b", "martifheader", ""),
+    "tbx": (r"<conceptEntry\b", "tbxheader", ""),
+    "xliff": (r"<(?:trans-)?unit\b", "header", ""),
+    "teiCorpus": (r"<TEI\b", (_NOTICES := "publicationstmt encodingdesc revisiondesc respstmt"), "g"),
+    "TEI": (None, _NOTICES, "g"),
+    "alto": (None, "description styles", "string sp hyp"),
+    "PcGts": (None, "metadata", ""),
+    "FictionBook": (None, "binary document-info", ""),
 }
-_NO_TEXT = frozenset(
-    "created updated note-attributes resource siteinfo ns id parentid timestamp contributor model format sha1 origin "
-    "leader controlfield marc:leader marc:controlfield recordinfo header responsedate request "
-    "martifheader tbxheader".split()
-)
+RECORD = r"<oai_dc:dc\b"  # in any other XML that has several
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
 _SAID = ("source", "input", "text", "label", "url")  # by a cell, or a card
 _meta = re.compile(rb"""<(?:meta[^>]{1,200}charset|\?xml[^>]{1,200}encoding)\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _xml_titles = (
-    re.compile(r"<(?:\w+:)?(?:article-)?title(?:\s[^<>]{0,200})?>([^<]+)<"),
+    re.compile(r"<(?:\w+:)?(?:article-|book-)?title(?:\s[^<>]{0,200})?>([^<]+)<"),
     re.compile(r"<(?:\w+:)?datafield\s[^<>]{0,200}\b245\b[^<>]{0,200}>\s*<[^<>]{0,200}>([^<]+)<"),
 )
 _unit_title = re.compile(r"<(?:seg|term|source)(?:\s[^<>]{0,200})?>([^<]+)<")
 # What translators leave as it is, unless some text within it is theirs.
 _codes = re.compile(r"<(bpt|ept|it|ph|ut)(?:\s[^<>]{0,200})?(?:/>|>[^<]*</\1\s*>)")
-_root = re.compile(rf"\s*(?:<[?!][^<>]*>\s*)*<(?:\w+:)?({'|'.join(EXPORTS)})[\s>]")
+_root = re.compile(rf"\s*(?:<[?!][^<>]*>\s*)*<(?:\w+:)?({'|'.join(KINDS)})[\s>]")
 _feed = re.compile(r"<(?:rss|feed)[\s>]")
 _tag = re.compile(r"<[^<>]*>?")
 _time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+(?:\s*-->.*|,\d+:\d\d:\d\d\.\d+\s*)$")
@@ -65,11 +73,13 @@ def xml(data: bytes, decode: Decode) -> Parts:
     """
     whole = declared(data, decode).replace("<![CDATA[", "").replace("]]>", "")
     root = _root.match(whole)
-    starts = [record.start() for record in re.finditer(EXPORTS[root[1]], whole)] if root else []
+    record, hidden, inline = KINDS[root[1]] if root else (RECORD, "", "")
+    starts = [found.start() for found in re.finditer(record, whole)] if record else []
+    starts = starts if root or len(starts) > 1 else []
     titles = (*_xml_titles, _unit_title) if starts else _xml_titles
     for number, (start, end) in enumerate(pairwise((0, *starts[1:], None)), 1):
         source, page = _codes.sub("", whole[start:end]) if starts else whole, XmlPage()
-        page.hidden = _NO_TEXT if starts else page.hidden
+        page.hidden, page.inline = frozenset(hidden.split()), page.inline.union(inline.split())
         text = read_page(source, page).text()
         if _feed.search(source, 0, LOOKED_AT):
             text = read_page(text).text()
@@ -153,10 +163,29 @@ class XmlPage(Page):
     title_tag = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """A line begins; an outline has its text as an attribute."""
-        super().handle_starttag(tag, attrs)
-        if tag == "outline":
-            self.handle_data(dict(attrs).get("text") or dict(attrs).get("title") or "")
+        """A line begins, unless it breaks a word; an outline, and what a scanner read, has its text as an attribute."""
+        own, found = _local(tag), dict(attrs)
+        if found.get("break") == "no":
+            return
+        super().handle_starttag(own, attrs)
+        if own == "outline":
+            self.handle_data(found.get("text") or found.get("title") or "")
+        if own == "string" and found.get("subs_type") != "HypPart2":
+            self.handle_data(f"{found.get('subs_content') or found.get('content') or ''} ")
+
+    def handle_endtag(self, tag: str) -> None:
+        """A hidden tag closes, or a line ends."""
+        super().handle_endtag(_local(tag))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element without content breaks a line once."""
+        self.handle_starttag(tag, attrs)
+        if dict(attrs).get("break") != "no":
+            self.handle_endtag(tag)
+
+
+def _local(tag: str) -> str:
+    return tag.rpartition(":")[2]
 
 
 def subtitles(data: bytes, decode: Decode) -> Parts:
