@@ -716,6 +716,28 @@ def test_posts_have_tags_between_blanks(tmp_path, run):
                 assert own == (of_post if name.endswith("lions.md") else one)
 
 
+def test_notes_are_near_those_that_they_link_to(tmp_path, run):
+    texts = {
+        "sea/Whale.md": "---\nlinks: ['[[Sea]]']\n---\nSee [[Ship|ships]], `[[no]]` and [[men/Ahab.md#Leg]].",
+        "men/Ahab.md": "A captain.",
+        "bread/index.md": "Bread [[ ]]",
+        "sea/Ship.txt": "It sails.",
+    }
+    for folder in ("sea", "men", "bread"):
+        (tmp_path / "notes" / folder).mkdir(parents=True)
+    write_notes(tmp_path / "notes", texts)
+    assert run("index", "a.db", "notes", "--links", "links")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        found = {id: {name.removeprefix("links:") for name in in_fields(index, id)} for id in texts}
+        assert [hit.item for hit in index.items("documents").expand(["sea/Whale.md"], 1)] == ["men/Ahab.md"]
+    assert found["sea/Whale.md"] == {"Sea", "Ship", "Ahab", "Whale", "sea/Whale.md"}
+    assert found["men/Ahab.md"] == {"Ahab", "men/Ahab.md"}
+    assert found["bread/index.md"] == {"bread/index.md"}, "each folder has one"
+    assert run("index", "b.db", "notes", "--items", "id", "--features", "links")[0] == 0
+    with setsearch.open(tmp_path / "b.db") as index:
+        assert sorted(index.items("id").features_of("sea/Whale.md")) == ["Ahab", "Sea", "Ship"]
+
+
 def test_notes_of_a_tag_are_one_item(tmp_path, run, failed):
     folder = tmp_path / "notes"
     folder.mkdir()

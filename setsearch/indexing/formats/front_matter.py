@@ -13,7 +13,8 @@ from typing import NamedTuple
 from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.text.headline import shorten
 
-TAGS = "tags"  # the column of #tags within a text
+TAGS, LINKED = "tags", "links"  # the columns of #tags and [[links]] within a text
+_NO_NAMES = ("index", "_index", "readme")  # of files that each folder has
 SPLIT_IN_POSTS = TAGS, "categories"  # columns of Jekyll whose texts are names between blanks
 
 _post = re.compile(r"(?:^|/)\d{4}-\d\d-\d\d-[^/]*$")
@@ -86,6 +87,17 @@ class Note(NamedTuple):
     def tags(self) -> list[str]:
         """The #tags of the text, each once; not those of code."""
         return list(dict.fromkeys(_tag.findall(_code.sub(" ", self.body)))) if "#" in self.body else []
+
+    def links(self) -> list[str]:
+        """The names of notes that the text links to, as [[folder/name#heading|words]], each once; not those of code."""
+        found = _link.findall(_code.sub(" ", self.body)) if "[[" in self.body else ()
+        return list(dict.fromkeys(name for link in found if (name := name_of_note(link.partition("#")[0].strip()))))
+
+
+def name_of_note(id: str) -> str:
+    """What others call a note by: the name of its file, without .md; nothing if each folder has one."""
+    name = id.rpartition("/")[2].removesuffix(".md")
+    return "" if name.lower() in _NO_NAMES else name
 
 
 def is_post(id: str) -> bool:

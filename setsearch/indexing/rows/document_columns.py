@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from setsearch.errors import DuplicateItem, InvalidItem, SourceError, UsageError
 from setsearch.indexing.files import FileItem
-from setsearch.indexing.formats.front_matter import SPLIT_IN_POSTS, TAGS, Note, is_post
+from setsearch.indexing.formats.front_matter import LINKED, SPLIT_IN_POSTS, TAGS, Note, is_post, name_of_note
 from setsearch.indexing.references.identity import Copy
 from setsearch.indexing.rows.cells import (
     Cells,
@@ -108,17 +108,23 @@ class DocumentColumns:
         return (*document, kept or None, fields) if kept or fields else document
 
     def _of_note(self, id: str, note: Note) -> OpenCells:
-        """The columns of a note, with #tags; a text that begins as a list, such as `(draft) lions`, may be a name."""
+        """The columns of a note, with #tags and [[links]], of which the note's own name is one in a field of links.
+
+        A text that begins as a list, such as `(draft) lions`, may be a name.
+        """
         values = OpenCells(note.columns())
         if self.columns.split is None and is_post(id):
             values.update({own: values[own].split() for own in SPLIT_IN_POSTS if isinstance(values[own], str)})
-        for column in {TAGS, *(column for _, column in self.columns.named)}:
+        inline = {TAGS: note.tags(), LINKED: note.links()}
+        if LINKED in (column for _, column in map(field_and_column, self.columns.links)) and name_of_note(id):
+            inline[LINKED].append(name_of_note(id))
+        for column in {*inline, *(column for _, column in self.columns.named)}:
             try:
                 names = cell_names("", column, values[column], self.columns.split)
             except SourceError:
                 names = values[column] = [values[column]]
-            if column == TAGS and (inline := note.tags()):
-                values[TAGS] = list(dict.fromkeys([*names, *inline]))
+            if more := inline.get(column):
+                values[column] = list(dict.fromkeys([*names, *more]))
         return values
 
     def fields(self, position: str, id: str, values: Mapping[str, Any]) -> Fields:
