@@ -647,6 +647,24 @@ def test_front_matter_gives_a_title_and_its_values(tmp_path, run, text, title, w
         assert documents.find(title) == "a.md"
 
 
+def test_a_book_of_project_gutenberg_comes_without_its_notices(tmp_path, run):
+    head = "The Project Gutenberg eBook of Lions\r\n\r\nTitle: Lions\r\n\r\nAuthor: Ann Roe\r\nLanguage: English\r\n"
+    start, end = (f"*** {mark} OF THE PROJECT GUTENBERG EBOOK LIONS ***\r\n" for mark in ("START", "END"))
+    books = {
+        "a.txt": head + start + "They roar.\r\n" + end + "Project Gutenberg is a trademark.\r\n",
+        "b.txt": (start + "They roar.\r\n").replace("THE", "THIS"),  # which was cut off
+        "c.txt": "The PROJECT GUTENBERG EBOOK says START.\n" + end + "They roar.",
+    }
+    write_notes(tmp_path / "books", books)
+    assert run("index", "a.db", "books")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        documents = index.items("documents")
+        found = {id: {*documents.features_of(id)} for id in books}
+        assert documents.find("Lions") == "a.txt"
+    assert found["a.txt"] == {"lions", "ann", "roe", "they", "roar"} and found["b.txt"] == {"they", "roar"}
+    assert found["c.txt"] >= {"the", "says", "end", "lions", "they", "roar"}, "it is a text about one"
+
+
 NOTES = {
     "a.md": "---\ntags: [cats, \"big, wild\"]\nAuthor: '[[Ann Roe|Ann]]'\ndate: 2024-01-05 # so\n---\nA lion.\n",
     "b.md": "---\r\ntags:\r\n- cats\r\n- name: house\r\n  id: 3\r\nauthor:\r\n  name: Bob\r\n---\r\n"

@@ -30,16 +30,25 @@ _org_heading = re.compile(
     re.MULTILINE,
 )
 _org_link = re.compile(r"\[\[(?:[^\[\]]*\]\[)?([^\[\]]*)\]\]")
+# The notices of Project Gutenberg are as long as a story, and the same in all books.
+_notices = re.compile(r"^\*{3} ?(START|END) OF TH(?:E|IS) PROJECT GUTENBERG EBOOK.*$", re.MULTILINE)
+_of_book = re.compile(r"^(?:Title|Author): *(.+)", re.MULTILINE)
 
 
 def plain_text(data: bytes, decode: Decode) -> Parts:
     """A text; its title is that of its front matter, its first heading, or its first line.
 
     Of front matter (YAML or TOML, as before the text of notes and pages) the values are text, the keys are not, nor are
-    days, numbers and switches, which all notes of a year would share. A note of Joplin begins with its title. Words
-    that a line breaks are joined.
+    days, numbers and switches, which all notes of a year would share. A note of Joplin begins with its title, a book of
+    Project Gutenberg with its title and author. Words that a line breaks are joined.
     """
     text = join_broken_words(decode(data))
+    if "PROJECT GUTENBERG EBOOK" in text and (marks := [*_notices.finditer(text)]) and marks[0][1] == "START":
+        end = marks[-1].start() if marks[-1][1] == "END" else None
+        told = [line.strip() for line in _of_book.findall(text, 0, marks[0].start())]
+        book = text[marks[0].end() : end]
+        yield Part("\n".join((*told, book)), shorten(told[0]) if told else headline(book))
+        return
     below = _joplin.search(text.replace("\r\n", "\n")) if "\ntype_: " in text[-AT_END:] else None
     if below is not None:
         own, words = below.string[: below.start()], _joplin_words.findall(below[1])
