@@ -36,7 +36,7 @@ def _from_lines(seeds: list[str] | None) -> list[str] | None:
 _SEEDS = argument("SEED...", "Examples of the set; - for those of standard input, one a line.", callback=_from_lines)
 Seeds = Annotated[list[str], _SEEDS]
 OptionalSeeds = Annotated[Texts, _SEEDS]
-Items = Annotated[str | None, option("NAME", "What to rank: terms, documents, or a column.")]
+Items = Annotated[str | None, option("NAME", "The kind of items: terms, documents, or a column.")]
 Top = Annotated[int, option("K", "How many.", None, "-k")]
 Timeout = Annotated[float, option("SECONDS", "How long to wait for another writer.", ADVANCED, min=0)]
 
@@ -71,7 +71,7 @@ def question_options(options: Mapping[str, Option]) -> Callable[..., dict[str, A
 
 def answer_options(
     *,
-    k: Annotated[int | None, option("K", "How many; by default 10, with --cut all.", None, "-k")] = None,
+    k: Annotated[int | None, option("K", "How many; by default 10, or all with --cut.", None, "-k")] = None,
     cut: Annotated[bool, flag("--cut", "Only items that belong to the set.")] = False,
     among: Annotated[
         str | None, option("FILE", "Return only these ids, one a line; - for standard input.", ADVANCED)

@@ -547,7 +547,7 @@ def test_growing_depends_on_what_is_stored_alone(data):
 def test_errors():
     with made() as index:
         for precision in (1.0, 0, "much"):
-            with pytest.raises(errors.InvalidParameter, match="precision must be a number from 1e-06 to"):
+            with pytest.raises(errors.InvalidParameter, match=r"precision must be a number from 0\.000001 to"):
                 index.grow(group="kinds", precision=precision)
         for wrong in ({"rounds": 0}, {"each": 1.5}, {"rounds": None}):
             with pytest.raises(errors.InvalidParameter, match="must be a whole number from 1 on"):
@@ -666,7 +666,7 @@ def test_the_command(classes, run, failed):
     failed(
         run("grow", "a.db", "--group", "kinds", "--precision", "1.0"),
         2,
-        "precision must be a number from 1e-06 to 0.999999",
+        "precision must be a number from 0.000001 to 0.999999",
     )
     failed(run("grow", "a.db", "--group", "nothing"), 1, "no set is in a group 'nothing'")
     failed(run("grow", "a.db", "--group", ""), 1, "no set is in a group '' (there is kinds)")

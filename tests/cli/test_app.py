@@ -98,7 +98,13 @@ def test_info_counts_words_as_the_page_does(run, tmp_path, monkeypatch):
     readings = json.loads(run("info", "n.db")[1])["readings"]
     assert [(own["item_count"], own["shown_count"]) for own in readings] == [(2, 2), (5, shown)] and shown == 2
     monkeypatch.setattr("setsearch.cli.commands.indexing.sys", Mock(stdout=Mock(isatty=lambda: True)))
-    assert "2 of the 5 terms are words, not numbers; the page counts these" in run("info", "n.db")[1].splitlines()
+    lines = run("info", "n.db")[1].splitlines()
+    assert lines[:2] == [
+        "2 documents by 5 terms: 6 entries, at write 1",
+        "5 terms by 2 documents: 6 entries, at write 1",
+    ]
+    assert "2 of the 5 terms are words, not numbers; the page counts these" in lines
+    assert max(map(len, lines)) <= 80
 
 
 def commands(command, name="setsearch"):

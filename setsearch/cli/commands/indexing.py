@@ -18,7 +18,7 @@ from setsearch.cli.commands.vectors import add_matrix, is_matrix_file, tell_vect
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.messages import CONTROL, say
 from setsearch.cli.options import DB, Collection, Fresh, TimeLimit, Timeout, text_options, waiting_options, with_options
-from setsearch.cli.output import print_lines, print_table
+from setsearch.cli.output import print_lines
 from setsearch.cli.progress import tell
 from setsearch.cli.source_notes import (
     SHOWN_SKIPS,
@@ -335,11 +335,12 @@ def info(
     if json or not sys.stdout.isatty():
         print_lines([content])
         return
-    readings = content["readings"]
-    hidden = "shown_count", "references"
-    rows = [{key: own[key] for key in own if not isinstance(own[key], (dict, list))} for own in readings]
-    print_table([{key: row[key] for key in row if key not in hidden} for row in rows])
-    for reading in readings:
+    for reading in content["readings"]:
+        number = reading["feature_count"]
+        described = in_number(number, reading["features"]) if number else reading["features"]
+        entries = f"{reading['posting_count']:,} entries, at write {reading['revision']:,}"
+        print(f"{in_number(reading['item_count'], reading['items'])} by {described}: {entries}".translate(CONTROL))
+    for reading in content["readings"]:
         shown, count = reading["shown_count"], reading["item_count"]
         if shown != count:
             print(f"{shown:,} of the {count:,} {reading['items']} are words, not numbers; the page counts these")
@@ -357,7 +358,7 @@ def info(
     print(f"default items: {content['defaults']['items']}")
     if content["bytes"]:
         database, free, arrays = (size / 1e6 for size in content["bytes"].values())
-        print(f"on disk: {database:,.1f} MB, {free:,.1f} of them free, and {arrays:,.1f} MB beside it that are derived")
+        print(f"on disk: {database:,.1f} MB ({free:,.1f} of it free), and {arrays:,.1f} MB derived, beside it")
     print(f"compiled core: {'yes' if content['core'] else f'no; {NOT_BUILT}'}")
 
 

@@ -40,7 +40,7 @@ DECIDED = "all are decided; u undo, q done"
 def review(
     db: Collection,
     name: Annotated[str, argument("NAME", "The name of the review.")],
-    seeds: Annotated[list[str] | None, argument("[ID...]", "Items known to belong, to begin with.")] = None,
+    seeds: Annotated[list[str] | None, argument("ID...", "Items known to belong, to begin with.")] = None,
     *,
     no: Annotated[list[str] | None, option("ID", "An item known not to; may be repeated.")] = None,
     known: Annotated[
