@@ -30,7 +30,7 @@ from setsearch.indexing.item_fields import (
 )
 from setsearch.storage.documents import Texts, write_columns
 from setsearch.storage.forward_lists import NOTHING
-from setsearch.storage.ids import is_storable
+from setsearch.storage.ids import are_storable, is_storable
 from setsearch.storage.names import NamesTaken
 from setsearch.storage.relation import NO_ITEMS, Relation
 from setsearch.storage.vectors import delete_orphans, delete_vectors, digest, is_encoded
@@ -352,7 +352,7 @@ class Writer:
         """Give ids to the terms with numbers below `end` that are new since the last batch."""
         vocabulary = self.relation.features
         terms = self.term_ids.names[len(self.feature_ids) : end]
-        for term in terms:
+        for term in () if are_storable(terms) else terms:
             if not is_storable(term):
                 raise InvalidItem(f"an item has the feature {term!r}; features are text as ids are")
         known = vocabulary.find(terms) if self.has_features else {}

@@ -51,6 +51,11 @@ def is_storable(name: object) -> bool:
     return name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)
 
 
+def are_storable(names: Sequence[Any]) -> bool:
+    """Whether all of some names are plain texts that can be ids: one look at all of them tells fastest."""
+    return not set(map(type, names)) - {str} and all(names) and is_storable("".join(names) or "none")
+
+
 def is_printable(name: str) -> bool:
     """Whether each character of a name shows, is a blank of any width, or joins letters, as in Persian."""
     if name.isprintable():
@@ -61,14 +66,13 @@ def is_printable(name: str) -> bool:
 
 def check_names(names: Sequence[Any], titles: Sequence[Any]) -> None:
     """Raise InvalidItem for ids and titles of items that cannot be stored."""
-    # Nearly all are good, which one look at the whole column tells fastest.
-    if set(map(type, names)) - {str} or not all(names) or not is_storable("".join(names) or "none"):
+    if not are_storable(names):
         for name in names:
             if not is_storable(name):
                 raise InvalidItem(
                     f"an item has the id {name!r}; ids are text, not empty, without NUL and lone surrogates"
                 )
-    if set(map(type, titles)) - {type(None)}:
+    if not are_storable([title for title in titles if title is not None]):
         for name, title in zip(names, titles, strict=True):
             if title is not None and not (isinstance(title, str) and (title == "" or is_storable(title))):
                 raise InvalidItem(f"item {name!r} has the title {title!r}; titles are text")

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from setsearch.errors import CorruptIndex, InvalidParameter, UsageError
@@ -87,7 +88,7 @@ class Columns:
         """The columns with text."""
         return self.text or ("text",)
 
-    @property
+    @cached_property
     def fields(self) -> tuple[str, ...]:
         """The columns that are fields of documents beside their text."""
         return tuple(column for _, column in (*self.named, *self.numbered))
@@ -100,17 +101,17 @@ class Columns:
         numbers = self.numbers if self.items else ()
         return frozenset(filter(None, (*roles, *numbers, *self.keep, *self.fields)))
 
-    @property
+    @cached_property
     def named(self) -> tuple[tuple[str, str], ...]:
         """The fields of tags and links, each with its column."""
         return tuple(field_and_column(name) for name in (*self.tags, *self.links) if joined(name) is None)
 
-    @property
+    @cached_property
     def numbered(self) -> tuple[tuple[str, str], ...]:
         """The fields of numbers, each with its column."""
         return () if self.items else tuple(map(field_and_column, self.numbers))
 
-    @property
+    @cached_property
     def joined(self) -> tuple[Joined, ...]:
         """The fields that other tables have."""
         found = [joined(name, name in self.links) for name in (*self.tags, *self.links)]

@@ -122,6 +122,8 @@ def is_open(values: Mapping[str, Any]) -> bool:
 
 def cell_id(position: str, column: str, value: Any) -> str:
     """A cell as an id; a whole number is one, however it is stored. Raises SourceError."""
+    if type(value) is str and is_storable(value):  # nearly always
+        return value
     value = _as_text(value)
     is_no_number = isinstance(value, float) and not math.isfinite(value)
     if value is None or isinstance(value, (dict, list, bytes, bool)) or is_no_number or not is_storable(str(value)):
@@ -179,6 +181,8 @@ def cell_text(position: str, column: str, value: Any) -> str:
 
     Raises SourceError.
     """
+    if type(value) is str and value.isascii():  # nearly always
+        return value
     if value is None:
         return ""
     if isinstance(value, list):

@@ -100,10 +100,11 @@ class DocumentColumns:
         """A document with what is kept of its columns, and with its fields. Raises SourceError."""
         id, columns = document[0], self.columns
         kept = {name: values[name] for name in columns.keep or [name for name in self.held.kept if name in values]}
-        try:
-            encode_columns(id, kept)
-        except InvalidItem as error:
-            raise SourceError(f"{position}: {error}") from error
+        if kept:
+            try:
+                encode_columns(id, kept)
+            except InvalidItem as error:
+                raise SourceError(f"{position}: {error}") from error
         fields = self.fields(position, id, values) if columns.fields or columns.joined else {}
         return (*document, kept or None, fields) if kept or fields else document
 
