@@ -63,12 +63,13 @@ class Row(NamedTuple):
     place: int  # of its group
 
 
-def wanted_of(fields: Fields, examples: Examples, request: ExpandRequest, defaults: Defaults) -> Wanted:
+def wanted_of(weighing: Weighing, examples: Examples, request: ExpandRequest) -> Wanted:
     """What a request wants of its question: the best items, unless more is to be added, or other items are left out."""
+    fields, defaults = weighing.fields, weighing.defaults
     given, has_more = request.options, defaults.wants_likes(request.model) or bool(request.exclude)
     chooses = request.among is not None or request.filter or given.get("keep_seeds")
     weighs = bool(given.get("explain") or given.get("snippets") or request.exclude)
-    is_added_to = fields.nearest is not None or Weighing(fields, defaults, request.model).uses_vectors
+    is_added_to = fields.nearest is not None or weighing.uses_vectors
     leaves_out = not (examples.texts or examples.rare)  # then the core tells all that the line needs
     has_more = has_more or (is_added_to and bool(weighs or (given.get("cut") and not leaves_out)))
     asks, waits = given.get("cut") and not given.get("about"), _waits(request) and not is_added_to

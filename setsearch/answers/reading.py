@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from types import MappingProxyType
-from typing import TypeVar, Unpack
+from typing import NamedTuple, TypeVar, Unpack
 
 import numpy as np
 
@@ -21,11 +21,10 @@ from setsearch.core.question import Asking, now, one_after_another
 from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, QueryError, SetsearchError
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
-from setsearch.models import Lift
 from setsearch.models.defaults import Defaults
 from setsearch.options import ExpandOptions, Fresh, Id, Ids, ModelOptions, parse_fresh, refuse
 from setsearch.search.cutoff import SeedFit, fits
-from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected, once_each
+from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected
 from setsearch.search.groups import FEWEST, Divided, find_groups, make_groups
 from setsearch.search.passes import ALL, Wanted, Weighing
 from setsearch.search.rejected import with_correction
@@ -44,6 +43,25 @@ from setsearch.search.weights import SeedWeights
 from setsearch.storage.ids import id_text, plain_name
 
 T = TypeVar("T")
+
+
+class _Posed(NamedTuple):
+    """A question in a transaction: how it is weighed, in which fields; in these all examples and the rejected items."""
+
+    weighing: Weighing
+    examples: Examples
+    rejected: list[int]
+    request: ExpandRequest
+
+    @property
+    def marked(self) -> list[int]:
+        """The items that somebody named."""
+        return [*self.rejected, *self.examples.seeds]
+
+    @property
+    def left_out(self) -> list[int]:
+        """The items that are not returned."""
+        return [*self.rejected] if self.request.options.get("keep_seeds") else self.marked
 
 
 class Reading(BaseReading, Named):
@@ -150,10 +168,10 @@ class Reading(BaseReading, Named):
         refuse("scores", options)
         request, names = parse_request(1, options), parse_seeds(seeds)
         with self._fields_by(request.model) as fields_by:
-            fields, examples, rejected = self._examples(fields_by, names, request)
-            weights = now(self._weigh(fields, examples, rejected, request, ALL))
+            posed = self._pose(fields_by, names, request)
+            fields, weights = posed.weighing.fields, now(self._weigh(posed, ALL))
             scores = weights.scores() + weights.constant
-            scores[_left_out(examples, rejected, request)] = -np.inf
+            scores[posed.left_out] = -np.inf
             among = fields.allowed(request.among, request.filter)
             yield fields, scores if among is None else only(scores, among)
 
@@ -167,9 +185,9 @@ class Reading(BaseReading, Named):
         request, names = parse_request(1, options), parse_seeds(seeds)
 
         def ask(fields_by: FieldsBy) -> Explanation:
-            fields, examples, rejected = self._examples(fields_by, names, request, item)
-            groups = now(self._groups(fields, examples, rejected, request, ALL))
-            return explain_item(fields, groups, [*rejected, *examples.seeds], fields.resolve(item))
+            posed = self._pose(fields_by, names, request, item)
+            divided = now(self._divide(posed, ALL))
+            return explain_item(posed.weighing.fields, divided, posed.marked, posed.weighing.fields.resolve(item))
 
         return self.answer(request.model, ask)
 
@@ -203,8 +221,9 @@ class Reading(BaseReading, Named):
 
         def ask(fields_by: FieldsBy) -> list[SetFeature]:
             fields = self._choice.choose(fields_by, options, [*names])
-            examples = self._once_each(fields, options, find_examples(fields, names, like, having))
-            return set_features(Weighing(fields, self.defaults, options).one_pass(examples), k)
+            weighing = Weighing(fields, self.defaults, options)
+            examples = weighing.once_each(find_examples(fields, names, like, having))
+            return set_features(weighing.one_pass(examples), k)
 
         return self.answer(options, ask)
 
@@ -223,8 +242,7 @@ class Reading(BaseReading, Named):
         request, names = parse_request(1 if most is None else most, options), parse_seeds(seeds)
 
         def ask(fields_by: FieldsBy) -> WeightedQuery:
-            weights = now(self._weigh(*self._examples(fields_by, names, request), request, ALL))
-            return weighted_query(weights, most, engine)
+            return weighted_query(now(self._weigh(self._pose(fields_by, names, request), ALL)), most, engine)
 
         return self.answer(request.model, ask)
 
@@ -322,30 +340,21 @@ class Reading(BaseReading, Named):
         uses_contexts = self._has_contexts and self._choice.keys(options) != ["documents"]
         return self._opened(self._has_forms or uses_contexts, parse_fresh(options.get("fresh")))
 
-    def _once_each(self, fields: Fields, options: ModelOptions, examples: Examples) -> Examples:
-        """The examples; for the model lift those that are nearly the same count once."""
-        model = self.defaults.make(options)
-        return once_each(fields, examples, model.rule) if isinstance(model, Lift) else examples
-
-    def _examples(
-        self, fields_by: FieldsBy, seeds: Seeds, request: ExpandRequest, item: Id | None = None
-    ) -> tuple[Fields, Examples, list[int]]:
-        """The fields that answer, about an item too, and in them all examples and the rejected items."""
+    def _pose(self, fields_by: FieldsBy, seeds: Seeds, request: ExpandRequest, item: Id | None = None) -> _Posed:
+        """A question, to fields that can answer about an item, too."""
         fields = self._choice.choose(fields_by, request.model, seeds, request.exclude, item)
         examples = find_examples(fields, seeds, request.like, request.having)
-        return fields, examples, find_rejected(fields, examples, request.exclude)
+        rejected = find_rejected(fields, examples, request.exclude)
+        return _Posed(Weighing(fields, self.defaults, request.model), examples, rejected, request)
 
-    def _weigh(
-        self, fields: Fields, examples: Examples, rejected: list[int], request: ExpandRequest, wanted: Wanted
-    ) -> Asking[SeedWeights]:
+    def _weigh(self, posed: _Posed, wanted: Wanted) -> Asking[SeedWeights]:
         """What scores items."""
-        rejection = None
+        (weighing, examples, rejected, request), rejection = posed, None
         if rejected:
-            rejection = self.defaults.rejection_of(self.defaults.make(request.model), request.options.get("gamma"))
-        weighing = Weighing(fields, self.defaults, request.model)
+            rejection = self.defaults.rejection_of(weighing.model, request.options.get("gamma"))
         weights = weighing.with_priors((yield from weighing.two_passes(examples, rejected, rejection, wanted, True)))
         if rejected and rejection is None:
-            weights = with_correction(fields, weights, rejected, self.defaults.feedback_of(request.model) > 0)
+            weights = with_correction(weighing.fields, weights, rejected, self.defaults.feedback_of(request.model) > 0)
         if not examples.ids and not any(own.df.any() for own in weights.positive) and not weights.has_priors:
             raise NoSeeds(
                 "the example has no feature more often than the collection; try `binarize=presence`, or others"
@@ -368,50 +377,41 @@ class Reading(BaseReading, Named):
 
         `taken`: as Wanted has it. `sums`: whether the scores of all items are of interest.
         """
-        fields, examples, rejected = self._examples(fields_by, names, request)
-        wanted = wanted_of(fields, examples, request, self.defaults)._replace(taken=taken)
+        posed = self._pose(fields_by, names, request)
+        fields, wanted = posed.weighing.fields, wanted_of(posed.weighing, posed.examples, request)._replace(taken=taken)
         is_added_to = taken is not None and fields.nearest is not None  # after the core has answered
-        wanted = wanted._replace(k=0) if sums or is_added_to else wanted
-        weights = yield from self._weigh(fields, examples, rejected, request, wanted)
-        left_out, cannot_tell = _left_out(examples, rejected, request), self._choice.cannot_tell(fields, request.model)
-        return fields, weights, left_out, cannot_tell
+        weights = yield from self._weigh(posed, wanted._replace(k=0) if sums or is_added_to else wanted)
+        return fields, weights, posed.left_out, self._choice.cannot_tell(fields, request.model)
 
     def _parsed(self, fields_by: FieldsBy, seeds: SeedNames, request: ExpandRequest) -> Asking[Hits]:
         """As `_expand`; wrong seeds are an error of this question alone."""
         return (yield from self._expand(fields_by, parse_seeds(seeds), request))
 
     def _expand(self, fields_by: FieldsBy, names: Seeds, request: ExpandRequest) -> Asking[Hits]:
-        fields, own, rejected = self._examples(fields_by, names, request)
-        wanted = wanted_of(fields, own, request, self.defaults)
-        groups = yield from self._groups(fields, own, rejected, request, wanted)
-        judge = Judge(self.defaults, self._choice.cannot_tell(fields, request.model))
-        hits = best_hits(fields, groups, _left_out(own, rejected, request), request, judge)
+        posed = self._pose(fields_by, names, request)
+        divided = yield from self._divide(posed, wanted_of(posed.weighing, posed.examples, request))
+        judge = Judge(self.defaults, self._choice.cannot_tell(posed.weighing.fields, request.model))
+        hits = best_hits(posed.weighing.fields, divided, posed.left_out, request, judge)
         others = {name: request.options.get(name) for name in ("gamma", "groups")}
         examples = {"exclude": request.exclude, "like": request.like, "having": request.having}
         hits.asked = Asked(self, names, {**request.model, **others, **examples})
         return hits
 
-    def _groups(
-        self, fields: Fields, examples: Examples, rejected: list[int], request: ExpandRequest, wanted: Wanted
-    ) -> Asking[Divided]:
+    def _divide(self, posed: _Posed, wanted: Wanted) -> Asking[Divided]:
         """What scores items for each group of the examples, all of them if there are no groups."""
-        count = request.options.get("groups")
-        weigh = partial(self._weigh, fields, rejected=rejected, request=request)
-        ask = partial(weigh, wanted=Wanted(few=wanted.few))
+        weighing, examples, _, request = posed
+
+        def weigh(part: Examples, wanted: Wanted) -> Asking[SeedWeights]:
+            return self._weigh(posed._replace(examples=part), wanted)
+
+        count, ask = request.options.get("groups"), partial(weigh, wanted=Wanted(few=wanted.few))
         if count is not None and count > 1:
-            examples = self._once_each(fields, request.model, examples)
-            groups = make_groups(fields, examples, self.defaults.make(request.model), count)
+            groups = make_groups(weighing.fields, weighing.once_each(examples), weighing.model, count)
             return Divided((yield from one_after_another(map(ask, groups))))
-        weights = yield from self._weigh(fields, examples, rejected, request, wanted)
+        weights = yield from self._weigh(posed, wanted)
         if count is None and self.defaults.divided and weights.examples.count >= FEWEST:
-            left_out = [*rejected, *examples.seeds]
             hears = request.options.get("cut") != "keep" and (wanted is ALL or request.k >= PLACES[0])
             deeper = wanted.k and wanted.k + examples.count  # the other examples may be among its best items
             ask_beside = partial(weigh, wanted=wanted._replace(k=deeper, few=(0.0, 0.0))) if hears else None
-            return (yield from find_groups(fields, weights, left_out, ask, ask_beside))
+            return (yield from find_groups(weighing.fields, weights, posed.marked, ask, ask_beside))
         return Divided([weights])
-
-
-def _left_out(examples: Examples, rejected: list[int], request: ExpandRequest) -> list[int]:
-    """The items that are not returned."""
-    return rejected + ([] if request.options.get("keep_seeds") else examples.seeds)

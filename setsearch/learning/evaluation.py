@@ -270,7 +270,7 @@ def _models(weighing: Weighing) -> list[Method]:
     more: list[ModelOptions] = [
         {"model": "lift", "feedback": share} for share in FEEDBACKS if share != weighing.feedback
     ]
-    if weighing.smoothing(1.0) is not None:
+    if weighing.is_smoothed:
         more.append({"model": "lift", "neighbors": 0.0})
     if fields.vectors is not None:
         own = defaults.vectors_of({}, fields.vectors().source)

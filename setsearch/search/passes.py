@@ -199,7 +199,7 @@ class _ByCore(NamedTuple):
         known, told, rounded = None, answer.told, None
         if whole.wanted.k:
             best, least = (answer.ids, answer.scores), answer.least - base.largest_absolute
-            known = Known(whole.without, whole.wanted.k, best, self.deeper, least)
+            known = Known(asked.excluded, whole.wanted.k, best, self.deeper, least)
         if asked.prior is not None and asked.of_seeds is None:
             told = told._replace(left_out=None)
         if asked.weighs:
@@ -344,22 +344,36 @@ class Weighing(NamedTuple):
     options: ModelOptions
 
     @property
+    def model(self) -> Model:
+        """The model for these options."""
+        return self.defaults.make(self.options)
+
+    @property
     def feedback(self) -> float:
         """The share that a second pass may read: by default none where neighbors count."""
-        is_smoothed = self.fields.nearest is not None and self.defaults.neighbors_of(self.options) > 0
         is_default = self.options.get("feedback") is None
-        return 0.0 if is_smoothed and is_default else self.defaults.feedback_of(self.options)
+        return 0.0 if is_default and self.is_smoothed else self.defaults.feedback_of(self.options)
+
+    @property
+    def is_smoothed(self) -> bool:
+        """Whether neighbors count."""
+        return self.fields.nearest is not None and self.defaults.neighbors_of(self.options) > 0
 
     @property
     def uses_vectors(self) -> bool:
         """Whether vectors are a field of the question."""
         return self.fields.vectors is not None and self.defaults.vectors_of(self.options) > 0
 
-    def smoothing(self, total: float) -> Smoothing | None:
+    def smoothing(self, examples: Examples) -> Smoothing | None:
         """The neighbors that count, and the share w = W (1 / 2 + 2 / N) of what they score."""
         if self.fields.nearest is None or not (weight := self.defaults.neighbors_of(self.options)):
             return None
-        return Smoothing(self.fields.nearest(), weight * (0.5 + 2 / max(total, 1.0)))
+        return Smoothing(self.fields.nearest(), weight * (0.5 + 2 / max(examples.total, 1.0)))
+
+    def once_each(self, examples: Examples) -> Examples:
+        """The examples; for the model lift those that are nearly the same count once."""
+        model = self.model
+        return once_each(self.fields, examples, model.rule) if isinstance(model, Lift) else examples
 
     def one_pass(self, examples: Examples) -> SeedWeights:
         """The weights of examples.
@@ -367,7 +381,7 @@ class Weighing(NamedTuple):
         By default a feature counts if an item has more of it than the collection. In a collection of some sentences
         that may leave nothing that another item has; then all features of an item count.
         """
-        weights = seed_weights(self.fields, examples, self.defaults.make(self.options))
+        weights = seed_weights(self.fields, examples, self.model)
         other = self.defaults.by_presence(self.options)
         return weights if other is None or weights.reach_others() else seed_weights(self.fields, examples, other)
 
@@ -385,17 +399,17 @@ class Weighing(NamedTuple):
         whether examples that are nearly the same count once (by lift alone).
         """
         fields, subtract, share = self.fields, _subtracting(self.fields, excluded, rejection), self.feedback
-        model, beside = self.defaults.make(self.options), wanted.taken is not None
+        model, beside = self.model, wanted.taken is not None
         count = how_many_join(model, examples, fields.items.size, share, beside)
         takes_away = bool(excluded) and rejection is not None and rejection.gamma > 0
         once = once and isinstance(model, Lift) and len(examples.ids) > 1 and examples.weights is None
         if not count or not (takes_away or self.uses_vectors):
             prior = self._of_vectors(examples, examples) if wanted.k and not count else None
             whole = Whole(fields, examples, model, excluded, wanted, count, share, once)
-            found = yield from weights_by_core(whole, self.smoothing(examples.total), prior)
+            found = yield from weights_by_core(whole, self.smoothing(examples), prior)
             if isinstance(found, SeedWeights):
                 return subtract(found)
-        kept = once_each(fields, examples, model.rule) if once else examples
+        kept = self.once_each(examples) if once else examples
         if kept is not examples:
             return (yield from self.two_passes(kept, excluded, rejection, wanted))
         first = self.one_pass(examples)
@@ -408,11 +422,11 @@ class Weighing(NamedTuple):
 
     def with_priors(self, weights: SeedWeights) -> SeedWeights:
         """Weights with the parts of the base that the options ask for."""
-        if any(weights.waiting):
+        if weights.found.known is not None:  # by all parts
             return weights
         if self.defaults.wants_likes(self.options):
             weights = with_popularity(self.fields, weights)
-        smoothing = self.smoothing(weights.examples.total)
+        smoothing = self.smoothing(weights.examples)
         return self._with_vectors(weights if smoothing is None else weights.smoothed(*smoothing))
 
     def _with_vectors(self, weights: SeedWeights) -> SeedWeights:

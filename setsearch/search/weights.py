@@ -44,7 +44,7 @@ class Known(NamedTuple):
     has a smaller score than the `least`.
     """
 
-    excluded: list[int]
+    excluded: Sequence[int]
     k: int
     best: Best
     deeper: Callable[[int], Best | None]
