@@ -26,8 +26,8 @@ from setsearch.answers.sets import (
 from setsearch.answers.tables import html_table
 from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownSet, UsageError
 from setsearch.memory.catalog import defaults_of, list_readings
+from setsearch.memory.process import memory_of
 from setsearch.memory.readings import FieldsBy, Readings
-from setsearch.memory.shared import memory_of
 from setsearch.options import ROUNDS, Fresh, Id, Ids, Progress, parse_fresh, progress_of, require_several
 from setsearch.search.request import id_list
 from setsearch.sqlite.database import Database

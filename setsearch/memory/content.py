@@ -61,7 +61,7 @@ class RelationContent(Content):
     origin: tuple[int, ...] | None  # the file of arrays that the lists come from
     since: Since | None = None
 
-    def arrays(self) -> layout.Named:
+    def arrays(self) -> layout.NamedArrays:
         """What a file of arrays gets of the lists."""
         yield "sizes", np.array([len(self.by_item), len(self.by_feature)])
         yield "absent", self.absent

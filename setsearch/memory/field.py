@@ -213,7 +213,7 @@ class Field(Bound):
         fields = "" if self.groups is None else f", of {self.groups}"
         return f"{self.items.name} by {self.features.name}, {rule}{fields}"
 
-    def arrays_of(self, rule: ValueRule, has_postings: bool = True) -> layout.Named:
+    def arrays_of(self, rule: ValueRule, has_postings: bool = True) -> layout.NamedArrays:
         """What a file of arrays gets of a rule: norms, and the values of both directions, perhaps without counts."""
         name, statistics = self._name_of(rule), self.statistics(rule)
         if statistics.norms is not None:

@@ -12,12 +12,12 @@ from setsearch.scoring.best import is_core
 from setsearch.scoring.postings import ValuedLists
 from setsearch.sqlite.mapped import Mapped, Room
 
-Named = Iterator[tuple[str, Array | Room]]
+NamedArrays = Iterator[tuple[str, Array | Room]]
 
 COUNTS = "<u2", "<i4"  # types
 
 
-def lists_to_arrays(prefix: str, lists: Lists, may_grow: bool) -> Named:
+def lists_to_arrays(prefix: str, lists: Lists, may_grow: bool) -> NamedArrays:
     """The arrays of lists, by name, with room behind them if the lists may grow."""
     ids, counts = lists.flat()
     more = room_for(len(ids)) if may_grow else 0
@@ -48,7 +48,7 @@ def lists_from_arrays(mapped: Mapped, prefix: str, n_lists: int, n_ids: int) -> 
     return lists
 
 
-def turned_to_arrays(prefix: str, lists: Lists) -> Named:
+def turned_to_arrays(prefix: str, lists: Lists) -> NamedArrays:
     """What is kept of lists whose other direction the file has."""
     yield f"{prefix} lengths", lists.lengths
     yield f"{prefix} totals", lists.totals
@@ -62,7 +62,7 @@ def turned_from_arrays(mapped: Mapped, prefix: str, other: Lists) -> Lists:
     return TurnedLists(other, lengths, totals)
 
 
-def values_to_arrays(prefix: str, valued: ValuedLists, lists: Lists | None) -> Named:
+def values_to_arrays(prefix: str, valued: ValuedLists, lists: Lists | None) -> NamedArrays:
     """The arrays of the values of lists, all of which are there, in order; ids and bounds if `lists` have others.
 
     An entry without a value is in lists alone. None: the file does not have their entries.

@@ -277,7 +277,7 @@ def _both_ways(cells: Entries, sizes: tuple[int, int], put: Callable[..., list[A
     return by_word, Lists.put(cells, sizes, put)
 
 
-def mapped_arrays(contexts: WordContexts, rule: ValueRule) -> layout.Named:
+def mapped_arrays(contexts: WordContexts, rule: ValueRule) -> layout.NamedArrays:
     """What a file of arrays gets of contexts. Vectors and fields are made one by one, as each takes memory."""
     if not contexts.fields:
         return

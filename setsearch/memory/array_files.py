@@ -7,8 +7,8 @@ from contextlib import suppress
 from setsearch.arrays import Ints
 from setsearch.errors import LostArrays, SetsearchError
 from setsearch.memory.content import mapped_noise, state_of
-from setsearch.memory.layout import Named, take_array
-from setsearch.memory.shared import Memory
+from setsearch.memory.layout import NamedArrays, take_array
+from setsearch.memory.process import Memory
 from setsearch.sqlite.connections import LOG
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.mapped import Mapped, beside, delete_arrays, identity_of, map_arrays, write_arrays
@@ -71,7 +71,7 @@ class ArrayFiles:
         """Whether the files of a relation are as they were written, which takes a pass over them."""
         return all(mapped.are_intact() for mapped in self._all(relation))
 
-    def write(self, relation: int, kind: str, state: Sequence[int], arrays: Named) -> bool:
+    def write(self, relation: int, kind: str, state: Sequence[int], arrays: NamedArrays) -> bool:
         """Write the file of what was derived from a state, unless another process does; whether it was written.
 
         Of what a host has not committed there is none.

@@ -151,7 +151,7 @@ class Memory:
     def __init__(self, settings: TextSettings) -> None:
         self.versions: dict[int, list[Version]] = {}  # by relation, the latest last
         self.contexts = KnownContexts()
-        self.damaged: set[tuple[int, ...]] = set()  # files of arrays that cannot be used (memory/files.py)
+        self.damaged: set[tuple[int, ...]] = set()  # files of arrays that cannot be used (memory/array_files.py)
         self.encoders = Encoders(settings.encoder)
         self.vectors = StoredVectors(self.encoders)
         self._locks, self._process = dict[tuple[str, int], threading.Lock](), os.getpid()
