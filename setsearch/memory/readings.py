@@ -240,7 +240,7 @@ class Readings:
 
     def _word_contexts(self, opened: Opened) -> WordContexts | None:
         """The contexts of a collection: those that the file holds, or those that only memory does."""
-        (version, relation), known = opened, self._memory.contexts
+        relation, known = opened.relation, self._memory.contexts
         generation = known.generation(relation)
         found = known.of(generation)
         if generation is None or found is not None:
