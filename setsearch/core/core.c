@@ -70,6 +70,7 @@ enum {
 
     /* As Python has them. */
     DEEPER = 4,                            /* search/passes.py */
+    TELLING = 3,                           /* search/weights.py */
     FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, /* search/groups.py, as the next */
     LEADERS = 5, SOME = 256, FEW = 50,
     LEAST_PART = 3,     /* one over it */
@@ -1843,6 +1844,35 @@ static int join(const field_t *fields, int64_t n_fields, const question_t *quest
     return 0;
 }
 
+/* Who joins the seeds, by first passes, and what `limits` they set: UNSURE, DAMAGED and MISSING as `answer`, else 0.
+   With `left_out` it is filled, and `above` gets how many others are above the middle one of these. */
+static int64_t join_seeds(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked,
+                          const ids_t *without, memory_t *memory, weighed_t *weighed, int64_t *limits,
+                          double *left_out, int64_t *above, int64_t *ids, double *scores, int64_t room) {
+    const question_t *question = &asked->question;
+    const int64_t n_seeds = memory->n_examples;
+    const double taken = asked->choosing == asked->base ? 0.0 : taken_by(asked->choosing, n);
+    for (int64_t k = question->joining; k; k *= DEEPER) {
+        best_t best = {k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
+        double *own = k == question->joining ? left_out : NULL;
+        const int64_t found = pass(fields, n_fields, asked->choosing, taken, n, question, limits, without, memory,
+                                   weighed, &best, NULL, n_seeds, own, above);
+        if (found < 0 || is_crowded(&best)) return found < 0 ? found : UNSURE;
+        sort_down(scores, ids, found);
+        if (fields->drift.df && (memory->missing = put_missing_first(&fields->by_item, ids, found))) return MISSING;
+        if (k == question->joining && found >= k && scores[k - 1] > question->flat * scores[0]) return 0;
+        const int sure = join(fields, n_fields, question, memory, ids, scores, found);
+        if (sure < 0 || memory->n_examples == n_seeds) return sure < 0 ? sure : UNSURE;
+        if (memory->n_examples == n_seeds + question->joining || found < k || scores[found - 1] <= 0 ||
+            k >= question->joining * question->deepest) {
+            for (int64_t f = 0; f < n_fields; f++) limits[f] = second_limit(fields + f, question, memory, weighed + f);
+            return 0;
+        }
+        memory->n_examples = n_seeds;
+    }
+    return 0;
+}
+
 /* The answer to a question by lift (search/passes.py, Weighing.two_passes): the seeds' weights, the best items, and
    again with those among the examples that join. The k best items in order, fewer if there are; or all that equal the
    k-th and those before, in no order: then the count is above k. UNSURE where numpy must be asked: for a list without
@@ -1854,46 +1884,38 @@ static int join(const field_t *fields, int64_t n_fields, const question_t *quest
    those who do not join, and are none of the best. Where neighbors count, scores are smoothed, but for the sums; and
    with a prior it is added last; the same of `left_out`. `limits` has room for a number a field. `left_out` gets the
    score of each seed if the others, and what joined them, are the set: but for the last bits of its logarithms, and NAN
-   where nobody will ask for it; and `above` how many others are above the middle one of these, as middle_t has it. */
+   where nobody will ask for it; and `above` how many others are above the middle one of these, as middle_t has it: by
+   the first pass if some joined TELLING seeds or more. */
 static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked, const ids_t *without,
                       memory_t *memory, weighed_t *weighed, int64_t *limits, double *left_out, int64_t *above,
                       int64_t *ids, double *scores, int64_t room) {
     const question_t *question = &asked->question;
     const double *base = asked->base;
     const int64_t n_seeds = memory->n_examples;
-    best_t best;
     memory->together = 0, memory->least = memory->constant = 0, memory->texts = asked->texts;
     for (int64_t f = 0; f < n_fields; f++) limits[f] = NO_LIMIT;
     if (asked->once) {
         const int same = have_copies(&fields->by_item, question, memory);
         if (same < 0) return same;
     }
-    const double taken = asked->choosing == base ? 0.0 : taken_by(asked->choosing, n);
-    for (int64_t k = question->joining; k; k *= DEEPER) {
-        best = (best_t){k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
-        const int64_t found = pass(fields, n_fields, asked->choosing, taken, n, question, limits, without, memory,
-                                   weighed, &best, NULL, 0, NULL, NULL);
-        if (found < 0 || is_crowded(&best)) return found < 0 ? found : UNSURE;
-        sort_down(scores, ids, found);
-        if (fields->drift.df && (memory->missing = put_missing_first(&fields->by_item, ids, found))) return MISSING;
-        if (k == question->joining && found >= k && scores[k - 1] > question->flat * scores[0]) break;
-        const int sure = join(fields, n_fields, question, memory, ids, scores, found);
-        if (sure < 0 || memory->n_examples == n_seeds) return sure < 0 ? sure : UNSURE;
-        if (memory->n_examples == n_seeds + question->joining || found < k || scores[found - 1] <= 0 ||
-            k >= question->joining * question->deepest) {
-            for (int64_t f = 0; f < n_fields; f++) limits[f] = second_limit(fields + f, question, memory, weighed + f);
-            break;
-        }
-        memory->n_examples = n_seeds;
-    }
-    best = (best_t){question->k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
+    const int tells_first = question->unlike > 0 && n_seeds >= TELLING;
+    const int finds_first = tells_first && asked->choosing == base && !asked->texts;
+    int64_t above_first = UNSURE;
+    const int64_t sure = join_seeds(fields, n_fields, n, asked, without, memory, weighed, limits,
+                                    finds_first ? left_out : NULL, &above_first, ids, scores, room);
+    if (sure < 0) return sure;
+    best_t best = {question->k, 0, memory->pruning.heap, 0, room, ids, scores, -INFINITY};
     const int are_few = n_seeds >= FEWEST_DIVIDED && n_seeds <= MOST_DIVIDED;
     const int may_be_groups = !asked->sums && !asked->texts && n_fields == 1 && question->alike && are_few;
     const int leaves_out = !asked->texts && (question->unlike > 0 || may_be_groups);
     double *const smoothed = asked->near.count || asked->prior.count ? memory->smoothed : NULL;
     double *const sums = asked->sums ? asked->sums : smoothed;
-    const int64_t found = pass(fields, n_fields, base, 0.0, n, question, limits, without, memory, weighed, &best,
-                               sums, n_seeds, leaves_out ? left_out : NULL, above);
+    const int is_told = tells_first && memory->n_examples > n_seeds; /* those of the second pass are not counted */
+    question_t second = *question;
+    if (is_told) second.unlike = 0;
+    const int64_t found = pass(fields, n_fields, base, 0.0, n, &second, limits, without, memory, weighed, &best, sums,
+                               n_seeds, leaves_out ? left_out : NULL, above);
+    if (is_told) *above = above_first;
     if (found < 0 || (!asked->sums && is_crowded(&best))) return found < 0 ? found : UNSURE;
     for (int64_t f = 0; f < n_fields; f++) memory->least += least_of_field(weighed + f);
     if (!found && !question->joining) return UNSURE; /* nothing else has what the seeds have */
@@ -1905,7 +1927,7 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
         memory->least = -INFINITY; /* nobody asks */
         if (count < 0 || is_crowded(&best)) return count < 0 ? count : UNSURE;
         const double middle =
-            leaves_out ? find_middle(question, without->count, memory, n_seeds, left_out).bound : INFINITY;
+            leaves_out ? find_middle(&second, without->count, memory, n_seeds, left_out).bound : INFINITY;
         if (middle < INFINITY) *above = n_above(sums, n, middle);
         sort_down(scores, ids, count);
         return count;

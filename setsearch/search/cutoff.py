@@ -9,7 +9,8 @@ common with the seeds by chance. In a large collection sets are larger, too. A s
 Leave-one-out scores have a part of the vectors of words, and of no others.
 
 What belongs is told only if the seeds find one another: at most a quarter of the other items, of a relation such as
-ratings an eighth, scores above the middle seed that is left out. One seed of a relation does not tell
+ratings an eighth, scores above the middle seed that is left out. If others joined three seeds or more, this is asked of
+the first pass: who joins is like each of the seeds, also of such as share nothing. One seed of a relation does not tell
 (docs/relevance.md), nor does one word with contexts beside words without, nor do vectors without features that are no
 more alike than by chance (search/meaning.py).
 
@@ -109,11 +110,13 @@ def tells(fields: Fields, weights: SeedWeights, leaders: Floats, excluded: Seque
     marked = {*excluded, *weights.examples.seeds}
     others, above = fields.items.size - len(marked), weights.found.told.above
     if above is None:
-        above = int(above_middle(fields, weights, leaders).sum())
+        if (telling := weights.telling) is not weights:
+            leaders = telling.best_scores(sorted(marked), n_leading(fields)) + telling.constant
+        above = int(above_middle(fields, telling, leaders).sum())
         if above == len(leaders) < others:
-            scores = weights.scores() + weights.constant
+            scores = telling.scores() + telling.constant
             scores[[*marked]] = -np.inf
-            above = int(above_middle(fields, weights, scores).sum())
+            above = int(above_middle(fields, telling, scores).sum())
     return few_above(above, others, defaults)
 
 

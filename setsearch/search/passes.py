@@ -34,6 +34,7 @@ from setsearch.options import ModelOptions
 from setsearch.scoring.best import Base, Best, is_core
 from setsearch.scoring.smoothing import Smoothing
 from setsearch.search.base_parts import NOTHING_WAITS, Prior, Waiting
+from setsearch.search.cutoff import n_leading
 from setsearch.search.examples import Examples, once_each
 from setsearch.search.feature_weights import FieldWeights, Rounded, field_weights
 from setsearch.search.limits import Limit
@@ -180,6 +181,13 @@ class _ByCore(NamedTuple):
         """The examples, and the items that joined."""
         return self.whole.examples.joined_by(self.answer.joined.tolist(), self.asked.numbers.weight)
 
+    def make_first(self) -> SeedWeights:
+        """The weights of the examples alone, by features, and the best items by these."""
+        fields, examples, model, *_ = self.whole
+        wanted = Wanted(n_leading(fields), False, self.whole.wanted.few)
+        found = question.now(weights_by_core(self.whole._replace(joins=0, wanted=wanted), None, None))
+        return found if isinstance(found, SeedWeights) else seed_weights(fields, examples, model)
+
     def make_positive(self) -> tuple[FieldWeights, ...]:
         """The weights of all fields, as seed_weights makes them."""
         (fields, examples, model, *_), answer = self.whole, self.answer
@@ -242,6 +250,7 @@ def weights_by_core(
         base,
         constant,
         join=own.join if len(answer.joined) else None,
+        make_first=own.make_first,
         waiting=Waiting(smoothing, prior) if wanted.k else NOTHING_WAITS,
         summed=asked.sums,
         found=own.found(base),
@@ -417,7 +426,10 @@ class Weighing(NamedTuple):
         if count:
             weights = self._with_vectors(subtract(first))
             weights = weights if wanted.taken is None else weights.less("taken", wanted.taken)
-            first = second_pass(fields, first, _joining_items(fields, weights, excluded, count), share, beside)
+            joining = _joining_items(fields, weights, excluded, count)
+            second = second_pass(fields, first, joining, share, beside)
+            # What makes the first pass once more holds none of its scores.
+            first = replace(second, make_first=lambda: self._with_vectors(self.one_pass(examples)))
         return subtract(first)
 
     def with_priors(self, weights: SeedWeights) -> SeedWeights:

@@ -35,6 +35,7 @@ from setsearch.search.limits import Limit, limited
 RIVAL = "fits another set too"  # the part that the best other set of a group takes (answers/saved/rivals.py)
 OWN, NEAR = "near to few words", "used like "  # parts because of neighbors: this, and each of the nearest words
 LEAST_BOUND = 2.0**-4  # weights that add less together are scaled up
+TELLING = 3  # examples, of which a first pass tells whether they find one another
 
 
 class Known(NamedTuple):
@@ -70,9 +71,10 @@ NOTHING_FOUND = Found()
 class SeedWeights:
     """Everything that scores an item, for one set of examples. Lists have the scale of the base.
 
-    `make_positive` makes the weights of the examples, `join` the examples with the items that joined, when needed.
-    `corrections`: what rejected items teach (search/rejected.py). `own_base` has the `own_parts`, and not those that
-    are `waiting`: the core added these to the scores of the best items, and few ask for those of all.
+    `make_positive` makes the weights of the examples, `join` the examples with the items that joined, `make_first` the
+    weights by which these were found, when needed. `corrections`: what rejected items teach (search/rejected.py).
+    `own_base` has the `own_parts`, and not those that are `waiting`: the core added these to the scores of the best
+    items, and few ask for those of all.
     """
 
     model: Model
@@ -83,6 +85,7 @@ class SeedWeights:
     negative: tuple[FieldWeights, ...] = ()  # of negative examples
     corrections: tuple[FieldWeights, ...] = ()
     join: Callable[[], Examples] | None = None
+    make_first: Callable[[], "SeedWeights"] | None = None
     own_parts: Parts = NO_PARTS
     waiting: Waiting = NOTHING_WAITS
     summed: Floats | None = None  # this base and lists, added, if that was done
@@ -97,6 +100,13 @@ class SeedWeights:
     def joined(self) -> Examples | None:
         """The examples, and the items that joined, if some did."""
         return None if self.join is None else self.join()
+
+    @property
+    def telling(self) -> "SeedWeights":
+        """The weights that tell whether the examples find one another (search/cutoff.py)."""
+        if self.make_first is None or self.join is None or self.examples.count < TELLING:
+            return self
+        return self.make_first()
 
     def having(self, positive: tuple[FieldWeights, ...], **others: Any) -> "SeedWeights":
         """The same with other weights of the examples, and others; nothing that was found with the old ones stays."""

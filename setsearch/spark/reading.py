@@ -4,7 +4,8 @@ The driver weighs the seeds as one process does; workers rank (ranking.py). Many
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import compress
+from dataclasses import replace
+from itertools import compress, repeat
 from operator import not_
 from typing import Unpack, cast
 
@@ -232,8 +233,9 @@ class SparkReading(BaseReading):
                 break
             depth = min(depth * DEEPER, DEEPEST * max(counts))
             found = ranking.best(asked, depth)
-        for own, ids in zip(questions, joined, strict=True):
-            own.weights = second_pass(own.fields, own.weights, ids, feedback)
+        for own, ids, first in zip(questions, joined, ranked_by, strict=True):
+            second = second_pass(own.fields, own.weights, ids, feedback)
+            own.weights = replace(second, make_first=repeat(first).__next__)
 
     def _answer(
         self, questions: Sequence[Question], request: ExpandRequest, model: Model
@@ -277,11 +279,13 @@ class SparkReading(BaseReading):
 
     def _which_tell(self, questions: Sequence[Question]) -> list[bool]:
         """Whether the seeds of each set tell what belongs (search/cutoff.py), in one job."""
-        bounds = [middle_seed(own.fields, own.weights, exactly=True) for own in questions]
+        telling = [Asked(own.weights.telling, own.marked) for own in questions]
+        pairs = zip(questions, telling, strict=True)
+        bounds = [middle_seed(own.fields, asked.weights, exactly=True) for own, asked in pairs]
         are_told = [can_tell(own.weights, self.defaults) for own in questions]
         if not np.isfinite(bounds).any():
             return are_told
-        above = Ranking(questions[0].remote[0]).count_above([own.asked() for own in questions], bounds)
+        above = Ranking(questions[0].remote[0]).count_above(telling, bounds)
         n_items = questions[0].fields.items.size
         return [
             few_above(count, n_items - len(own.marked), self.defaults) if np.isfinite(bound) else is_told

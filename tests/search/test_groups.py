@@ -136,7 +136,7 @@ def test_what_a_group_loses_by_folding_it_fills_up(tmp_path):
         assert [(hit.item, hit.duplicates) for hit in hits[::2]] == [(hit.item, hit.duplicates) for hit in alone]
         kept = index.items("documents").expand(["b0", "b1", "c0", "c1"], None, groups=2, cut="keep", about=10)
         assert len(kept) == 10
-        seeds = [f"{topic}{n}" for topic in "ab" for n in range(3)]
+        seeds = [f"{topic}{n}" for topic in "bc" for n in range(3)]
         marked = index.items("documents").expand(seeds, 60, groups=2, cut="mark")
         assert [hit.belongs for hit in marked] == sorted([hit.belongs for hit in marked], reverse=True)
 

@@ -199,6 +199,21 @@ def test_ngrams_are_no_hits(tmp_path):
         require_equal(lambda: terms.expand(["knight", "sword"], 20))
 
 
+def test_what_joins_does_not_speak_for_examples_that_share_little(tmp_path):
+    """Three to five documents at random, each of which is like some of those that join because of it."""
+    rng = random.Random(1)
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add((f"d{n}", " ".join(f"w{int(30 * rng.paretovariate(0.9))}" for _ in range(12))) for n in range(2000))
+        reading, told = index.items("documents"), []
+        for n in [3, 4, 5] * 10:
+            seeds = [f"d{number}" for number in rng.sample(range(2000), n)]
+            told.append(reading.expand(seeds, 3, cut="mark", groups=1).untold is None)
+            require_equal(lambda seeds=seeds: reading.expand(seeds, 3, cut="mark", groups=1))
+            index.update([("d0", f"changed {len(told)}")])  # after a write the core asks for lists of before
+            require_equal(lambda seeds=seeds: reading.expand(seeds, 3, cut="mark", groups=1))
+        assert 2 * sum(told) < len(told), "most of them are known not to tell"
+
+
 @pytest.mark.skipif("core" not in KERNELS, reason="no core")
 def test_others_above_the_middle_seed_are_counted_until_it_is_known_whether_they_are_many(tmp_path):
     """By the core, where all of the best are."""
@@ -214,9 +229,10 @@ def test_others_above_the_middle_seed_are_counted_until_it_is_known_whether_they
                 weights = now(
                     Weighing(fields, documents.defaults, {}).two_passes(examples, wanted=Wanted(50, False, use))
                 )
-                scores, others = weights.scores(), fields.items.size - n
+                telling, others = weights.telling, fields.items.size - n
+                scores = telling.scores()
                 scores[examples.seeds] = -np.inf
-                plain, most = int((scores > middle_seed(fields, weights, exactly=True)).sum()), use[0] * others
+                plain, most = int((scores > middle_seed(fields, telling, exactly=True)).sum()), use[0] * others
                 if weights.found.told.above is None:
                     assert weights.found.known is None
                 else:
