@@ -27,6 +27,8 @@ MEANT = {  # what people ask for under other names
     "fields": "fields are chosen and weighed by `by`",
     "keep": "`filter` compares kept columns, and `cut` keeps what belongs",
     "items": "`items(NAME)` of the index, or `question(seeds, items=NAME)`, chooses what is ranked",
+    "where": "`filter` compares kept columns, and in Python `among=setsearch.Where(SQL)` those of a table",
+    **dict.fromkeys(("limit", "n", "top_k", "topn"), "`k` is the number of hits"),
     "set": "`question(seeds, set=NAME)` of the index asks a saved set",
 }
 KINDS = {

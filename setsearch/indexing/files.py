@@ -190,7 +190,8 @@ class FileReader:
         by_ending = FORMATS.get(place.ending)
         is_known = form_by_content(data, by_ending) is not None or by_ending not in (None, plain_text)
         may_be_none = not is_known and (by_ending is None or not place.is_named) and self.rows.encoding is None
-        if (may_be_none or (by_ending is None and not is_known)) and not is_text(data):
+        is_wanted = place.is_named and self.rows.errors == "replace"
+        if (may_be_none or (by_ending is None and not is_known)) and not is_wanted and not is_text(data):
             if place.is_named:
                 raise SourceError(unreadable(path))
             self.leave_out(path, "no text")
@@ -352,7 +353,7 @@ class FileReader:
         if self.rows.errors == "replace" or not is_plain or part.text.count("\0") != data.count(b"\0"):
             return part.text.replace("\0", " ")
         problem = f"not text (NUL at byte {data.find(0)})"
-        error = SourceError(f"{path} is {problem}; leave it out, or pass `errors=skip`")
+        error = SourceError(f"{path} is {problem}; leave it out, or pass `errors=replace` or `errors=skip`")
         self.tell_skipped(error, f"{path}: {problem}")
         return None
 

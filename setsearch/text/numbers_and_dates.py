@@ -44,6 +44,8 @@ def date_text(value: Any, day_first: bool | None = None) -> str | None:
     27.11.2026, 2026/11/27 and 27/11/2026 are dates; of 5/3/2026 somebody must know whether days are first.
     """
     text = str(plain_cell(value)).strip()
+    if text.endswith((" UTC", " GMT")):  # as databases export times
+        text = f"{text[:-4]}Z"
     if iso_date(text):
         return text
     if found := _year_first(text):

@@ -62,6 +62,9 @@ def test_a_column_tells_what_its_cells_say(tmp_path, name):
         ("1.2.3", None),
         ("192.168.2026", None),
         ("27.11.26", None),
+        ("2026-11-27 10:00:00 UTC", "2026-11-27 10:00:00Z"),
+        ("2026-11-27 10:00 GMT", "2026-11-27 10:00Z"),
+        ("lions UTC", None),
     ],
 )
 def test_a_date_alone_is_one_where_it_cannot_be_another(text, iso):

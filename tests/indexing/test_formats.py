@@ -320,7 +320,14 @@ def test_nul_in_what_a_library_extracts_is_a_blank(run, tmp_path):
         assert {"eld", "lions"} <= set(index.items("documents").features_of("a.pdf"))
     (tmp_path / "b.txt").write_bytes(b"a text" * 2000 + b"\0")
     code, _, said = run("index", "b.db", "b.txt")
-    assert code == 1 and "NUL at byte 12000" in said
+    assert code == 1 and "NUL at byte 12000; leave it out, or pass --errors replace or" in said.replace(")", "")
+    (tmp_path / "c.log").write_bytes(bytes(4096) + b"refused\n")  # as a crash leaves one
+    code, _, said = run("index", "b.db", "c.log")
+    assert code == 1 and "c.log is not text;" in said and "--errors replace reads" in said
+    for name, word in (("b.txt", "text"), ("c.log", "refused")):
+        assert run("index", "b.db", name, "--errors", "replace")[0] == 0
+        with setsearch.open(tmp_path / "b.db") as index:
+            assert word in index.items("documents").features_of(name)
 
 
 def test_pages_without_a_text_are_told(run, tmp_path):

@@ -188,6 +188,9 @@ def test_subtitles_of_other_programs(tmp_path, name):
         (b"%!PS-Adobe-3.0\n(lions) show", "PostScript"),
         (b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Lions\r\n", "calendars"),
         (b"BEGIN:VCARD\r\nFN:Ann Lion\r\n", "address cards"),
+        (b"=LDR  00714cam a2200205 a 4500\n=245  10$aLions\n", "MARC"),
+        (b"Lions" + bytes(55) + b"BOOKMOBI" + bytes(99), "Kindle"),
+        (b"AT&TFORM\0\0\0\x80DJVMDIRM", "DjVu"),
     ],
 )
 def test_what_is_not_read_is_told_by_its_content(tmp_path, data, what):

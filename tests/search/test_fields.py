@@ -506,6 +506,8 @@ def test_wrong_columns_of_python_are_one_line():
         ("weights", "a mapping such as"),
         ("fields", "weighed by `by`"),
         ("keep", "`filter` compares"),
+        ("where", "`among=setsearch.Where"),
+        ("limit", "`k` is the number of hits"),
     ):
         with pytest.raises(UnknownOption, match=f"unknown option '{option}'; .*{told}"):
             opened(made(1, 5)).items("documents").expand(["i1"], **{option: 1})

@@ -89,7 +89,9 @@ _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 DATABASE = b"SQLite format 3\0"
 _UNREAD = {
     b"%!PS": "PostScript: save it as PDF",
-    rb"\d{5}[acdnpx][\w ]{4}22\d{5}": "MARC: save it as MARCXML",
+    rb"\d{5}[acdnpx][\w ]{4}22\d{5}|=LDR  ": "MARC: save it as MARCXML (MarcEdit, yaz-marcdump)",
+    rb"(?s).{60}(?:BOOKMOBI|TEXtREAd)": "Kindle: save it as EPUB (Calibre)",
+    b"AT&TFORM": "DjVu: save it as PDF",
     b"BEGIN:VCALENDAR": "calendars: save it as CSV",
     b"BEGIN:VCARD": "address cards: save it as CSV",
     DATABASE: "databases: name one, and its `table` (`setsearch index DB --suggest`)",

@@ -309,7 +309,8 @@ def unreadable(path: Path) -> str:
     """Why a path is no source."""
     if not path.exists():
         return f"{path} does not exist; give a folder, a file, or - for standard input"
-    return f"{path} is not text; give texts, {', '.join(ROW_FILES)}, .pdf, mail, or a table of an SQLite database"
+    kinds = f"give texts, {', '.join(ROW_FILES)}, .pdf, mail, or a table of an SQLite database"
+    return f"{path} is not text; {kinds}; `errors=replace` reads a text with some other bytes"
 
 
 def is_array(path: Path) -> bool:
