@@ -18,7 +18,6 @@ Progress = Callable[[Iterable[Any]], Iterable[Any]]  # such as tqdm
 Id = str | int | Any  # a text, a whole number, or an object with a primary key `pk`
 Ids = Iterable[Id]
 NOW = "now"
-WITH_EXPONENT = 1e-4  # positive numbers below it, as `g` formats them
 TEXT_FIELD = "text"  # the first field of a text collection
 Fresh = str | float | None  # as `parse_fresh` has it
 FLAGS = {"": False} | {text: text in ("1", "true", "yes", "on") for text in "0 1 false true no yes off on".split()}
@@ -38,6 +37,11 @@ KINDS = {
     "int": "must be a whole number",
     "model_attributes": "is a JSON object",
 }
+
+
+def _plain(number: float) -> str:
+    """A number for people, without an exponent where six digits tell it."""
+    return f"{number:f}" if "e-" in f"{number:g}" and float(f"{number:f}") == number else f"{number:g}"
 
 
 class Option(NamedTuple):
@@ -66,7 +70,7 @@ class Option(NamedTuple):
     @property
     def bounds(self) -> str:
         """Between which numbers it lies, for people; nothing without bounds."""
-        least, most = (f"{own:f}" if 0 < own < WITH_EXPONENT else f"{own:g}" for own in (self.least, self.most))
+        least, most = map(_plain, (self.least, self.most))
         return "" if self.least == -inf else f"{least} {'on' if self.most == inf else f'to {most}'}"
 
     @property
