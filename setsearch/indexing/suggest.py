@@ -6,8 +6,9 @@ and dates, are a field. Short texts are the text of a table that has no longer o
 none, and the key that of one with nothing but numbers and ids. Two columns of another table, all that it has, its key,
 or its foreign keys, of which one refers to a table, are tags of that one, unless they are longer; or links, both ways,
 if both refer to it. So is a column of ids of its own table, or of lists of such. Ids of a table whose rows have
-different names count by these. A table whose rows are two ids, and perhaps numbers, is a relation. A comma separates
-tags where these are fewer than the cells with several, as it is in names such as "Austen, Jane" too.
+different names count by these. A table whose rows are two ids, and perhaps numbers, is a relation, as are orders, of a
+user and a product. A comma separates tags where these are fewer than the cells with several, as it is in names such as
+"Austen, Jane" too.
 
 The rows of a file become a table without a key: the column `id` is one, or one whose name ends so, or of other codes.
 """
@@ -50,18 +51,11 @@ FIELDS = ("--tags", "--links", "--numbers")
 ROWS = "rows"  # the table that holds those of a file
 # How the names of tables begin in which Django, Rails, SQLAlchemy and others keep what is theirs.
 OF_FRAMEWORKS = (
-    *(
-        "django_",
-        "auth_",
-        "account_email",
-        "socialaccount_",
-        "authtoken_",
-        "celery_",
-        "wagtailcore_",
-        "alembic_version",
-    ),
-    *("ar_internal_metadata", "active_storage_", "schema_migrations", "knex_", "_prisma", "migrations"),
+    *("django_", "auth_", "account_email", "socialaccount_", "authtoken_", "celery_", "wagtailcore_"),
+    *("alembic_version", "ar_internal_metadata", "active_storage_", "schema_migrations", "knex_", "_prisma"),
+    "migrations",
 )
+THINGS = ("product", "item", "film", "movie", "book", "article", "sku", "track", "song", "artist", "game")  # they like
 _is_title = re.compile(r"title|name|label|subject|headline|.*\.(?:title|headline)(?:\[\w*\])?", re.IGNORECASE).fullmatch
 _names_id = re.compile(r"(?:.*[\W_])?[iI][dD]|.*[a-z]I[dD]", re.DOTALL).fullmatch
 _padded = re.compile(r"0\d+").fullmatch
@@ -350,7 +344,8 @@ class _Host:
         others = [name for name in values if name not in primary and name.lower().endswith("id")]
         ids = [name for name in others if len(values[name]) >= OFTEN * len({*values[name]})]
         ids = others if ids and not primary else ids  # rows in the order of the users have each film once at first
-        for names in (primary, [own.column for own in self._links(table)], ids):
+        named = [next((name for name in values if name.lower() in own), "") for own in (PEOPLE, THINGS)]
+        for names in (primary, [own.column for own in self._links(table)], ids, named * all(named)):
             if len({*names}) == 2 and all(values[name] for name in names):
                 features, items = sorted(names, key=lambda name: not name.lower().startswith(PEOPLE))
                 return [("--items", items), ("--features", features)]

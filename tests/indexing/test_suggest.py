@@ -4,6 +4,7 @@ import csv
 import json
 import shlex
 import sqlite3
+from contextlib import closing
 
 import setsearch
 
@@ -318,6 +319,20 @@ def test_likes_in_the_order_of_the_users_are_a_relation(tmp_path, run):
     (tmp_path / "ratings.csv").write_text("userId,movieId,rating,timestamp\n" + "\n".join(rows))
     code, out, _ = run("index", "a.db", "ratings.csv", "--suggest")
     assert (code, out) == (0, "setsearch index a.db ratings.csv --items movieId --features userId\n")
+
+
+def test_orders_are_a_relation_without_names_of_ids(tmp_path, run):
+    rows = [f"{n // 20},{n * 7 % 300},{1 + n % 2},2024-03-{1 + n % 28:02} 10:00:00" for n in range(2_000)]
+    (tmp_path / "orders.csv").write_text("user,product,count,time\n" + "\n".join(rows))
+    code, out, _ = run("index", "a.db", "orders.csv", "--suggest")
+    assert (code, out) == (0, "setsearch index a.db orders.csv --items product --features user\n")
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
+        connection.execute("create table orders (customer int, product int, bought text)")
+        cells = [(n // 2, n * 7 % 3001, f"2024-03-{1 + n % 28:02}") for n in range(4_000)]  # few come again
+        connection.executemany("insert into orders values (?, ?, ?)", cells)
+        connection.commit()
+    code, out, _ = run("index", "shop.db", "--suggest")
+    assert (code, out) == (0, "setsearch index shop.db --table orders --items product --features customer --track\n")
 
 
 def test_rows_with_lists_objects_and_long_texts(tmp_path, run):
