@@ -25,7 +25,7 @@ from samples import delete_arrays, random_data
 import setsearch
 from setsearch import errors
 from setsearch.core import binding
-from setsearch.memory import content, files
+from setsearch.memory import array_files, content
 from setsearch.sqlite import mapped
 from setsearch.storage.forward_lists import ForwardLists
 from setsearch.storage.relation import load_relations
@@ -128,7 +128,7 @@ def test_files_answer_as_the_tables_do(path, monkeypatch, kernel):
         assert answers(index) == expected
     monkeypatch.undo()
     delete_arrays(path)
-    monkeypatch.setattr(files.ArrayFiles, "write", lambda *_: False)
+    monkeypatch.setattr(array_files.ArrayFiles, "write", lambda *_: False)
     assert ask(path) == expected and files_of(path) == []
 
 
@@ -388,7 +388,7 @@ def test_a_folder_that_cannot_be_written_gets_no_file(path, monkeypatch, why):
     if why != "folder":
         monkeypatch.setenv("SETSEARCH_ARRAYS", why)
     else:
-        monkeypatch.setattr(files.os, "access", lambda *_: False)  # root may write everywhere
+        monkeypatch.setattr(array_files.os, "access", lambda *_: False)  # root may write everywhere
     with setsearch.open(path) as index:
         assert answers(index) == expected
         index.refresh("now")

@@ -166,7 +166,7 @@ def test_the_sets_of_an_item_and_the_inbox(serve, animals):
         index.keep_set("cats", ["lion"], items="documents")
         index.update([("new", "a lion and a tiger, big cats")])
         expected = [own._asdict() for own in index.sets_of("leopard", k=1)]
-        rows = [{**row._asdict(), "others": [*row.others]} for row in index.inbox(["cats"])]
+        rows = [{**row._asdict(), "others": [*row.others]} for row in index.inbox(["cats"]).with_headlines()]
     assert [row["item"] for row in rows] == ["new"]
     server = serve(animals)
     assert server.json("/api/sets-of", item="leopard", k=1) == {"rows": expected, "notes": []}
