@@ -4,7 +4,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -52,10 +52,11 @@ FieldsBy = Callable[[str], Fields | None]  # the fields of a key of BY; None wit
 
 
 class Opened(NamedTuple):
-    """A version, and its relation in one transaction."""
+    """A version, its relation in one transaction, and the fields of it that were asked for, by a key of BY."""
 
     version: Version
     relation: Relation
+    fields: dict[str, Fields | None]
 
 
 class Readings:
@@ -95,7 +96,7 @@ class Readings:
                 opened = self.version(cursor, name)
                 is_behind = contexts and self.needs_contexts(opened, fresh)
                 if not is_behind:
-                    yield cache(partial(self._fields, name, opened))
+                    yield partial(self.fields, name, opened)
         except LostArrays:
             self.forget(name)
             raise
@@ -231,7 +232,7 @@ class Readings:
 
     def _wants_contexts(self, opened: Opened) -> bool:
         """Whether something is to be derived from the texts: contexts of words, or the shown forms of stems."""
-        version, relation = opened
+        version, relation, _ = opened
         if relation.contexts == "off":
             return False
         if version.wants_contexts is None:
@@ -260,7 +261,7 @@ class Readings:
             return found
 
     def _read_contexts(self, opened: Opened, generation: Generation) -> WordContexts:
-        version, relation = opened
+        version, relation, _ = opened
         assert version.analyzer is not None
         mapped = self.files.map(relation, CONTEXTS)
         if mapped is not None:
@@ -281,16 +282,16 @@ class Readings:
                         if version.is_of(*row[:2]):
                             relation = version.relation.within(cursor)
                             relation.items.vectors, relation.features.vectors = row[2:]
-                            return Opened(version, relation)
+                            return Opened(version, relation, {})
             relation = find_again(cursor, name)
             analyzer = self._analyzers.of(relation) if relation.analyzer else None
             version = Version(relation, analyzer, cursor.execute(PRESENT, (relation.id,)).fetchone()[1])
             self._memory.versions[relation.id] = [*self._memory.versions.get(relation.id, []), version][-VERSIONS:]
-            return Opened(version, relation)
+            return Opened(version, relation, {})
 
     def _content(self, opened: Opened) -> RelationContent:
         """The lists of a version: from a file that is new, brought up from an earlier version, or from the tables."""
-        version, relation = opened
+        version, relation, _ = opened
         if (content := version.content) is not None:
             return content
         with self._memory.alone(LISTS, relation.id):
@@ -317,9 +318,14 @@ class Readings:
             self.files.distrust(mapped)
             return None
 
-    def _fields(self, name: str, opened: Opened, by: str) -> Fields | None:
+    def fields(self, name: str, opened: Opened, by: str) -> Fields | None:
         """The fields that `by` names, for one transaction; None without contexts."""
-        version, relation = opened
+        if by not in opened.fields:
+            opened.fields[by] = self._fields(name, opened, by)
+        return opened.fields[by]
+
+    def _fields(self, name: str, opened: Opened, by: str) -> Fields | None:
+        version, relation, _ = opened
         cursor = relation.cursor
         if by == "documents":
             field = version.field(self._content(opened), relation.features.name == name).within(cursor)
