@@ -65,16 +65,16 @@ class Row(NamedTuple):
 
 def wanted_of(weighing: Weighing, examples: Examples, request: ExpandRequest) -> Wanted:
     """What a request wants of its question: the best items, unless more is to be added, or other items are left out."""
-    fields, defaults = weighing.fields, weighing.defaults
-    given, has_more = request.options, defaults.wants_likes(request.model) or bool(request.exclude)
-    chooses = request.among is not None or request.filter or given.get("keep_seeds")
+    given, defaults = request.options, weighing.defaults
     weighs = bool(given.get("explain") or given.get("snippets") or request.exclude)
-    is_added_to = fields.nearest is not None or weighing.uses_vectors
-    leaves_out = not (examples.texts or examples.rare)  # then the core tells all that the line needs
-    has_more = has_more or (is_added_to and bool(weighs or (given.get("cut") and not leaves_out)))
-    asks, waits = given.get("cut") and not given.get("about"), _waits(request) and not is_added_to
-    depth = 0 if has_more or chooses else _depth(fields, examples, request, _shown(request), waits)
-    return Wanted(depth, weighs, few(defaults) if asks else (0.0, 0.0))
+    is_added_to = weighing.fields.nearest is not None or weighing.uses_vectors
+    knows_line = not (given.get("cut") and (examples.texts or examples.rare))  # else the core does not tell all of it
+    leaves_out = request.among is not None or request.filter or request.exclude or given.get("keep_seeds")
+    few_above = few(defaults) if given.get("cut") and not given.get("about") else (0.0, 0.0)
+    if leaves_out or defaults.wants_likes(request.model) or (is_added_to and (weighs or not knows_line)):
+        return Wanted(0, weighs, few_above)
+    waits = _waits(request) and not is_added_to
+    return Wanted(_depth(weighing.fields, examples, request, _shown(request), waits), weighs, few_above)
 
 
 def _shown(request: ExpandRequest) -> int:

@@ -48,14 +48,13 @@ def centroid_of(vectors: Vectors, examples: Examples) -> Floats | None:
     return total / STEPS if (np.abs(total) > rounding).any() else None
 
 
-def in_meaning(fields: Fields, examples: Examples, every: Examples, share: float) -> Prior | None:
+def in_meaning(fields: Fields, vectors: Vectors, examples: Examples, every: Examples, share: float) -> Prior | None:
     """The field of vectors as a part of the base, if one of the examples has a vector.
 
     Items that joined the examples (search/passes.py), which are in `every`, are part of the centroid.
     """
-    vectors = fields.vectors() if share and fields.vectors is not None else None
-    centroid = None if vectors is None else centroid_of(vectors, every)
-    if vectors is None or centroid is None:
+    centroid = centroid_of(vectors, every)
+    if centroid is None:
         return None
     cosines, mean, spread = vectors.cosines(vectors.direction(centroid))
     of_seeds = None

@@ -202,7 +202,7 @@ class _ByCore(NamedTuple):
         return tuple([field_weights(field, _seeds(every.within(field), own), model, size) for field, own in pairs])
 
     def found(self, base: Base) -> Found:
-        """What is known now; seeds that are left out have no part of a prior that does not tell theirs."""
+        """What is known now: no scores of seeds that are left out, if a prior does not tell its part of them."""
         whole, asked, answer = self
         known, told, rounded = None, answer.told, None
         if whole.wanted.k:
@@ -453,5 +453,6 @@ class Weighing(NamedTuple):
             return None
         from setsearch.search.meaning import in_meaning
 
-        share = self.defaults.vectors_of(self.options, self.fields.vectors().source)
-        return in_meaning(self.fields, examples, every, share)
+        vectors = self.fields.vectors()
+        share = self.defaults.vectors_of(self.options, vectors.source)
+        return in_meaning(self.fields, vectors, examples, every, share) if share else None
