@@ -536,6 +536,17 @@ def test_a_book_is_not_told_by_its_language_and_number(tmp_path):
     assert (title, text.split()) == ("Big cats", ["Big", "cats", "Ann", "Ray", "Lions", "hunt", "zebras."])
 
 
+@pytest.mark.parametrize(("name", "is_read"), [("OEBPS/a.xhtml", False), ("OEBPS/a.html", False), ("a.otf", True)])
+def test_a_book_whose_chapters_are_encrypted_is_told(tmp_path, run, name, is_read):
+    pytest.importorskip("markitdown")
+    reference = f"<enc:CipherData><enc:CipherReference URI='{name}'/></enc:CipherData>"
+    with zipfile.ZipFile(tmp_path / "a.epub", "w") as archive:
+        for own, content in (EPUB | {"META-INF/encryption.xml": reference}).items():
+            archive.writestr(own, content)
+    code, _, said = run("index", "a.db", "a.epub")
+    assert code == (0 if is_read else 1) and ("its chapters are encrypted" in said) != is_read
+
+
 def test_files_without_their_library_say_what_to_install(tmp_path, monkeypatch):
     from setsearch.indexing import libraries
 

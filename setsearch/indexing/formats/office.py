@@ -13,6 +13,8 @@ from setsearch.text.headline import headline
 
 OFFICE, OPEN_DOCUMENT = (".docx", ".pptx", ".xlsx", ".xls", ".epub"), (".odt", ".ods", ".odp")
 ZIP, RTF = b"PK\x03\x04", b"{\\rtf"  # how archives and texts of RTF begin
+_CIPHERS = "META-INF/encryption.xml"  # what is encrypted of a book
+_encrypted_page = re.compile(rb"CipherReference\s[^>]{0,200}\.x?html?[\"']", re.IGNORECASE)
 _footnote = re.compile(r"\\footnote\b")  # what hides a footnote
 _picture = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[\[\d+\]\]\(#(?:foot|end)note-[^)]*\)")  # or the number of a note
 _beside = re.compile(r"word/(?:header|footer)\d*\.xml|word/comments\.xml")  # parts of Word that its text has not
@@ -75,9 +77,16 @@ def rtf(data: bytes, decode: Decode) -> Parts:
 
 
 def _require_whole(data: bytes) -> None:
-    """Raise ValueError for an archive without its end, which libraries take for a text if it is short."""
+    """Raise ValueError for an archive without its end, which libraries take for a text if it is short.
+
+    Also for a book whose chapters are encrypted, which would be words without a sense; its fonts may be.
+    """
     if data.startswith(ZIP) and not zipfile.is_zipfile(io.BytesIO(data)):
         raise ValueError("its archive has no end; the file may have been cut off")
+    if data.startswith(ZIP):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if _CIPHERS in archive.namelist() and _encrypted_page.search(archive.read(_CIPHERS)):
+                raise ValueError("its chapters are encrypted; get a copy that is not")
 
 
 FORMATS: dict[str, Callable[[bytes, Decode], Parts]] = {
