@@ -45,8 +45,8 @@ def tell_left_out(reader: "SourceReader", replace: bool) -> None:
         say(f"left out {_files(names)}: {why}")
     if unread := reader.tally.not_read():
         say(f"not read: {', '.join(unread)}")
-    if reader.tally.workbooks:
-        say(f"read {_files(reader.tally.workbooks)} as a document each; --text COL reads the rows of a sheet")
+    if reader.tally.with_rows:
+        say(f"read {_files(reader.tally.with_rows)} as a document each; --text COL reads their rows")
     if reader.tally.cut:
         say(f"{_files(reader.tally.cut)} without an end of the last record: the download may have broken off")
     if len(reader.tally.skipped) > SHOWN_SKIPS:

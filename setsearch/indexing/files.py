@@ -278,7 +278,7 @@ class FileReader:
             own = id if part.key is None else f"{id}#{part.key}"
             own = place.ids.new(own) if is_own or own != id else id
             is_own |= own == id
-            self.tally.workbooks += [self.rows.shown(path)] * has_sheets
+            self.tally.with_rows += [self.rows.shown(path)] * has_sheets
             title = (part.title or (Path(path).name if around is None else around.name)).replace("\0", " ")
             is_message = isinstance(part.columns, dict)
             yield FileItem(own, text, title, part.columns if around is None or is_message else around.columns)

@@ -319,6 +319,7 @@ class SourceReader:
             id = self.columns.id  # a text may begin with a line that looks like a header
         missing = missing_column(first, id, *self.columns.texts)
         fits = missing is None or (self._may_be_references and are_reference_columns(first))
+        self.tally.with_rows += [self.rows.shown(str(path))] * (ending == JSON and not is_named and not fits)
         if is_named and is_table and not fits:
             if missing in self.columns.texts and self.columns.texts != Columns().texts:
                 return True  # so that the column is told, which somebody named

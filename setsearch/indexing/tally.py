@@ -23,7 +23,7 @@ class Tally:
     empty: list[str] = field(default_factory=list)
     references: list[Copy] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
-    workbooks: list[str] = field(default_factory=list)  # files whose sheets became one document
+    with_rows: list[str] = field(default_factory=list)  # files whose rows became one document
     textless: list[Copy] = field(default_factory=list)  # references without a text
     filed: Filed = field(default_factory=Filed)
     skipped: list[str] = field(default_factory=list)  # what readers of rows warned of

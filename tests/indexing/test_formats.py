@@ -405,7 +405,7 @@ def test_documents_of_office_programs_are_read(run, tmp_path, other):
         files = [other]
     code, _, said = run("index", "a.db", *files)
     assert code == 0
-    told = "read 2 files (a.xlsx, a.ods) as a document each; --text COL reads the rows of a sheet"
+    told = "read 2 files (a.xlsx, a.ods) as a document each; --text COL reads their rows"
     assert (told in said) == (other is None)
     with setsearch.open(tmp_path / "a.db") as index:
         documents = index.items("documents")

@@ -213,3 +213,19 @@ def test_objects_within_rows_have_columns(tmp_path, run, failed):
     issues.write_text(json.dumps({"issues": [{"key": "A-1", "fields": {"summary": "down"}}]}))
     problem = "no column 'fields.body'; it has key, fields.summary"
     failed(run("index", db, issues, "--text", "fields.body"), 1, problem)
+
+
+def test_rows_of_json_in_a_folder_that_are_one_text_are_told(tmp_path, run):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "issues.json").write_text(
+        json.dumps({"total": 1, "issues": [{"key": "A-1", "fields": {"body": "down"}}]})
+    )
+    (folder / "a.json").write_text('[{"n": 1}]')
+    (folder / "settings.json").write_text('{"color": "red"}')
+    (folder / "rows.json").write_text('[{"id": "r", "text": "lions"}]')
+    code, _, said = run("index", "a.db", "in")
+    told = "read 2 files (in/a.json, in/issues.json) as a document each; --text COL reads their rows"
+    assert code == 0 and told in said, said
+    code, _, said = run("index", "b.db", "in", "--text", "fields.body", "--id", "key")
+    assert code == 0 and "issues.json" not in said

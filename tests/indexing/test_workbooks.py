@@ -85,7 +85,7 @@ def test_documents_of_a_workbook(run, tmp_path):
         ]
     said = run("index", "b.db", "b.xlsx")[2]
     assert "b.xlsx is one text: its rows have no column 'text', but body, when" in said
-    assert "as a document each; --text COL reads the rows of a sheet" in said
+    assert "as a document each; --text COL reads their rows" in said
     reader = SourceReader(Columns(text=("body",), keep=("when",)), RowReader())
     found = list(reader.read([str(tmp_path / "b.xlsx")]))
     assert [own[0] for own in found] == ["b.xlsx#2", "b.xlsx#3"] and found[0][3] == {"when": DAY}
