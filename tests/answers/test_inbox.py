@@ -398,6 +398,35 @@ def test_an_undo_at_a_terminal_takes_back_what_was_said_there(tmp_path, run, mon
         assert first in index.set("cats").accepted and second in index.set("cats").rejected
 
 
+def test_an_answer_at_a_terminal_leaves_what_somebody_else_said(tmp_path, run, monkeypatch):
+    """Somebody rejects the first row before it is accepted, and deletes the set before the second is undone."""
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True, contexts="off") as index:
+        fill(index)
+        index.add(texts([10, 11, 12]))
+        first, second, *_ = [item for name, item, *_ in shown(index.inbox()) if name == "cats"]
+    monkeypatch.setattr("setsearch.cli.commands.inbox.at_terminal", lambda: True)
+
+    def typed():
+        with setsearch.open(path) as index:
+            own = index.set("cats")
+            own.reject(first)
+            own.save()
+        yield "y"
+        yield "y"
+        with setsearch.open(path) as index:
+            assert (first in index.set("cats").rejected, second in index.set("cats").accepted) == (True, True)
+            index.delete_set("cats")
+        yield "u"
+
+    monkeypatch.setattr("setsearch.cli.commands.inbox.typed_lines", typed)
+    err = run("inbox", "a.db", "cats", "--table")[2]
+    assert f"cats: {first} rejected by somebody else, which stays\n" in err
+    assert "Error: somebody has deleted or renamed the set 'cats' meanwhile; nothing was saved\n" in err
+    with setsearch.open(path) as index:
+        assert "cats" not in index.sets(), "an undo does not begin it anew"
+
+
 def test_what_has_no_title_is_told_by_its_text(tmp_path, run, monkeypatch):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         fill(index)

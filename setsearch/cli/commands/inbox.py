@@ -9,7 +9,7 @@ from setsearch.cli.help import argument, flag, option
 from setsearch.cli.messages import say
 from setsearch.cli.options import Collection, with_options
 from setsearch.cli.output import Show, format_options, print_table
-from setsearch.errors import Interrupted, SetsearchError, UsageError
+from setsearch.errors import ChangedSet, Interrupted, SetsearchError, UsageError
 
 if TYPE_CHECKING:
     from setsearch.answers.saved.inbox import Inbox, InboxRow
@@ -99,8 +99,8 @@ def _ask(index: "Index", found: "Inbox") -> None:
         try:
             if key in ("q", "quit"):
                 break
-            if key in SAID and _said(index, row) == key:
-                say(f"{row.set}: {row.item} {SAID[key]} by somebody else")  # for whom it stays
+            if key in SAID and (now := _said(index, row)):  # for whom it stays
+                say(f"{row.set}: {row.item} {SAID[now]} by somebody else{', which stays' * (now != key)}")
             elif key in SAID:
                 found.decide([row] if key == "y" else (), [row] if key == "n" else ())
                 say(f"{row.set}: {row.item} {SAID[key]}")
@@ -116,7 +116,9 @@ def _ask(index: "Index", found: "Inbox") -> None:
 
 
 def _said(index: "Index", row: "InboxRow") -> str | None:
-    """The key of what is said of a row by now."""
+    """The key of what is said of a row by now. Raises ChangedSet if its set is gone, which `set` would begin anew."""
+    if row.set not in index.sets():
+        raise ChangedSet(f"somebody has deleted or renamed the set {row.set!r} meanwhile; nothing was saved")
     own = index.set(row.set)
     return "y" if row.item in own.accepted else "n" if row.item in own.rejected else None
 
