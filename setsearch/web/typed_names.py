@@ -51,7 +51,7 @@ def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[
     def _find(names: Sequence[str]) -> list[str]:
         found = []
         for name in names:
-            several = typed_list(reading, name) if _has_words(reading) else [name]
+            several = _few(typed_list(reading, name)) if _has_words(reading) else [name]
             if len(several) > 1 and all(_is_known(reading, part) for part in several):
                 found += _find(several)  # not the phrase of these words
                 continue
@@ -60,22 +60,18 @@ def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[
             except AmbiguousItem as error:
                 unknown.append({"name": name, "problem": str(error).partition(";")[0], "several": True})
             except UnknownItem as error:
-                several = typed_list(reading, name)
+                several = _few(typed_list(reading, name))
                 if several == [name] and all(_is_known(reading, part) for part in name.split()):
                     several = name.split()
-                if len(several) > MOST_NAMES:
-                    raise UsageError(
-                        f"at most {MOST_NAMES} names fit on a page, not {len(several):,}; the API takes more"
-                    ) from error
-                if several != [name]:
+                if several and several != [name]:
                     found += _find(several)
                 else:
                     unknown.append({"name": name, "problem": str(error).rpartition(";")[0], "several": False})
         return list(dict.fromkeys(found))
 
     texts = [name for name in asked.seeds if _is_text(reading, name)]
-    seeds = _find([name for name in asked.seeds if name not in texts])
-    rejected = [name for name in _find(asked.rejected) if name not in seeds]
+    seeds = _few(_find([name for name in asked.seeds if name not in texts]))
+    rejected = _few([name for name in _find(asked.rejected) if name not in seeds])
     like = tuple(dict.fromkeys((*asked.like, *texts)))
     for own in unknown[:MOST_HINTS]:
         own["alike"] = reading.find_names(own["name"], HINTS)
@@ -98,6 +94,13 @@ def _is_text(reading: AnyReading, name: str) -> bool:
     if reading.kind != "documents" or len(name.split()) < WORDS_OF_TEXT:
         return False
     return not any(_is_known(reading, own) for own in [name, *typed_list(reading, name)[:MOST_NAMES]])
+
+
+def _few(names: list[str]) -> list[str]:
+    """Names that fit on a page: one with more would have links that are refused. Raises UsageError."""
+    if len(names) > MOST_NAMES:
+        raise UsageError(f"at most {MOST_NAMES} names fit on a page, not {len(names):,}; the API takes more")
+    return names
 
 
 def _has_words(reading: AnyReading) -> bool:

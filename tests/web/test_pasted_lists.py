@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from laws import examples
 
 import setsearch
+from setsearch import errors
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
 
@@ -73,6 +74,24 @@ def test_words_with_commas_are_no_phrase(tmp_path):
         words = index.reading("terms")
         assert found(words, "reddish, brown") == (["reddish", "brown"], [])
         assert found(words, "grey\nreddish\nbrown") == (["grey", "reddish", "brown"], [])
+
+
+def test_separators_alone_are_told(films):
+    for typed in (",", ";;", '""', '"'):
+        assert found(films, typed) == ([], [typed])
+    assert found(films, 'M,, "",') == (["5"], [])
+
+
+def test_a_page_has_at_most_two_hundred_names_however_they_come(tmp_path):
+    names = [f"w{n}" for n in range(201)]
+    with setsearch.open(tmp_path / "many.db", create=True, contexts="off") as index:
+        index.add([(name, " ".join(names)) for name in names])
+        for kind in ("terms", "documents"):
+            reading = index.reading(kind)
+            assert len(found(reading, ",".join(names[:200]))[0]) == 200
+            for typed in ([",".join(names)], ["\n".join(names)], [names[0], ",".join(names[1:])]):
+                with pytest.raises(errors.UsageError, match="at most 200 names fit on a page, not 201; the API takes"):
+                    find_typed(reading, Address(kind, tuple(typed)))
 
 
 def test_many_unknown_names_are_told_in_one_line(asked):
