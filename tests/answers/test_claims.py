@@ -1,6 +1,7 @@
 """The saved sets of an item or a text: `Index.sets_of` says what `expand` of each set says."""
 
 import json
+import math
 import random
 import sqlite3
 
@@ -103,6 +104,24 @@ def test_the_order_is_by_how_far_above_the_line_a_set_has_the_item(index):
     above = [(claim.belongs is True, claim.score - claim.line) for claim in found]
     assert above == sorted(above, reverse=True)
     assert index.sets_of("cats5", 2, items="documents") == found[:2]
+
+
+def test_a_set_that_has_rejected_items_is_in_the_same_order():
+    """Its scores are of another size; how far they are above the line counts in units of the best scores of the set."""
+    with make() as index:
+        fill(index)
+        index.keep_set("careful", ["cats0", "cats1", "cats2"], ["sea1", "grain2", "music3"], items="documents")
+        index.keep_set("plain", ["sea0", "sea2", "sea3"], items="documents")
+        found = index.sets_of(text=" ".join(TOPICS["cats"][:3] + TOPICS["sea"][:4]), items="documents", k=2)
+        n, above, units = index.items("documents").item_count(), {}, {}
+        for claim in found:
+            own = index.set(claim.set)
+            scores = [hit.score for hit in index.items("documents").expand(own.accepted, n, exclude=own.rejected)]
+            units[claim.set] = sum(scores[:5]) / 5 - scores[min(3 * math.isqrt(n), n // 2) - 1]
+            above[claim.set] = claim.score - claim.line
+        assert [(claim.set, claim.belongs) for claim in found] == [("plain", True), ("careful", True)]
+        assert above["plain"] / units["plain"] > above["careful"] / units["careful"]
+        assert above["plain"] < above["careful"], "by nats it would come last"
 
 
 def test_what_changes_is_weighed_again(tmp_path):

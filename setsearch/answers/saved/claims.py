@@ -2,8 +2,9 @@
 
 Sets that are not in the index of sets are asked one by one.
 
-The sets to which it belongs come first. Scores are in nats; the order is by how far they are above the line of the set
-(search/cutoff.py): by this the first set is right more often than by the score (benchmarks/LOG.md).
+The sets to which it belongs come first. The order is by how far its score is above the line of the set
+(search/cutoff.py), as a height (rivals.py): nats of one set are not those of another, least of all where rejected items
+correct its scores (search/rejected.py). By this the first set is right more often (benchmarks/LOG.md).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -100,7 +101,9 @@ class _Asking:
         said = {} if self._name is None else self.sets.said.get(self._name, {})
         alone = scores
         scores, needed, belong, beside = self._beside(rivalry, scores, said)
-        order = np.lexsort((np.arange(len(names)), -scores, needed - scores, ~belong))[:k].tolist()
+        units = rivalry.weighed[:, 5]
+        below = (needed - scores) / np.where(units > 0, units, 1.0)
+        order = np.lexsort((np.arange(len(names)), -scores, below, ~belong))[:k].tolist()
         claims = Claims()
         told = self._reasons([(names[place], float(alone[place])) for place in order])
         for rank, (place, reason) in enumerate(zip(order, told, strict=True), 1):
