@@ -429,7 +429,7 @@ class Weighing(NamedTuple):
             joining = _joining_items(fields, weights, excluded, count)
             second = second_pass(fields, first, joining, share, beside)
             # What makes the first pass once more holds none of its scores.
-            first = replace(second, make_first=lambda: self._with_vectors(self.one_pass(examples)))
+            first = replace(second, make_first=lambda: self._with_vectors(subtract(self.one_pass(examples))))
         return subtract(first)
 
     def with_priors(self, weights: SeedWeights) -> SeedWeights:

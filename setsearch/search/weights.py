@@ -284,8 +284,9 @@ class SeedWeights:
         items[existing] = to_lattice(items[existing], coefficient=share / self.scale)
         base, parts = Base(items, self.base.constant * share), self.whole.own_parts
         priors = tuple((name, to_lattice(prior, coefficient=share / self.scale)) for name, prior in parts.priors)
-        constant, parts = round(self.constant * share * LATTICE) / LATTICE + bias, parts._replace(priors=priors)
-        return self.having(positive, corrections=learned, own_base=base, own_parts=parts, constant=constant)
+        changed = {"own_base": base, "own_parts": parts._replace(priors=priors), "make_first": None}
+        constant = round(self.constant * share * LATTICE) / LATTICE + bias
+        return self.having(positive, corrections=learned, constant=constant, **changed)
 
 
 def _without(found: Best, others: set[int]) -> Best:

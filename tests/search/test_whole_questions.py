@@ -214,6 +214,33 @@ def test_what_joins_does_not_speak_for_examples_that_share_little(tmp_path):
         assert 2 * sum(told) < len(told), "most of them are known not to tell"
 
 
+@pytest.mark.parametrize("gamma", [None, 0.0, 0.8])
+def test_what_tells_is_the_question_in_which_none_joins(reading, gamma):
+    """Less what rejected items take away; nothing but the corrected scores tells of what they teach."""
+    rng, excluded = random.Random(3), [] if gamma is None else ["i3", "i9"]
+
+    def ask(seeds, **options):
+        """What tells, and what scores."""
+        request = parse_request(1, {"exclude": excluded, "gamma": gamma, **options})
+        found = reading.answer({}, lambda fields_by: now(reading.weigh(fields_by, seeds, request))[1])
+        return found.telling, found
+
+    for n in (2, 3, 4, 5, 6) * 4:
+        seeds = [f"i{number}" for number in rng.sample(range(10, 600), n)]
+        for telling, weights in with_kernels(lambda seeds=seeds: ask(seeds)):
+            none_joins, _ = ask(seeds, feedback=0)
+            assert (telling is weights) == (weights.join is None or n < 3)
+            if telling is not weights:
+                assert np.array_equal(telling.scores(), none_joins.scores())
+                assert (telling.constant, len(telling.negative)) == (none_joins.constant, len(none_joins.negative))
+    excluded, gamma, joined = ["i3", "i9"], None, 0
+    for n in range(10, 20):
+        telling, weights = ask([f"i{n}", f"i{n + 3}", f"i{n + 6}"])
+        assert telling is weights and weights.corrections
+        joined += weights.join is not None
+    assert joined
+
+
 @pytest.mark.skipif("core" not in KERNELS, reason="no core")
 def test_others_above_the_middle_seed_are_counted_until_it_is_known_whether_they_are_many(tmp_path):
     """By the core, where all of the best are."""

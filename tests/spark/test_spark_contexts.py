@@ -127,6 +127,20 @@ def test_rejected_items(both, name):
         other.expand(sets[0], exclude=sets[0][:1])
 
 
+def test_rejected_items_of_sets_that_others_join(both):
+    """A first pass does not tell of what rejected items teach, and is less what they subtract."""
+    index, on_spark, _ = both
+    reading, other = index.items("documents"), on_spark.items("documents")
+    ids, rng = [row["id"] for row in texts() if row["text"][:1].isalpha()], random.Random(2)
+    sets, rejected = [rng.sample(ids[10:], n) for n in (3, 4, 5) * 6], ids[5:9]
+    few = {"setsearch.search.cutoff.FEW": 0, "setsearch.search.cutoff.UNLIKE": 0.1}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in few.items():
+            patch.setattr(name, value)
+        for options in ({}, {"gamma": 0.9}, {"gamma": 0.0}):
+            same(reading, other, sets, 5, exclude=rejected, cut="mark", groups=1, **options)
+
+
 def test_only_some_may_be_returned(both):
     index, on_spark, _ = both
     ids = [row["id"] for row in texts()]
