@@ -714,6 +714,26 @@ def test_who_goes_on_before_the_answer_comes_loses_nothing(serve, animals, brows
     assert [name for name in names[:3] if name in hits(page)] == []
 
 
+def test_two_clicks_at_once_say_what_both_say(serve, animals, browse):
+    """Also about names as they were typed, against one another, and on the way to another page."""
+    url = serve(animals).url
+    page = browse(url + "?items=documents&seed=lion%0Atiger%0Aleopard&size=all")
+
+    def at_once(*selectors):
+        page.route("**/?*", lambda route: (page.wait_for_timeout(300), route.continue_()))
+        page.route("**/item?*", lambda route: (page.wait_for_timeout(300), route.continue_()))
+        page.evaluate("(all) => { for (const one of all) document.querySelector(one).click(); }", selectors)
+
+    at_once('[aria-label="Remove d0"]', '[aria-label="Remove d1"]')
+    settled(page, ["leopard"])
+    at_once("#hits .accept", "#hits .reject")
+    expect(page.locator(".examples .left")).to_have_count(1)
+    examples(page, 1)
+    at_once("#hits .name", "#hits .accept")
+    examples(page, 2)
+    assert "open=" not in page.url
+
+
 def test_that_the_server_is_gone_is_in_sight(serve, animals, browse):
     page = browse(serve(animals).url + "?items=documents&seed=lion&size=all", viewport={"width": 800, "height": 300})
     page.route("**/?*", lambda route: route.abort())

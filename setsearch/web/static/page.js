@@ -46,15 +46,22 @@ async function go(url, { push = true, body = null } = {}) {
 
 // A page that is on its way, with what a link of the page that is still shown changes.
 function onto(asked, link) {
-  const [from, to, base] = [shown, link, asked].map((url) => new URL(url, location.href));
-  const pairs = (url) => [...url.searchParams].map((pair) => JSON.stringify(pair));
+  const [from, to, base] = [address(), link, asked].map((url) => new URL(url, location.href));
   const items = to.searchParams.get("items");
-  if (!items || items !== base.searchParams.get("items")) return link;
-  const before = pairs(from), after = pairs(to);
-  const kept = pairs(base).filter((pair) => after.includes(pair) || !before.includes(pair));
-  to.search = new URLSearchParams([...new Set([...kept, ...after.filter((pair) => !before.includes(pair))])].map((pair) => JSON.parse(pair)));
+  if (!items || items !== base.searchParams.get("items") || base.pathname !== from.pathname) return link;
+  const pairs = (url) => [...url.searchParams].map((pair) => JSON.stringify(pair));
+  const before = pairs(from), after = pairs(to), added = after.filter((pair) => !before.includes(pair));
+  const undone = new Set(added.map((pair) => JSON.stringify(otherwise(...JSON.parse(pair)))));
+  const kept = pairs(base).filter((pair) => !undone.has(pair) && (after.includes(pair) || !before.includes(pair)));
+  to.search = new URLSearchParams([...new Set([...kept, ...added])].map((pair) => JSON.parse(pair)));
   return to.href;
 }
+
+// The page that is shown as its links have it: with the names of the index, not as they were typed.
+function address() { return $("#ask")?.dataset.address ?? shown; }
+
+// What an example says against: the same item as the other kind of example.
+function otherwise(key, name) { return [{ seed: "reject", reject: "seed" }[key], name]; }
 
 // What a server says in JSON before a page could answer.
 function refusal(text) {
