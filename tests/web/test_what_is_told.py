@@ -42,6 +42,14 @@ def test_names_of_others_stay_as_they_are(serve, films):
     assert "userId that go with these movieId" in page(server, items="movieId", seed="film 0")
 
 
+def test_that_a_text_is_not_saved_with_a_set_is_told(asked):
+    grain = {"items": "documents", "seed": ["wheat", "oats"], "reject": "lion", "set": "grain"}
+    assert "Save Saved." in page(asked, **grain)
+    told = "Save Its names are saved; the rest of what you gave is not."
+    assert told in page(asked, **grain, like="fields of barley and rye")
+    assert told in page(asked, **grain, having="fields")
+
+
 def test_a_group_at_a_time_has_no_curve(asked):
     seeds = ["lion", "tiger", "wheat", "oats"]
     assert "Where the set ends" in page(asked, items="documents", seed=seeds)
