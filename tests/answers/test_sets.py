@@ -239,14 +239,30 @@ def test_a_set_is_saved_and_changed_without_a_look_at_all_others():
 
     counts = []
     for many in (3, 300):
-        index.import_sets([{"name": f"{many} {n}", "accepted": ["d1"]} for n in range(many)], "documents")
+        rows = [{"name": f"{many} {n}", "accepted": ["d1"], "group": "all"} for n in range(many)]
+        index.import_sets(rows, "documents")
         own = index.keep_set("mine", ["d2"], items="documents", version=None)
         own.accept("d8")
         changes = [
             lambda stored: stored.items_of("mine"),
             lambda stored: stored.items_of("new", under="mine"),
             lambda stored: stored.delete("nobody"),
+            lambda stored: stored.put("mine", "all", "3 0"),
             lambda stored, own=own: own.store(stored, replace=False, version=own.version),
         ]
         counts.append([steps(do) for do in changes])
     assert counts[0] == counts[1]
+
+
+def test_a_set_alone_in_an_exclusive_group_leaves_it_so():
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
+        index.add(TEXTS)
+        index.keep_set("whole", ["a"], items="documents")
+        index.keep_set("part", ["a"], items="documents", group="kinds")
+        index.group("kinds", exclusive=True)
+        index.keep_set("part", ["a"], items="documents", under="whole")
+        assert index.group("kinds").exclusive
+        with pytest.raises(errors.InvalidParameter, match="the set 'words' is of terms, 'part' of documents"):
+            index.keep_set("words", ["cat"], items="terms", group="kinds")
+        with pytest.raises(errors.InvalidParameter, match="'whole' cannot lie within 'part', which is itself, or a"):
+            index.keep_set("whole", ["a"], items="documents", under="part")

@@ -198,20 +198,26 @@ class StoredSets(NamedTuple):
             of_whole = self.items_of(under)
             if of_whole is None:
                 raise UnknownSet(f"no set {under!r}, of which {name!r} would be a part; save that first")
-            if under == name or name in self.groups().wholes(under):
+            if under == name or name in self._wholes(under):
                 raise InvalidParameter(
                     f"{name!r} cannot lie within {under!r}, which is itself, or a part of it; name another"
                 )
             _require_same(name, items, under, of_whole)
-        of_group = 'select name, items, exclusive from setsearch_set where "group" = ? order by name'
-        others = [] if group is None else self.cursor.execute(of_group, (group,)).fetchall()
-        for other, of_other, _ in others:
-            _require_same(name, items, other, of_other)
-        is_exclusive = any(own for _, _, own in others)
+        other = None if group is None else self._one_of(group)
+        if other is not None:
+            _require_same(name, items, *other[:2])
+        is_exclusive = self._is_exclusive(group)
         row = (group, int(is_exclusive), under, name)
         self.cursor.execute('update setsearch_set set "group" = ?, exclusive = ?, under = ? where name = ?', row)
         if is_exclusive:
             self.check_members(group, name)
+
+    def _wholes(self, name: str) -> list[str]:
+        """As Groups.wholes, without a look at all sets."""
+        found: list[str] = []
+        while (name := self.place_of(name)[1] or "") and name not in found:
+            found.append(name)
+        return found
 
     def check_members(
         self, group: str | None, name: str | None = None, places: Mapping[tuple[str, str], str] = _NO_PLACES
@@ -239,8 +245,14 @@ class StoredSets(NamedTuple):
 
     def _is_exclusive(self, group: str | None) -> bool:
         """Whether the sets of a group, if there is one, exclude one another."""
-        statement = 'select 1 from setsearch_set where "group" = ? and exclusive limit 1'
-        return group is not None and self.cursor.execute(statement, (group,)).fetchone() is not None
+        row = None if group is None else self._one_of(group)
+        return row is not None and row[2] == 1
+
+    def _one_of(self, group: str) -> Row | None:
+        """The name of a set of a group, its items, and whether it is exclusive: in both all of them are alike."""
+        statement = 'select name, items, exclusive from setsearch_set where "group" = ? limit 1'
+        row: Row | None = self.cursor.execute(statement, (group,)).fetchone()
+        return row
 
 
 def marks_by_side(marks: Mapping[str, int]) -> Marks:
