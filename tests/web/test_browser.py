@@ -686,6 +686,16 @@ def test_a_column_of_a_spreadsheet_is_pasted(serve, animals, browse):
     assert page.evaluate("document.activeElement.id") == "seed"
 
 
+def test_a_list_is_pasted_over_what_is_selected(asked, browse):
+    page = browse(asked.url + "?items=documents&seed=lion")
+    page.locator("#seed").fill("tigr")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".problem")
+    paste(page, "tiger\nleopard")
+    settled(page, ["lion", "tiger", "leopard"])
+    assert page.locator(".problem").count() == 0
+
+
 def test_what_the_server_cannot_read_is_told(asked, browse):
     page = browse(asked.url + "?items=documents&seed=lion")
     paste(page, "\n".join(f"name {n} of many" for n in range(8000)))

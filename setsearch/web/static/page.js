@@ -225,6 +225,7 @@ function complete() {
     const text = event.clipboardData.getData("text").trim();
     if (!/[\r\n]/.test(text)) return;
     event.preventDefault(); // a field of one line would lose where its lines end
+    field.setRangeText(""); // what was selected is pasted over
     const data = new FormData(form);
     data.append("seed", text);
     send(form, data);
