@@ -15,6 +15,7 @@ import setsearch
 from setsearch.answers.highlight import item_text, top_features, with_headlines
 from setsearch.answers.results import kept_name, weight_rows
 from setsearch.answers.saved.groups import wanted_sets
+from setsearch.answers.saved.growing import TOLD_OF_GROWTH, Growth
 from setsearch.answers.sets import Question
 from setsearch.answers.sets import change_set as change
 from setsearch.errors import SetsearchError
@@ -131,6 +132,12 @@ def _add_lookups(server: MCPServer[Any], index: setsearch.Index) -> None:
 
 def _add_sets(server: MCPServer[Any], index: setsearch.Index) -> None:
     @server.tool()
+    def read_set(name: str) -> dict[str, Any]:
+        """A saved set: its members, and of those that joined by growing in which round, with which chance, and why."""
+        own = index.set(*wanted_sets(index.sets(), [name]))
+        return {**_told(own), "grown": [joined._asdict() for joined in own.grown()]}
+
+    @server.tool()
     def sets_of(
         item: Id | None = None, text: str | None = None, items: str | None = None, k: Top = 10
     ) -> dict[str, Any]:
@@ -180,6 +187,11 @@ def _add_groups(server: MCPServer[Any], index: setsearch.Index) -> None:
         """The sets of a group; with `exclusive`, an item belongs to one of them, where it fits best, or no longer."""
         return index.group(name, exclusive)._asdict()
 
+    @server.tool()
+    def growth(group: str) -> dict[str, Any]:
+        """How the sets of a group grew so far: what joined, why, over which set; whether a run is at work, or ended."""
+        return _told_of_growth(index.growth(group=group))
+
     def grow(group: str, take_back: int | None = None, **options: Any) -> dict[str, Any]:
         """Let the sets of a group grow by one round: what joined, why, over which set; `change_set` rejects.
 
@@ -190,7 +202,7 @@ def _add_groups(server: MCPServer[Any], index: setsearch.Index) -> None:
             return {"rows": [own._asdict() for own in growth.take_back(take_back)]}
         given = {name: value for name, value in options.items() if value is not None}
         joined = index.grow(group=group, rounds=1 if given.get("accept") else growth.last + 1, **given)
-        return {**_noted(joined), "ended": joined.ended, "untold": joined.untold}
+        return _told_of_growth(joined)
 
     growing = [own for name, own in GROWING.items() if name != "rounds"]
     server.tool()(with_parameters(grow, growing, _annotated))
@@ -206,6 +218,10 @@ def _question(
 def _told(own: setsearch.ItemSet) -> dict[str, Any]:
     """A set as an assistant reads it."""
     return {name: getattr(own, name) for name in ("name", "items", "accepted", "rejected", "group", "under")}
+
+
+def _told_of_growth(own: Growth) -> dict[str, Any]:
+    return {"rows": [joined._asdict() for joined in own]} | {key: getattr(own, key) for key in TOLD_OF_GROWTH}
 
 
 def _noted(rows: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from setsearch.answers.highlight import item_text, top_features
 from setsearch.answers.results import Explanation, Found, SetFeature
 from setsearch.answers.saved.claims import Claim
 from setsearch.answers.saved.groups import Group
-from setsearch.answers.saved.growing import Grown
+from setsearch.answers.saved.growing import TOLD_OF_GROWTH, Grown
 from setsearch.answers.saved.inbox import InboxRow
 from setsearch.answers.sets import ItemSet, Question
 from setsearch.answers.sets import change_set as change
@@ -137,9 +137,11 @@ def _add_sets(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
         return [schemas.SetName(name=own.name, items=own.items) for own in saved]
 
     @router.get("/sets/{name:path}")
-    async def get_set(name: SetNamed) -> schemas.SavedSet:
-        """A saved set."""
-        return await pool.ask(lambda index: _whole(saved_set(index, name)))
+    async def get_set(
+        name: SetNamed, query: Annotated[schemas.SetQuery, Query()]
+    ) -> schemas.GrownSet | schemas.SavedSet:
+        """A saved set; with `grown` also in which round items joined by growing, with which chance, and why."""
+        return await pool.ask(lambda index: _whole(saved_set(index, name), query.grown))
 
     @router.put("/sets/{name:path}", dependencies=writing)
     async def put_set(name: SetNamed, members: schemas.Members) -> schemas.SavedSet:
@@ -218,7 +220,7 @@ def _add_groups(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
 
 def _grown(index: Index, name: str) -> dict[str, Any]:
     own = index.growth(group=name)
-    return {"rows": [*own]} | {key: getattr(own, key) for key in ("notes", "runs", "untold", "ended")}
+    return {"rows": [*own]} | {key: getattr(own, key) for key in TOLD_OF_GROWTH}
 
 
 def _add_inbox(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
@@ -273,8 +275,10 @@ def _expand(index: Index, query: schemas.ExpandQuery) -> list[BaseModel]:
     return rows
 
 
-def _whole(own: ItemSet) -> schemas.SavedSet:
-    return schemas.SavedSet(**{name: getattr(own, name) for name in schemas.SavedSet.model_fields})
+def _whole(own: ItemSet, grown: bool = False) -> schemas.SavedSet:
+    members = {name: getattr(own, name) for name in schemas.SavedSet.model_fields}
+    joined = [row._asdict() for row in own.grown()] if grown else []
+    return schemas.GrownSet(**members, grown=joined) if grown else schemas.SavedSet(**members)
 
 
 def _kept(save: Callable[[], T]) -> T:

@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from setsearch.answers import results
+from setsearch.answers.saved.growing import Grown
 from setsearch.errors import InvalidParameter
 from setsearch.models.defaults import field_weights
 from setsearch.options import EXAMPLES, GROWING, MODEL, RESULT, SAVED, Option, offered, require_known
@@ -203,6 +204,12 @@ class SetsQuery(Given):
     members: bool = False
 
 
+class SetQuery(Given):
+    """Whether to tell which members joined by growing, and why, too."""
+
+    grown: bool = False
+
+
 class InboxQuery(Given):
     """The saved sets that are asked: by default all."""
 
@@ -376,3 +383,12 @@ class SavedSet(BaseModel):
     version: str
     group: str | None = None
     under: str | None = None
+
+
+Joined: Any = schema(list[Grown])
+
+
+class GrownSet(SavedSet):
+    """A saved set, and which accepted items joined by growing, and why."""
+
+    grown: Joined

@@ -180,16 +180,21 @@ def test_an_assistant_makes_a_group_exclusive_and_grows_it_round_by_round(tmp_pa
         ("group", {"name": "kinds", "exclusive": "maybe"}),
         ("grow", how),
         ("grow", how),
+        ("growth", {"group": "kinds"}),
+        ("read_set", {"name": "cats"}),
         ("grow", {"group": "kinds", "take_back": 2}),
         ("grow", {**how, "accept": True}),
         ("grow", {"group": "kinds", "rounds": 3}),
         ("grow", {"group": "kinds", "precision": 2}),
         ("group", {"name": "none"}),
     )
-    group, wrong, first, second, back, later, *errors = answers
+    group, wrong, first, second, grown, cats, back, later, *errors = answers
     assert group == {"name": "kinds", "exclusive": True, "sets": ["cats", "grain"]}
     assert "exclusive" in wrong and isinstance(wrong, str)
     assert [{row["round"] for row in own["rows"]} for own in (first, second, back, later)] == [{1}, {2}, {2}, {1}]
+    assert grown == {"rows": first["rows"] + second["rows"], **{key: second[key] for key in grown if key != "rows"}}
+    assert cats["grown"] == [row for row in grown["rows"] if row["set"] == "cats"] != []
+    assert {row["item"] for row in cats["grown"]} < {*cats["accepted"]}
     assert first["ended"] == "round 1 is reached" and "no promise" in first["untold"]
     assert back["rows"] == second["rows"]
     for error, told in zip(

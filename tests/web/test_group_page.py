@@ -67,6 +67,12 @@ def test_the_api_makes_a_group_exclusive_and_grows_it(kinds, serve, tmp_path):
             index.keep_set(topic, [f"{topic}{n}" for n in range(3)], items="documents", group="kinds")
         index.group("kinds", exclusive=True)
         assert [row._asdict() for row in index.grow(group="kinds", rounds=3, **HOW)] == found["rows"]
+    with setsearch.open(kinds) as index:
+        grown = {name: [own._asdict() for own in index.set(name).grown()] for name in TOPICS}
+    for name in TOPICS:
+        plain = server.json(f"/api/sets/{name}")
+        assert server.json(f"/api/sets/{name}", grown=True) == plain | {"grown": grown[name]} and grown[name]
+    assert sorted(map(str, found["rows"])) == sorted(str(own) for rows in grown.values() for own in rows)
     left = server.json(GROW, method="DELETE", round=2)
     assert left["rows"] == [row for row in found["rows"] if row["round"] == 1]
     assert "round must be" in server.json(GROW, 422, method="DELETE", round=0)["error"]

@@ -91,6 +91,9 @@ class Grown(NamedTuple):
     over: str | None
 
 
+TOLD_OF_GROWTH = "notes", "runs", "untold", "ended"  # beside the rows, at all doors
+
+
 class Growth(list[Grown]):
     """What joined, in the order in which it came. `runs`: the process that is at work; None if none is.
 
