@@ -10,6 +10,7 @@ from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.indexing.libraries import load_library
 from setsearch.indexing.rows.arrow import frame_rows, is_frame, offers, present, repeated_columns
 from setsearch.indexing.rows.cell_rules import CellRules
+from setsearch.indexing.rows.cells import NestedCells
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.rows.table_rows import GivenRows
 from setsearch.indexing.sources import SourceReader
@@ -46,7 +47,8 @@ class FrameItems:
 
     def __iter__(self) -> Iterator[Any]:
         numbers = count(1)
-        found = chain.from_iterable(frame_rows(part, numbers) for part in self._parts)
+        nested = any("." in column for column in self.roles.asked)
+        found = chain.from_iterable(frame_rows(part, numbers, nested) for part in self._parts)
         rows = self._progress(Counted(found, lambda: _size(self._parts)))
         reader = SourceReader(
             self.roles, RowReader(self.roles.errors, _log.warning, GivenRows("the frame", rows)), cells=self._cells
@@ -114,7 +116,8 @@ def _with_index(frame: Any, is_part: bool = False) -> Any:
 def _is_whole(frame: Any, column: str | None) -> bool:
     """Whether a column has a type of whole numbers, in pandas, polars or Arrow; or the first one of mappings does."""
     if column is not None and hasattr(frame, "keys") and not is_frame(frame):
-        cell = present(frame[column]) if column in frame.keys() else None  # noqa: SIM118
+        row = NestedCells(frame)
+        cell = present(row[column]) if column in row else None
         return isinstance(cell, int) and not isinstance(cell, bool)
     if column is not None and offers(frame, "read_next_batch"):
         types = dict(zip(frame.schema.names, frame.schema.types, strict=True))

@@ -1,5 +1,6 @@
 """What gives rows beside plain frames: streams, datasets and scanners of Arrow, cursors, mappings."""
 
+import json
 import sqlite3
 from itertools import islice
 
@@ -7,7 +8,7 @@ import pandas
 import polars
 import pyarrow
 import pytest
-from pyarrow import dataset, parquet
+from pyarrow import dataset, feather, parquet
 
 import setsearch
 from setsearch import errors
@@ -141,3 +142,51 @@ def test_what_gives_no_rows_is_an_error(wrong):
     index = setsearch.open(sqlite3.connect(":memory:"))
     with pytest.raises(errors.InvalidParameter, match=f"rows that are mappings, not {type(wrong).__name__}"):
         index.add_frame(wrong)
+
+
+NESTED = [
+    {"_id": 1, "own": {"title": "red boots", "price": 30.0, "tags": [{"name": "feet"}]}},
+    {"_id": 2, "own": {"title": "blue boots", "price": 40.0, "tags": []}},
+    {"_id": 3, "own": None},
+    {"_id": 4, "own": {"title": "a hat", "price": None, "tags": [{"name": "head"}, {"name": None}]}},
+]
+
+
+def test_objects_within_rows_have_columns_in_frames_and_mappings(tmp_path):
+    """As those of JSON: what is in a null is empty; a column that is in no object is an error."""
+    table = pyarrow.Table.from_pylist(NESTED)
+    parquet.write_table(table, tmp_path / "a.parquet")
+    given = [NESTED, iter(NESTED), table, table.to_batches(), pandas.DataFrame(NESTED), polars.DataFrame(table)]
+    columns = {"id": "_id", "text": "own.title", "title": "own.title", "tags": ["for=own.tags.name"]}
+    for frame in [*given, pandas.read_parquet(tmp_path / "a.parquet")]:
+        with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
+            assert index.add_frame(frame, **columns, keep=["own.price"]) == 4
+            found = {hit.item: hit for hit in index.items("documents").expand([1], 3)}
+            assert (found["2"].title, found["2"].columns) == ("blue boots", {"own.price": 40.0})
+            assert {found[item].columns["own.price"] for item in "34"} == {None}
+            assert index.items("documents").features_of(4) == {"a": 1, "hat": 1, "for:head": 1}
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
+        with pytest.raises(errors.SourceError, match=r"row 1 has no column 'own.titel'; it has _id, own.title"):
+            index.add_frame(NESTED, id="_id", text="own.titel")
+        liked = [{"film": {"id": n % 3}, "by": {"name": f"u{n}"}, "n": {"n": float("nan")}} for n in range(9)]
+        assert index.add_frame(liked, items="film.id", features="by.name") == 3
+        assert index.items("film.id").features_of(1) == {"u1": 1, "u4": 1, "u7": 1}
+        assert index.items("film.id").expand([1], 1).to_pandas()["item"].tolist() == [0], "as a whole number"
+        index.add_frame(liked[:3], id="film.id", text="by.name", keep=["n.n"])
+        assert index.items("documents").expand(["1"], 1)[0].columns == {"n.n": None}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_objects_within_rows_have_columns_in_files(tmp_path, run, failed, ending):
+    table = pyarrow.Table.from_pylist(NESTED)
+    write = parquet.write_table if ending == "parquet" else feather.write_feather
+    write(table, tmp_path / f"a.{ending}")
+    roles = "--id _id --text own.title --title own.title --tags for=own.tags.name --keep-columns own.price".split()
+    code, _, said = run("index", "a.db", f"a.{ending}", *roles)
+    assert code == 0 and "indexed 4" in said, said
+    hit = json.loads(run("expand", "a.db", "1", "--items", "documents", "--filter", "own.price > 1", "--json")[1])[0]
+    assert (hit["item"], hit["title"], hit["own.price"]) == ("2", "blue boots", 40.0)
+    problem = "row 1 has no column 'own.titel'; it has _id, own.title, own.price, own.tags"
+    failed(run("index", "a.db", f"a.{ending}", "--text", "own.titel", "--id", "_id"), 1, problem)
+    code, _, said = run("index", "b.db", f"a.{ending}", "--items", "own.title", "--features", "own.tags.name")
+    assert code == 0 and "own.title" in said, said

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from pathlib import Path
 from shutil import copyfileobj
@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from setsearch.errors import InvalidParameter, SourceError
 from setsearch.indexing.libraries import load_library
-from setsearch.indexing.rows.cells import Cells, Row
+from setsearch.indexing.rows.cells import Cells, NestedCells, Row
 
 PARQUET = b"PAR1"  # how files begin
 STREAMED = re.compile(rb"PAR1[\0-\x08\x0e-\x1f]|ARROW1\0\0")  # more of it: PAR1 may be the name of a column
@@ -36,9 +36,10 @@ def arrow_rows(file: IO[bytes], path: Path) -> Iterator[Row]:
         for batch in batches:
             batch.validate(full=True)  # others would read whatever is in memory, or end the process
             repeated = repeated_columns(batch)
+            nested = any(map(pyarrow.types.is_nested, batch.schema.types))
             for row in batch.to_pylist():
                 number += 1
-                yield f"{path}, row {number}", Cells.but(repeated, row.items()) if repeated else row
+                yield f"{path}, row {number}", _as_cells(row, repeated, nested)
     except (pyarrow.ArrowException, OSError, *BROKEN) as error:
         problem = " ".join(str(error).split())
         raise SourceError(f"{path} cannot be read: {problem:.200}; write it again") from error
@@ -52,11 +53,11 @@ def streamed_rows(stream: IO[bytes], name: str) -> Iterator[Row]:
         yield from arrow_rows(file, Path(name))
 
 
-def frame_rows(frame: Any, numbers: Iterator[int] | None = None) -> Iterator[Row]:
+def frame_rows(frame: Any, numbers: Iterator[int] | None = None, nested: bool = False) -> Iterator[Row]:
     """The rows of a frame, or mappings as they come, such as those of a cursor; missing values are None.
 
-    `numbers` are those of the rows, by default from 1 on. Of a large frame only some rows at a time are objects of
-    Python. Raises InvalidParameter.
+    `numbers` are those of the rows, by default from 1 on; `nested`: what is in objects is asked for, too.
+    Of a large frame only some rows at a time are objects of Python. Raises InvalidParameter.
     """
     repeated = repeated_columns(frame)
     for record, number in zip(_records(frame), count(1) if numbers is None else numbers, strict=False):
@@ -65,7 +66,14 @@ def frame_rows(frame: Any, numbers: Iterator[int] | None = None) -> Iterator[Row
                 f"a frame is one of pandas, polars or Arrow, or rows that are mappings, not {type(frame).__name__}"
             )
         row = {str(name): present(record[name]) for name in record.keys()}  # noqa: SIM118
-        yield f"row {number}", Cells.but(repeated, row.items()) if repeated else row
+        yield f"row {number}", _as_cells(row, repeated, nested)
+
+
+def _as_cells(row: dict[str, Any], repeated: frozenset[str], nested: bool) -> dict[str, Any]:
+    """A row as it is, unless columns are repeated, or have objects in which others are looked for."""
+    if nested:
+        return NestedCells.but(repeated, row.items())
+    return Cells.but(repeated, row.items()) if repeated else row
 
 
 def repeated_columns(frame: Any) -> frozenset[str]:
@@ -109,7 +117,15 @@ def _records(frame: Any) -> Iterator[Any]:
 
 
 def present(value: Any) -> Any:
-    """A cell as Python has it; None for a missing value: NaN, NaT, NA."""
+    """A cell as Python has it, with what is in its objects; None for a missing value: NaN, NaT, NA."""
+    if type(value) is str or type(value) is int:  # nearly always
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): present(own) for name, own in value.items()}
+    if getattr(value, "ndim", 0) and str(getattr(value, "dtype", "")) == "object":
+        value = value.tolist()  # lists of a Parquet file, in pandas
+    if isinstance(value, list) and any(isinstance(part, Mapping) for part in value):
+        return [present(part) for part in value]
     if hasattr(value, "item") and not isinstance(value, (str, bytes)) and getattr(value, "ndim", 0) == 0:
         value = value.item()  # of numpy
     is_missing = isinstance(value, float) and math.isnan(value)

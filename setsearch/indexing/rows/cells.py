@@ -46,18 +46,40 @@ class Cells(dict[str, Any]):
         return cells
 
 
-class OpenCells(Cells):
-    """A JSON object: a key that it lacks is as one whose value is null. `a.b` is the key b of the object at a.
+class NestedCells(Cells):
+    """A row with objects in it: `a.b` is the key b of the object at a, empty where that is null.
 
     Of a list of objects it is the list of what they have there.
     """
 
     def __missing__(self, column: str) -> Any:
         found = _inner(self, str(column).split("."))
+        if found is ABSENT and column not in self:
+            raise KeyError(column)
         return None if found is ABSENT else found
 
     def __contains__(self, column: object) -> bool:
-        return super().__contains__(column) or _inner(self, str(column).split(".")) is not ABSENT
+        if super().__contains__(column):
+            return True
+        value: Any = self
+        for key in str(column).split("."):
+            if value is None or isinstance(value, list):
+                return True
+            if not isinstance(value, dict) or not dict.__contains__(value, key):
+                return False
+            value = dict.get(value, key)
+        return True
+
+
+class OpenCells(NestedCells):
+    """A JSON object: a key that it lacks is as one whose value is null."""
+
+    def __missing__(self, column: str) -> Any:
+        found = _inner(self, str(column).split("."))
+        return None if found is ABSENT else found
+
+    def __contains__(self, column: object) -> bool:
+        return dict.__contains__(self, column) or _inner(self, str(column).split(".")) is not ABSENT
 
 
 def _inner(value: Any, keys: list[str]) -> Any:

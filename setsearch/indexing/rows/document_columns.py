@@ -169,7 +169,7 @@ class DocumentColumns:
                 raise SourceError(
                     f"{position} has an `id`, but the first row of {name} has none; give all one, or none"
                 )
-            cells = OpenCells(values) if is_open(values) else Cells(values)
+            cells = (type(values) if isinstance(values, Cells) else Cells)(values)
             cells.repeated, cells.numbered = repeated, NUMBERED
             cells[NUMBERED] = number if self.is_table else f"{name}#{number}"
             yield position, cells
