@@ -16,7 +16,7 @@ import numpy as np
 from setsearch.answers.reading import Reading
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats, Ints
-from setsearch.errors import InvalidParameter, NoSeeds, UnknownItem, UsageError
+from setsearch.errors import InvalidParameter, NoSeeds, UnknownItem, UsageError, number_of
 from setsearch.learning.choices import (
     MEASURES,
     Groups,
@@ -109,7 +109,8 @@ class Evaluation(NamedTuple):
 
     def notes(self) -> list[str]:
         """What all this tells a user: the recommendation, the line, groups; and what was left out."""
-        lines = [f"{self.sets} sets, {self.tasks} questions of {self.n_seeds} seeds; {self.recommendation}"]
+        counted = f"{number_of(self.sets, 'set')}, {number_of(self.tasks, 'question')}"
+        lines = [f"{counted} of {self.n_seeds} seeds; {self.recommendation}"]
         lines.append(self.line.sentence())
         lines += [] if self.groups is None else [self.groups.sentence()]
         if self.copies:

@@ -379,7 +379,8 @@ class Connections:
         if code == sqlite3.SQLITE_READONLY:
             return self._refused()
         if code == sqlite3.SQLITE_NOTADB:
-            return NotADatabase(f"{self} is not an SQLite database; give another file name")
+            way_out = f"name one before all else; of texts `setsearch index NAME.db {self}` makes one"
+            return NotADatabase(f"{self} is not an SQLite database; {way_out}")
         if code == sqlite3.SQLITE_CANTOPEN:
             return DatabaseError(
                 f"{self} cannot be opened; check the folder and its permissions, and copy it elsewhere"

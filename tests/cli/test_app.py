@@ -107,6 +107,18 @@ def test_info_counts_words_as_the_page_does(run, tmp_path, monkeypatch):
     assert max(map(len, lines)) <= 80
 
 
+def test_info_tells_how_old_the_contexts_of_words_are(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("setsearch.cli.commands.indexing.sys", Mock(stdout=Mock(isatty=lambda: True)))
+    with setsearch.open(tmp_path / "c.db", create=True, contexts="on") as index:
+        index.add((str(n), "the lion and the tiger, a wolf and a fox") for n in range(9))
+        index.refresh("now")
+        known = index.info()["contexts"]
+        told = f"contexts of {known['terms']} words, phrases among them, at write 1"
+        assert f"{told}: up to date\n" in run("info", "c.db")[1]
+        index.add([("more", "a zebra")])
+        assert f"{told}: older than the texts\n" in run("info", "c.db")[1]
+
+
 def commands(command, name="setsearch"):
     """All commands that are shown, with their names."""
     inner = {key: value for key, value in getattr(command, "commands", {}).items() if not value.hidden}

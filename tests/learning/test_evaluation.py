@@ -315,6 +315,8 @@ def test_a_notebook_gets_rows_and_sentences(tmp_path):
         assert [*frame["method"]] == [result.method for result in found.results]
         lines = str(found).splitlines()
         assert lines[0] == f"3 sets, 3 questions of 2 seeds; {found.recommendation}"
+        one = evaluate_sets(films, dict([*sets.items()][:1]), seeds=2, draws=1)
+        assert str(one).startswith("1 set, 1 question of 2 seeds; ")
         assert lines[-2:] == [
             "left out, fewer than 3 members that the index knows: odd, small",
             "left out, 1 unknown: none",

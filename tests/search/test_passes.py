@@ -353,8 +353,8 @@ def test_words_that_are_compared_by_documents_say_that_nothing_is_marked(tmp_pat
         assert terms.expand(["lion"], 9, cut="mark", by="documents")[0].belongs
         assert terms.expand(["lion"], 9, cut="mark", about=1)[0].belongs
     said = run("expand", "a.db", "lion")[2]
-    told = "note: no contexts tell what belongs here; documents do if they are asked (--by documents)"
-    assert said == f"{told}; --contexts while indexing derives contexts of so few words, or so many, too\n"
+    told = "note: without contexts of words what belongs is not told; --by documents tells it"
+    assert said == f"{told}, and so does an index made with --contexts\n"
     said = run("expand", "a.db", "lion", "tiger cat")[2]
     assert "phrases are among them where texts were indexed with --contexts" in said
 

@@ -352,7 +352,7 @@ def info(
         if reading["some"]:
             print(f"some {reading['items']}: {', '.join(reading['some'])}".translate(CONTROL))
     if content["contexts"]:
-        print("contexts: " + ", ".join(f"{key} {value}" for key, value in content["contexts"].items()))
+        print(_contexts_line(content["contexts"]))
     for name, own in content["vectors"].items():
         print(f"vectors of {name}: " + ", ".join(f"{key} {value}" for key, value in own.items() if value is not None))
     print(f"default items: {content['defaults']['items']}")
@@ -360,6 +360,13 @@ def info(
         database, free, arrays = (size / 1e6 for size in content["bytes"].values())
         print(f"on disk: {database:,.1f} MB ({free:,.1f} of it free), and {arrays:,.1f} MB derived, beside it")
     print(f"compiled core: {'yes' if content['core'] else f'no; {NOT_BUILT}'}")
+
+
+def _contexts_line(contexts: dict[str, Any]) -> str:
+    """What a person wants to know of the contexts of words; their numbers by kind are in the JSON."""
+    age = "up to date" if contexts["up_to_date"] else "older than the texts"
+    phrases = ", phrases among them" if contexts["phrases"] else ""
+    return f"contexts of {contexts['terms']:,} words{phrases}, at write {contexts['revision']:,}: {age}"
 
 
 def check(
