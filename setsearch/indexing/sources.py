@@ -362,6 +362,15 @@ class SourceReader:
                 self.tally.textless.append(Copy(reference, path, number))
         return None
 
+    def _takes_references(self, file: Path, id: str) -> bool:
+        """Whether a file of a folder has references, which are taken; other rows come again, and are told then."""
+        told = list[str]()
+        looking = replace(self, rows=replace(self.rows, warn=told.append))
+        are_references = looking._unless_references(str(file), id, False) is None
+        for message in told if are_references else ():
+            self.rows.warn(message)
+        return are_references
+
     def _of_files(self, documents: Iterable[FileItem]) -> Iterator[SourceItem]:
         """Documents of files; a value that its field cannot have costs its document, as in rows."""
         for document in documents:
@@ -420,7 +429,7 @@ class SourceReader:
         holds_rows = self._holds_rows(file, is_named=False)
         if is_document(file) and not holds_rows:
             yield from self._of_files(self.files.documents(file, id, is_named=False))
-        elif file_ending(file) not in ARROW_FILES and self._unless_references(str(file), id, False) is None:
+        elif file_ending(file) not in ARROW_FILES and self._takes_references(file, id):
             return
         elif file_ending(file) in OF_FOLDERS or holds_rows:
             self.tally.empty.append(id)  # it may have been one text before

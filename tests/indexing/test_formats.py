@@ -691,3 +691,41 @@ def test_a_file_is_unpacked_by_its_beginning(run, tmp_path):
     with setsearch.open(tmp_path / "a.db") as index:
         assert set(index.items("documents").features_of("a.txt")) == {"lions"}
         assert set(index.items("documents").features_of("1")) == {"tigers"}
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# On [[Lions]] and [[big/cats#Fur|their fur]]\n\nroar", "On Lions and their fur"),
+        ("---\ntitle: '[[Lions]]'\n---\nroar", "Lions"),
+        ("#+TITLE: the [[https://x.org][site]]\nroar", "the site"),
+        ("if [[ -f lions ]]; then roar", "if [[ -f lions ]]; then roar"),
+        ("m = [[1, 2], [3, 4]] of lions", "m = [[1, 2], [3, 4]] of lions"),
+    ],
+)
+def test_titles_have_no_brackets_of_links(text, title, tmp_path, run):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / f"one.{'org' if text.startswith('#+') else 'md'}").write_text(text)
+    assert run("index", "a.db", "a")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert title in index.items("documents").titles(["one.md", "one.org"]).values()
+
+
+def test_broken_rows_of_a_folder_are_told_once(tmp_path, run):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "a.jsonl").write_text('{"id": 1\n{"id"\n')
+    (tmp_path / "a" / "b.txt").write_text("lion tiger")
+    code, _, said = run("index", "a.db", "a")
+    assert code == 0 and said.count("skipped a/a.jsonl, line 1") == said.count("skipped a/a.jsonl, line 2") == 1, said
+
+
+def test_a_broken_pdf_says_what_to_do(tmp_path, run, failed):
+    pypdf = pytest.importorskip("pypdf")
+    writer = pypdf.PdfWriter()
+    writer.add_blank_page(100, 100)
+    writer.write(tmp_path / "whole.pdf")
+    (tmp_path / "half.pdf").write_bytes((tmp_path / "whole.pdf").read_bytes()[:200])
+    writer.encrypt("secret")
+    writer.write(tmp_path / "locked.pdf")
+    failed(run("index", "a.db", "locked.pdf"), 1, "it opens with a password; save it without one; leave it out")
+    failed(run("index", "a.db", "half.pdf"), 1, "); fetch it again, or print it to a new PDF; leave it out, or pass")

@@ -21,8 +21,14 @@ _no_title = re.compile(
 def pdf(data: bytes, decode: Decode) -> Parts:
     """The text of the pages; words that are broken at the end of a line are joined."""
     pypdf = load_library("pypdf", "PDF files", "pdf")
-    reader = pypdf.PdfReader(io.BytesIO(data))
-    pages = [page.extract_text() for page in reader.pages]
+    try:
+        reader = pypdf.PdfReader(io.BytesIO(data))
+        pages = [page.extract_text() for page in reader.pages]
+    except pypdf.errors.FileNotDecryptedError as error:
+        raise ValueError("it opens with a password; save it without one") from error
+    except pypdf.errors.PyPdfError as error:
+        problem = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"it is broken ({problem:.200}); fetch it again, or print it to a new PDF") from error
     empty = sum(not page.strip() for page in pages)
     if empty:
         yield Unread("page{s} without text (picture{s}?)", empty)
