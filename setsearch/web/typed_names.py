@@ -18,6 +18,7 @@ FEWEST_OF_TEXT = 3  # the same, where no name is like it
 MOST_HINTS = 3  # unknown names with suggestions, each of which takes a scan
 MOST_COMMAS = 8  # of a title in a list without quotes
 QUOTED = re.compile('"[^"]*"')
+_terms = re.compile(r"(?<![\w'/`])terms(?![\w'/`])")
 SEPARATORS = "\t;,"  # of names in a line; what stands first may have the others within names
 
 
@@ -58,15 +59,15 @@ def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[
             try:
                 found.append(find_spelled(reading, name))
             except AmbiguousItem as error:
-                unknown.append({"name": name, "problem": str(error).partition(";")[0], "several": True})
+                unknown.append({"name": name, "problem": as_on_tabs(str(error).partition(";")[0]), "several": True})
             except UnknownItem as error:
-                several = _few(typed_list(reading, name))
+                several, problem = _few(typed_list(reading, name)), as_on_tabs(str(error).rpartition(";")[0])
                 if several == [name] and all(_is_known(reading, part) for part in name.split()):
                     several = name.split()
                 if several and several != [name]:
                     found += _find(several)
                 else:
-                    unknown.append({"name": name, "problem": str(error).rpartition(";")[0], "several": False})
+                    unknown.append({"name": name, "problem": problem, "several": False})
         return list(dict.fromkeys(found))
 
     texts = [name for name in asked.seeds if _is_text(reading, name)]
@@ -135,4 +136,9 @@ def find_spelled(reading: AnyReading, name: str) -> str:
 def without_commands(problem: str) -> str:
     """A message without its way out by the command line, which a reader of a page does not have."""
     kept = [part.removeprefix("or ") for part in problem.split("; ") if "`" not in part and "setsearch " not in part]
-    return "; ".join(kept) or "that has no answer"
+    return as_on_tabs("; ".join(kept)) or "that has no answer"
+
+
+def as_on_tabs(problem: str) -> str:
+    """A message with the name that words have on their tab; what is in quotes, or a part of a name, stays."""
+    return _terms.sub("words", problem)

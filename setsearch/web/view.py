@@ -11,7 +11,7 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.results import NOTHING_SHARED, Hit, Reason, display_name
 from setsearch.answers.saved.groups import Groups
 from setsearch.answers.sets import AnyReading, Question
-from setsearch.errors import InvalidParameter, NothingToRank, QueryError, UsageError
+from setsearch.errors import AmbiguousItem, InvalidParameter, NothingToRank, QueryError, UsageError
 from setsearch.index import Index
 from setsearch.models.defaults import field_weights
 from setsearch.options import ALL, MODEL, Option
@@ -170,10 +170,14 @@ def _switches(reading: AnyReading, address: Address) -> list[Switch]:
 def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
     """The page of an item: its text with the features marked that matter to the set, or its features alone.
 
-    Raises UnknownItem, AmbiguousItem, NoSeeds.
+    Of a title that several items have, these. Raises UnknownItem, NoSeeds.
     """
     reading = index.reading(asked.items)
-    item = find_spelled(reading, name)
+    try:
+        item = find_spelled(reading, name)
+    except AmbiguousItem:
+        meant = [found.item for found in reading.find_names(name, LISTED) if found.title is not None]
+        return {"label": name, "item": name, "address": asked.replace(items=reading.name), "meant": meant}
     address, _ = find_typed(reading, asked.replace(items=reading.name))
     title = titles_of(reading, [item]).get(item)
     hit = _hit(index, reading, address, item) if address.asks else None
@@ -188,6 +192,7 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
     ]
     return {
         "item": item,
+        "meant": [],
         "label": display_name(item, title),
         "address": address,
         "hit": hit,

@@ -275,6 +275,24 @@ def test_a_slow_answer_is_waited_for(serve, animals, browse):
     assert page.locator("#slow").is_hidden()
 
 
+def test_undo_takes_back_the_step_that_is_on_its_way(serve, animals, browse):
+    page = browse(serve(animals).url + "?items=documents&seed=lion")
+    page.locator(".accept").first.click()
+    examples(page, 2)
+    held = []
+    page.route("**/?*", lambda route: held.append(route))  # noqa: PLW0108 - playwright wants a function
+    page.locator(".accept").first.click()
+    page.wait_for_selector("#slow:visible")
+    page.keyboard.press("u")
+    page.wait_for_selector("#slow", state="hidden")
+    page.unroute("**/?*")
+    examples(page, 2)
+    page.locator(".accept").first.click()
+    examples(page, 3)
+    page.keyboard.press("u")
+    examples(page, 2)
+
+
 def test_a_server_that_is_gone_is_told(serve, animals, browse):
     server = serve(animals)
     page = browse(server.url + "?items=documents&seed=lion")

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 import setsearch
+from setsearch.web.typed_names import as_on_tabs
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
 
@@ -100,3 +101,21 @@ def test_what_is_no_name_is_offered_as_a_text(serve, path):
     assert status == 200 and "Take it as a text" in page and "Toy Story (1995)</a>" in page, "one like it is offered"
     status, _, page = server.ask("/", items="terms", seed="港湾会社の契約")
     assert status == 200 and "Take it as a text" not in page
+
+
+def test_the_page_of_a_title_that_several_have_links_to_each(tmp_path, serve):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add([("a/1", "lion tiger", "Cats"), ("b", "lion", "Cats"), ("c", "lion rye", "Rye")])
+    server = serve(tmp_path / "a.db")
+    status, _, page = server.ask("/item?items=documents&open=Cats")
+    assert status == 200 and "Several documents have this title" in page
+    assert 'open=a/1"' in page and 'open=b"' in page and 'open=c"' not in page
+    assert "Several" not in server.ask("/item?items=documents&open=Rye")[2]
+
+
+def test_words_have_the_name_of_their_tab_in_messages(tmp_path, serve):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add([("terms", "lion tiger")])
+    page = serve(tmp_path / "a.db").ask("/?items=terms&seed=zebra+terms")[2]
+    assert "among the 2 words" in page and "among the 2 terms" not in page
+    assert as_on_tabs("'terms' is no item; a/terms has 2 terms") == "'terms' is no item; a/terms has 2 words"

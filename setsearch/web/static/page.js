@@ -7,18 +7,22 @@ let steps = 0; // how far undo goes
 let wanted = 0; // the latest request: answers of older ones come too late
 let shown = here(); // the page that is shown
 let asking = ""; // the page that is on its way
+let drop = null; // takes back the step that is on its way
 
 function here() { return location.href.split("#")[0]; }
 
 async function go(url, { push = true, body = null } = {}) {
   const own = ++wanted;
   const place = focused();
-  if (push && !body && asking) url = onto(asking, url);
+  const earlier = push && !body ? asking : "";
+  if (earlier) url = onto(earlier, url);
   asking = body ? "" : url;
+  const stop = new AbortController();
+  drop = push && !body ? () => { wanted++; stop.abort(); arrived(); if (earlier) go(earlier); } : null;
   const slow = setTimeout(() => { $("#slow").hidden = false; $("#main").setAttribute("aria-busy", "true"); }, SLOW);
   $("#lost").hidden = true;
   try {
-    const answer = await fetch(url, body ? { method: "POST", body } : {});
+    const answer = await fetch(url, body ? { method: "POST", body } : { signal: stop.signal });
     const text = await answer.text(), page = new DOMParser().parseFromString(text, "text/html");
     if (own !== wanted) return;
     const main = $("#main", page);
@@ -40,8 +44,21 @@ async function go(url, { push = true, body = null } = {}) {
     $("#again").onclick = () => go(url, { push, body });
   } finally {
     clearTimeout(slow);
-    if (own === wanted) { asking = ""; $("#slow").hidden = true; $("#main").removeAttribute("aria-busy"); }
+    if (own === wanted) arrived();
   }
+}
+
+// Nothing is on its way.
+function arrived() {
+  asking = "";
+  drop = null;
+  $("#slow").hidden = true;
+  $("#main").removeAttribute("aria-busy");
+}
+
+function undo() {
+  if (drop) drop();
+  else if (steps) history.back();
 }
 
 // A page that is on its way, with what a link of the page that is still shown changes.
@@ -101,8 +118,8 @@ function dress() {
     copy.hidden = false;
     copy.onclick = async () => { await navigator.clipboard.writeText(location.href); copy.textContent = "Copied"; };
   }
-  const undo = $("#undo");
-  if (undo) { undo.hidden = steps === 0; undo.onclick = () => history.back(); }
+  const button = $("#undo");
+  if (button) { button.hidden = steps === 0; button.onclick = undo; }
   const end = $("#end");
   if (end) moveLine(end);
   const own = wanted;
@@ -163,7 +180,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "/") { event.preventDefault(); $("#seed")?.focus(); return; }
   const answer = $(`.answers [data-key="${CSS.escape(event.key)}"]`); // one by one
   if (answer) { answer.click(); return; }
-  if (event.key === "u" && steps && !$("#hits.inbox")) { history.back(); return; }
+  if (event.key === "u" && (steps || drop) && !$("#hits.inbox")) { undo(); return; }
   const row = event.target.closest("#hits > li");
   const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
   if (step && $("#hits") && (row || event.key.length === 1)) { // arrows scroll, but in the list
