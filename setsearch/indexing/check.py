@@ -67,7 +67,7 @@ def repair(intake: Intake, file: Path | None) -> Iterator[str]:
     """
     cursor, kept = intake.cursor, list[int]()
     seal = Seal(cursor)
-    is_changed = seal.differs() or seal.members_differ()
+    is_changed = seal.differs() or bool(seal.changed())
     yield from _count_names(cursor)
     for relation in load_relations(cursor):
         if relation.columns is not None:
@@ -94,7 +94,7 @@ def repair(intake: Intake, file: Path | None) -> Iterator[str]:
     delete_generations(cursor, kept)
     if is_changed:
         seal.write()
-        seal.accept_members()
+        seal.accept_sums()
         yield "kinds, relations, sources and sets changed from outside: accepted as they are now, look at them"
 
 
@@ -139,8 +139,7 @@ def _check_tables(cursor: sqlite3.Cursor) -> Iterator[str]:
     yield from sqlite_problems(cursor)
     if Seal(cursor).differs():
         yield f"setsearch_{', setsearch_'.join(CHECKED)} changed from outside"
-    if Seal(cursor).members_differ():
-        yield "setsearch_member changed from outside"
+    yield from (f"setsearch_{table} changed from outside" for table in Seal(cursor).changed())
     for table, owner in OWNED.items():
         of_none = f"select 1 from setsearch_{table} where {owner} not in (select id from setsearch_{owner}) limit 1"
         if cursor.execute(of_none).fetchone():

@@ -32,13 +32,12 @@ from setsearch.sqlite.creation import new_file
 from setsearch.sqlite.forks import File
 from setsearch.sqlite.integrity import (
     CHECKED,
-    CHECKED_BEFORE,
     Seal,
     is_damaged,
     require_tables,
 )
 from setsearch.sqlite.limits import LimitedCursor, limited, watch_cancellation
-from setsearch.sqlite.schema import LOG, MIGRATIONS, WITH_CHECKSUM, WITH_SUM, create_tables
+from setsearch.sqlite.schema import LOG, MIGRATIONS, WITH_CHECKSUM, WITHOUT, create_tables
 from setsearch.sqlite.turns import turns_of
 
 Checked = tuple[object, int]  # a file, and SQLite's schema version of its tables
@@ -400,7 +399,7 @@ class Database:
             require_tables(cursor, str(self))
             return not Seal(cursor).differs()
         with limited(cursor, "reading the index of an earlier version"):
-            tables = CHECKED if WITH_SUM in applied else CHECKED_BEFORE
+            tables = *CHECKED, *(table for name, table in reversed(WITHOUT.items()) if name not in applied)
             intact = WITH_CHECKSUM not in applied or not Seal(cursor).differs(tables)
         cursor.execute(f"delete from {LOG} where false")  # a file that cannot be written is refused here
         self._convert(cursor.connection)

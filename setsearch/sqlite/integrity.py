@@ -1,14 +1,14 @@
 """Whether our tables are intact: their declarations, checksums, and SQLite's own checks.
 
-One checksum covers the small tables that nothing else verifies: kinds, relations, sources, saved sets. Their members
-may be many: each write adds to a sum of hashes what it changes, and a check compares it. Names are also in an index,
+One checksum covers the small tables that nothing else verifies: kinds, relations, sources. Saved sets and their members
+may be many: each write adds to sums of hashes what it changes, and a check compares these. Names are also in an index,
 frequencies of features are those of the lists. Each block of lists has a checksum that binds it to its place; texts,
 numbers and derived values have checksums of their own. They are compared wherever these are read.
 """
 
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from typing import NamedTuple
@@ -16,9 +16,9 @@ from typing import NamedTuple
 from setsearch.errors import CorruptIndex
 from setsearch.sqlite.schema import columns, declared
 
-CHECKED = ("kind", "relation", "origin", "set")  # tables under the checksum
-CHECKED_BEFORE = (*CHECKED, "member")  # in files of versions whose members had no sum of their own
-SMALL, MEMBERS = 1, 2  # ids of the checksum and of the sum of members
+CHECKED = ("kind", "relation", "origin")  # tables under the checksum
+SMALL, MEMBERS, SETS = 1, 2, 3  # ids of the checksum, and of the sums
+SUMMED = {"set": SETS, "member": MEMBERS}  # tables with a sum of their own, each since some migration (schema.py)
 MODULUS = 1 << 62  # of a sum that SQLite stores as a whole number
 CHECKSUM_BYTES = 4  # of CRC-32
 
@@ -46,7 +46,7 @@ def require_tables(cursor: sqlite3.Cursor, database: str) -> None:
 
 
 class Seal(NamedTuple):
-    """The checksum of the small tables, and the sum of members, in one transaction."""
+    """The checksum of the small tables, and the sums of sets and of members, in one transaction."""
 
     cursor: sqlite3.Cursor
 
@@ -69,30 +69,43 @@ class Seal(NamedTuple):
 
         The difference is added, so that earlier damage stays visible. Blocks must not be within one another.
         """
-        before = self._sum_of(name, items)
+        with self._adding(MEMBERS, lambda: self._sum_of(name, items)):
+            yield
+
+    @contextmanager
+    def sets(self, names: Iterable[str]) -> Iterator[None]:
+        """What is written to some sets, but not to their members, in the block changes the sum of sets likewise."""
+        own = [*names]
+        with self._adding(SETS, lambda: sum(self._sum("set", "where name = ?", name) for name in own)):
+            yield
+
+    @contextmanager
+    def _adding(self, id: int, sum_now: Callable[[], int]) -> Iterator[None]:
+        before = sum_now()
         yield
-        change = self._sum_of(name, items) - before
-        if change:
-            self._store(MEMBERS, (self.sums().get(MEMBERS, 0) + change) % MODULUS)
+        if change := sum_now() - before:
+            self._store(id, (self.sums().get(id, 0) + change) % MODULUS)
 
-    def accept_members(self) -> None:
-        """Take the members as they are now."""
-        self._store(MEMBERS, self._sum())
+    def accept_sums(self) -> None:
+        """Take sets and members as they are now."""
+        for table, id in SUMMED.items():
+            self._store(id, self._sum(table))
 
-    def members_differ(self) -> bool:
-        """Whether something else than our writes changed members."""
-        return self.sums().get(MEMBERS, 0) != self._sum()
+    def changed(self) -> list[str]:
+        """The tables of sets and of members, if something else than our writes changed them."""
+        sums = self.sums()
+        return [table for table, id in SUMMED.items() if sums.get(id, 0) != self._sum(table)]
 
     def _store(self, id: int, sum: int) -> None:
         self.cursor.execute("insert or replace into setsearch_seal (id, sum) values (?, ?)", (id, sum))
 
     def _sum_of(self, name: str, items: Collection[str] | None) -> int:
         if items is None:
-            return self._sum("where name = ?", name)
-        return sum(self._sum("where name = ? and item = ?", name, item) for item in items)
+            return self._sum("member", "where name = ?", name)
+        return sum(self._sum("member", "where name = ? and item = ?", name, item) for item in items)
 
-    def _sum(self, where: str = "", *values: str) -> int:
-        return sum(map(_hash, self.cursor.execute(f"select * from setsearch_member {where}", values))) % MODULUS
+    def _sum(self, table: str, where: str = "", *values: str) -> int:
+        return sum(map(_hash, self.cursor.execute(f"select * from setsearch_{table} {where}", values))) % MODULUS
 
     def _checksum(self, tables: Collection[str]) -> int:
         checksum = 0

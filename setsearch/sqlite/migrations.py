@@ -514,3 +514,11 @@ def m019_member_sum(db: Database) -> None:
     hashes = (blake2b(repr(row).encode(), digest_size=8).digest() for row in rows)
     total = sum(int.from_bytes(own) for own in hashes) % (1 << 62)
     db.execute("insert or replace into setsearch_seal (id, sum) values (2, ?)", (total,))
+
+
+@migrations()
+def m020_set_sum(db: Database) -> None:
+    """Saved sets have such a sum, too."""
+    hashes = (blake2b(repr(row).encode(), digest_size=8).digest() for row in db.execute("select * from setsearch_set"))
+    total = sum(int.from_bytes(own) for own in hashes) % (1 << 62)
+    db.execute("insert or replace into setsearch_seal (id, sum) values (3, ?)", (total,))

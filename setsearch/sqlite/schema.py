@@ -27,9 +27,10 @@ MIGRATIONS = (
     "m017_groups",
     "m018_field_numbers",
     "m019_member_sum",
+    "m020_set_sum",
 )
 WITH_CHECKSUM = "m003_origins"  # the one that made the checksum of small tables
-WITH_SUM = "m019_member_sum"  # the one that took members out of it
+WITHOUT = {"m019_member_sum": "member", "m020_set_sum": "set"}  # those that took tables out of it
 LOG = "setsearch_migrations"  # the table of those that were applied, as sqlite-utils has it
 
 _TABLES = """
@@ -213,7 +214,7 @@ create table setsearch_member (  -- their items
     primary key (name, item)
 ) strict, without rowid;
 
-create table setsearch_seal (  -- 1: a checksum over the small tables, 2: a sum over members
+create table setsearch_seal (  -- 1: a checksum over the small tables, 2: a sum over members, 3: over sets
     id integer primary key,
     sum integer not null
 ) strict;

@@ -28,9 +28,9 @@ def filled(place):
     return index
 
 
-def by_definition(connection):
-    """The sum of all members."""
-    rows = connection.execute("select * from setsearch_member").fetchall()
+def by_definition(connection, table="member"):
+    """The sum of all rows of a table."""
+    rows = connection.execute(f"select * from setsearch_{table}").fetchall()
     return sum(int.from_bytes(blake2b(repr(row).encode(), digest_size=8).digest()) for row in rows) % 2**62
 
 
@@ -131,7 +131,9 @@ def test_any_writes_keep_the_sum(path):
         decisions = {name: index.decisions(name, "documents") for name in SETS}
         for step in path:
             take(index, decisions, step)
-            assert integrity.Seal(connection.cursor()).sums().get(integrity.MEMBERS, 0) == by_definition(connection)
+            sums = integrity.Seal(connection.cursor()).sums()
+            for table, id in integrity.SUMMED.items():
+                assert sums.get(id, 0) == by_definition(connection, table)
         assert index.check() == []
 
 
@@ -162,6 +164,11 @@ DAMAGE = {
     "two swapped values": "update setsearch_member set note = case note when 'x' then 'y' else 'x' end "
     "where name = 'a' and item in ('d1', 'd2')",
     "a lost sum": "delete from setsearch_seal where id = 2",
+}
+DAMAGE_OF_SETS = {
+    "a flipped bit": "update setsearch_set set exclusive = 1 where name = 'a'",
+    "other items": "update setsearch_set set \"group\" = 'kinds' where name = 'b'",
+    "a lost sum": "delete from setsearch_seal where id = 3",
 }
 LATER = {
     "nothing": lambda index: None,
@@ -198,6 +205,20 @@ def test_no_later_write_hides_damage(whole, tmp_path, damage, later):
         assert index.check() == [CHANGED]
         assert any("look at them" in line for line in index.repair())
         assert index.check() == []
+        LATER["another set"](index)
+        assert index.check() == []
+
+
+@pytest.mark.parametrize("later", LATER)
+@pytest.mark.parametrize("damage", DAMAGE_OF_SETS)
+def test_no_later_write_hides_damage_of_sets(whole, tmp_path, damage, later):
+    path = shutil.copy(whole, tmp_path / "a.db")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        assert connection.execute(DAMAGE_OF_SETS[damage]).rowcount > 0
+    with setsearch.open(path) as index:
+        LATER[later](index)
+        assert index.check() == ["setsearch_set changed from outside"]
+        assert any("look at them" in line for line in index.repair())
         LATER["another set"](index)
         assert index.check() == []
 

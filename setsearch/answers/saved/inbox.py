@@ -145,11 +145,13 @@ class Inbox(list[InboxRow]):
         """
         seen = self.seen if seen is None else {name: own for name, own in seen.items() if name in self._asked}
         with self._database.write() as cursor:
-            cursor.executemany(
-                "update setsearch_set set revision = ?, stamp = ? where name = ? and items = ?",
-                [(*own, name, self._asked[name].own.items) for name, own in seen.items()],
-            )
-            forget_doubtful(StoredSets(cursor), self._asked)
+            stored = StoredSets(cursor)
+            with stored.placing(seen):
+                cursor.executemany(
+                    "update setsearch_set set revision = ?, stamp = ? where name = ? and items = ?",
+                    [(*own, name, self._asked[name].own.items) for name, own in seen.items()],
+                )
+            forget_doubtful(stored, self._asked)
         self.clear()
 
     def find(self, row: Any) -> InboxRow:

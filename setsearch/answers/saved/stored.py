@@ -94,13 +94,18 @@ class StoredSets(NamedTuple):
         """A block that writes members of a set: all, or some `items`."""
         return Seal(self.cursor).members(name, None if items is None else [*items])
 
+    def placing(self, names: Iterable[str]) -> AbstractContextManager[None]:
+        """A block that writes what is known of sets beside their members."""
+        return Seal(self.cursor).sets(names)
+
     def begin(self, name: str, items: str) -> None:
         """Store a set of this name, unless there is one; what belongs to it now was looked at (inbox.py)."""
         if self.items_of(name) is None:
             relation = relations_by_reading(load_relations(self.cursor)).get(items)
             look = (None, None) if relation is None else (relation.revision, relation.stamp)
             row = (name, items, *look)
-            self.cursor.execute("insert into setsearch_set (name, items, revision, stamp) values (?, ?, ?, ?)", row)
+            with self.placing([name]):
+                self.cursor.execute("insert into setsearch_set (name, items, revision, stamp) values (?, ?, ?, ?)", row)
 
     def say(self, name: str, changes: Mapping[str, int | None], replace: bool) -> None:
         """Store what is said of items; with `replace` other members go."""
@@ -131,18 +136,27 @@ class StoredSets(NamedTuple):
         """Delete a set; whether there was one."""
         with self.changing(name):
             self.cursor.execute("delete from setsearch_member where name = ?", (name,))
-        was_there = self.cursor.execute("delete from setsearch_set where name = ?", (name,)).rowcount > 0
-        if was_there:  # its parts are looked for among all sets
-            self.cursor.execute("update setsearch_set set under = null where under = ?", (name,))
+        with self.placing([name]):
+            was_there = self.cursor.execute("delete from setsearch_set where name = ?", (name,)).rowcount > 0
+        if was_there:
+            self._put_under(name, None)
         return was_there
+
+    def _put_under(self, whole: str, other: str | None) -> None:
+        """Put the parts of a set within another, or none; they are looked for among all sets."""
+        parts = [name for (name,) in self.cursor.execute("select name from setsearch_set where under = ?", (whole,))]
+        with self.placing(parts):
+            self.cursor.execute("update setsearch_set set under = ? where under = ?", (other, whole))
 
     def rename(self, name: str, new: str) -> None:
         """Give a set another name; all that is known of it stays, and others tell of it by that name."""
         row = 'items, revision, stamp, "group", exclusive, under'
-        self.cursor.execute(f"insert into setsearch_set select ?, {row} from setsearch_set where name = ?", (new, name))
+        copied = f"insert into setsearch_set select ?, {row} from setsearch_set where name = ?"
+        with self.placing([new]):
+            self.cursor.execute(copied, (new, name))
         members = self.cursor.execute("select * from setsearch_member where name = ?", (name,)).fetchall()
         self.insert([(new, *own[1:]) for own in members])
-        self.cursor.execute("update setsearch_set set under = ? where under = ?", (new, name))
+        self._put_under(name, new)
         self.delete(name)
         over = "from setsearch_member where over = ? and chance is not null"  # what joined over it (growing.py)
         for other, item in self.cursor.execute(f"select name, item {over}", (name,)).fetchall():
@@ -178,8 +192,8 @@ class StoredSets(NamedTuple):
         """
         if not isinstance(exclusive, bool):
             raise InvalidParameter(f"exclusive is True or False, not {exclusive!r:.60}")
-        self.group(name)
-        self.cursor.execute('update setsearch_set set exclusive = ? where "group" = ?', (int(exclusive), name))
+        with self.placing(self.group(name).sets):
+            self.cursor.execute('update setsearch_set set exclusive = ? where "group" = ?', (int(exclusive), name))
         self.check_members(name, places=places)
 
     def put(self, name: str, group: str | None, under: str | None) -> None:
@@ -208,7 +222,8 @@ class StoredSets(NamedTuple):
             _require_same(name, items, *other[:2])
         is_exclusive = self._is_exclusive(group)
         row = (group, int(is_exclusive), under, name)
-        self.cursor.execute('update setsearch_set set "group" = ?, exclusive = ?, under = ? where name = ?', row)
+        with self.placing([name]):
+            self.cursor.execute('update setsearch_set set "group" = ?, exclusive = ?, under = ? where name = ?', row)
         if is_exclusive:
             self.check_members(group, name)
 

@@ -66,7 +66,7 @@ def put(path: Path, table: str, column: str, number: int) -> bool:
         if row is not None:
             connection.execute(f"update or ignore {table} set {column} = ? where {column} = ?", (number, *row))
             Seal(connection.cursor()).write()
-            Seal(connection.cursor()).accept_members()
+            Seal(connection.cursor()).accept_sums()
             connection.commit()
     except sqlite3.IntegrityError:
         row = None
