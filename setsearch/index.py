@@ -5,8 +5,6 @@ from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import setsearch
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.overview import describe_index, find_revision
@@ -37,6 +35,7 @@ from setsearch.sqlite.sql import Table
 from setsearch.storage.analyzers import Analyzers, TextSettings
 from setsearch.storage.ids import collection_of, id_text, name_in
 from setsearch.storage.relation import TEXT, Relation, delete_relation, find_again, find_relation, load_relations
+from setsearch.storage.revisions import Changed
 from setsearch.storage.synced_source import SyncedSource, describe_table, drop_source, load_source, refuse_synced
 
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
@@ -297,7 +296,7 @@ class Index:
         with self._database.write() as cursor:
             relation = find_again(cursor, reading.name)
             relation.weights = {} if {*weights.values()} == {1.0} else weights
-            relation.save(np.zeros(0, np.int64))
+            relation.save(Changed())
 
     def items(self, name: str | None = None) -> Reading:
         """The reading that ranks `name`: "documents", "terms", or a column of a relation.

@@ -32,7 +32,8 @@ from setsearch.storage.documents import Texts, write_columns
 from setsearch.storage.forward_lists import NOTHING
 from setsearch.storage.ids import are_storable, is_storable
 from setsearch.storage.names import NamesTaken
-from setsearch.storage.relation import NO_ITEMS, Relation
+from setsearch.storage.relation import Relation
+from setsearch.storage.revisions import NO_ITEMS, Changed
 from setsearch.storage.vectors import delete_orphans, delete_vectors, digest, is_encoded
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.extras import TermIds
@@ -62,6 +63,7 @@ class Writer:
         self.feature_ids = np.zeros(0, np.int64)  # of the terms so far
         self.frequencies = NO_CHANGES
         self.changed: list[Ints] = []  # items
+        self.shown: list[Ints] = []  # items that have other titles or columns, and perhaps nothing else
         self.moved = np.zeros(0, np.int64)  # items that got other ranges
         self.ranges = np.zeros(0, np.int64)  # features that items got or lost, and perhaps none has
         self.has_numbers = False  # whether fields have others than before
@@ -74,7 +76,7 @@ class Writer:
 
     def changed_items(self) -> Ints:
         """The items that are new, other than they were, or gone, ascending."""
-        return distinct(np.concatenate([np.zeros(0, np.int64), *self.changed]))
+        return distinct(np.concatenate([NO_ITEMS, *self.changed, *self.shown]))
 
     def write(self, items: Iterable[PreparedItem], analyzer: Analyzer | None = None) -> int:
         """Write all items, texts by the analyzer's terms; returns how many. The caller commits."""
@@ -180,9 +182,12 @@ class Writer:
         self.term_ids, self.feature_ids, self.has_features = TermIds(), np.zeros(0, np.int64), True  # some are gone
         if self.relation.is_replaced:
             delete_orphans(self.relation.items)
-        changed = self.changed_items()
-        if len(changed) or self.relation.is_replaced or self.relation.is_altered:
-            self.relation.save(changed, np.setdiff1d(self.moved, changed, assume_unique=True))
+        changed, relation = self.changed_items(), self.relation
+        if len(changed) or relation.is_replaced or relation.is_altered:
+            written = distinct(np.concatenate([NO_ITEMS, *self.changed]))
+            moved = np.setdiff1d(self.moved, changed, assume_unique=True)
+            shown = np.setdiff1d(changed, np.union1d(written, self.moved), assume_unique=True)
+            relation.save(Changed(np.setdiff1d(changed, shown, assume_unique=True), moved, shown))
 
     def _write_batch(self, batch: Batch) -> int:
         batch.check()
@@ -207,7 +212,8 @@ class Writer:
             if old and self.relation.analyzer is None:
                 keys = [pack(own.lists, own.ids) for own in (before, new)]
                 self.lost += len(run_starts(np.sort(np.concatenate(keys), kind="stable"))) - len(new.ids)
-            self.changed += [changed, np.array([*texts, *columns], np.int64)]
+            self.changed += [changed, np.array(texts, np.int64)]
+            self.shown.append(np.array(columns, np.int64))
         return len(batch.names)
 
     def _note_altered(self, batch: Batch, ids: Ints, altered: Ints) -> None:
@@ -243,7 +249,7 @@ class Writer:
         described = vocabulary.describe(sorted(known.values()))
         changed = [(titles[name], id) for name, id in known.items() if titles[name] != described[id][1]]
         vocabulary.set_titles(changed)
-        self.changed.append(np.array([id for _, id in changed], np.int64))
+        self.shown.append(np.array([id for _, id in changed], np.int64))
         titles = {name: title for name, title in titles.items() if name not in known}
         new = self._insert(list(titles), list(titles.values()))
         id_of = known | dict(zip(titles, new, strict=True))

@@ -16,12 +16,13 @@ from setsearch.core.threads import give_back
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists, transposed
 from setsearch.memory import layout
+from setsearch.memory.known_columns import KnownColumns
 from setsearch.memory.names.known import KnownNames
 from setsearch.models.values import NAMES_BESIDE_RATINGS, NUMBERS_BESIDE_RATINGS, FeatureGroups
 from setsearch.sqlite.mapped import Mapped
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import MOST_LOOKED_UP, Relation
-from setsearch.storage.revisions import Revision
+from setsearch.storage.revisions import NO_ITEMS, Changed, Revision
 
 LARGEST_SHARE = 1 / 8  # of the items that may change before everything is read again
 ALWAYS_FEW = 1000  # items
@@ -32,7 +33,8 @@ class Content:
     """Lists of both directions; `absent` are ids below `n_ids` without an item.
 
     `mapped` is the file that holds these lists, and their values; None if memory alone does. `groups`: the fields of
-    the features, if there are several. `names`: of the items, and of the features.
+    the features, if there are several. `names`: of the items, and of the features. `derived` is what fields make of the
+    lists alone, by their side (field.py): contents with the same lists share it.
     """
 
     items: Vocabulary
@@ -43,6 +45,8 @@ class Content:
     mapped: Mapped | None
     groups: FeatureGroups | None = field(default=None, kw_only=True)
     names: dict[bool, KnownNames] = field(default_factory=dict, kw_only=True)  # of features: True
+    columns: KnownColumns = field(default_factory=KnownColumns, kw_only=True)
+    derived: dict[bool, Any] = field(default_factory=dict, kw_only=True)
 
 
 class Since(NamedTuple):
@@ -76,13 +80,13 @@ class RelationContent(Content):
 
         Raises LostArrays.
         """
-        changed = _few_changes(relation, state_of(mapped))
-        return None if changed is None else _mapped(relation, mapped, changed)
+        changes = _few_changes(relation, state_of(mapped))
+        return None if changes is None else _mapped(relation, mapped, changes)
 
     def advanced(self, relation: Relation) -> "RelationContent | None":
         """The content at the stamp of `relation`, from this one; None if what changed is unknown, or too much."""
-        changed = _few_changes(relation, self.relation.state)
-        return None if changed is None else _changed(self, relation, changed)
+        changes = _few_changes(relation, self.relation.state)
+        return None if changes is None else _changed(self, relation, changes)
 
 
 def read_content(relation: Relation) -> RelationContent:
@@ -170,11 +174,11 @@ def _changed_groups(relation: Relation, known: FeatureGroups | None, features: I
     return _groups(relation, of_feature)
 
 
-def _few_changes(relation: Relation, since: Revision) -> Ints | None:
-    """The items that changed since a revision; None if they are unknown, or too many."""
-    changed = relation.history.changed_items(since)
+def _few_changes(relation: Relation, since: Revision) -> Changed | None:
+    """The items that changed since a revision; None if they are unknown, or the lists of too many changed."""
+    changes = relation.history.changes(since)
     most = max(ALWAYS_FEW, relation.items.size * LARGEST_SHARE)
-    return None if changed is None or len(changed) > most else changed
+    return None if changes is None or len(changes.in_lists) > most else changes
 
 
 def state_of(mapped: Mapped) -> Revision:
@@ -182,7 +186,7 @@ def state_of(mapped: Mapped) -> Revision:
     return Revision(*mapped.state) if len(mapped.state) == len(Revision._fields) else Revision(-1, -1, -1)
 
 
-def _mapped(relation: Relation, mapped: Mapped, changed: Ints) -> RelationContent:
+def _mapped(relation: Relation, mapped: Mapped, changes: Changed) -> RelationContent:
     sizes, absent = layout.take_array(mapped, "sizes", "<i8", 2).tolist(), layout.take_array(mapped, "absent", "<i8")
     # Freed ids are given again: as long as there are items, there were never more ids than now.
     most = relation.items.next_id, relation.features.next_id
@@ -194,11 +198,14 @@ def _mapped(relation: Relation, mapped: Mapped, changed: Ints) -> RelationConten
     by_feature = layout.lists_from_arrays(mapped, "features", n_features, n_items)
     groups = _mapped_groups(relation, mapped, n_features)
     content = _kept(relation, (by_item, by_feature), absent, mapped, mapped.identity, groups)
-    return _changed(content, relation, changed) if len(changed) else content
+    return _changed(content, relation, changes) if len(changes.in_lists) else content
 
 
-def _changed(content: RelationContent, relation: Relation, changed: Ints) -> RelationContent:
-    """The content after some items, ascending, changed: their lists are read from the tables."""
+def _changed(content: RelationContent, relation: Relation, changes: Changed) -> RelationContent:
+    """The content after some items changed: the lists of those that may have others are read from the tables."""
+    changed = changes.in_lists
+    if not len(changed) and _settings(relation) == _settings(content.relation):
+        return _shown(content, relation, changes)
     n_items, n_features = relation.items.next_id, relation.features.next_id
     by_item, by_feature = content.by_item, content.by_feature
     old = by_item.take(changed[changed < len(by_item)])
@@ -212,14 +219,30 @@ def _changed(content: RelationContent, relation: Relation, changed: Ints) -> Rel
     )
     groups = _changed_groups(relation, content.groups, distinct(new.ids))
     now = _kept(relation, both, absent[absent < n_items], None, content.origin, groups)
-    renamed = changed, _perhaps_renamed(by_feature, old, new)
+    renamed = np.union1d(changed, changes.shown), _perhaps_renamed(by_feature, old, new)
+    now = replace(now, columns=content.columns.after(renamed[0]))
     for side, names in dict(content.names).items():  # threads may add some
         now.names[side] = names.after((now.items, now.features)[side], renamed[side].tolist())
     if content.mapped is not None:
-        return replace(now, since=Since(content, changed, {}))
+        return replace(now, since=Since(replace(content, derived={}), changed, {}))
     if content.since is None:
         return now
     return replace(now, since=content.since._replace(changed=np.union1d(content.since.changed, changed)))
+
+
+def _settings(relation: Relation) -> tuple[object, ...]:
+    """What a content depends on beside the lists."""
+    sizes = relation.items.size, relation.items.next_id, relation.features.size, relation.features.next_id
+    return relation.analyzer, relation.contexts, relation.fields, relation.weights, sizes
+
+
+def _shown(content: RelationContent, relation: Relation, changes: Changed) -> RelationContent:
+    """The content after items got other titles or columns: all that is made of the lists stays."""
+    own, renamed = relation.within(None), (changes.shown, NO_ITEMS)
+    sides = dict(content.names).items()  # threads may add some
+    names = {side: known.after((own.items, own.features)[side], renamed[side].tolist()) for side, known in sides}
+    columns = content.columns.after(changes.shown)
+    return replace(content, items=own.items, features=own.features, relation=own, names=names, columns=columns)
 
 
 def _perhaps_renamed(by_feature: Lists, old: Entries, new: Entries) -> Ints:

@@ -32,7 +32,7 @@ V = TypeVar("V")
 
 DIRECTIONS = "by feature", "by item"
 NGRAM = "~"  # the first character of n-grams (text/extras.py)
-KEPT = 8  # bases, filters, rules of values, ...: a caller may think of any number of options
+KEPT = 8  # bases, rules of values, ...: a caller may think of any number of options
 COMMON = 1 / 16  # of the items have a common feature
 FEW = 2000  # items that are put in the order of names without the names of all
 
@@ -65,6 +65,18 @@ class _Valued:
         return FieldLists(self.by_feature.part, self.by_item.part, self._stored)
 
 
+class _Derived:
+    """What is made of the lists of a content with one side as items. Threads share it."""
+
+    def __init__(self) -> None:
+        self.valued = Kept[ValueRule, _Valued]()
+        self.bases = Kept[Hashable, Base]()
+        self.tables = Kept[Hashable, Table]()
+        self.statistics = Kept[ValueRule, RuleStatistics]()
+        self.drifts = Kept[ValueRule, tuple[Drift | None]]()
+        self.made_once = Kept[str, Any]()  # what depends on the lists, and the names of these, alone
+
+
 class Field(Bound):
     """A content with one side as items, within one transaction, and the coefficient of its scores.
 
@@ -81,15 +93,11 @@ class Field(Bound):
         self.coefficient = 1.0
         self._item_names: KnownNames = content.names.setdefault(transposed, KnownNames(self.items))
         self._feature_names: KnownNames = content.names.setdefault(not transposed, KnownNames(self.features))
-        self._valued = Kept[ValueRule, _Valued]()
-        self.kept_bases = Kept[Hashable, Base]()
-        self._tables = Kept[Hashable, Table]()
-        self.kept_filters = Kept[tuple[str, ...], Ints]()  # the items that meet some conditions
+        derived: _Derived = content.derived.setdefault(transposed, _Derived())
+        self._valued, self.kept_bases, self._tables = derived.valued, derived.bases, derived.tables
+        self._statistics, self._drifts, self.made_once = derived.statistics, derived.drifts, derived.made_once
         self.kept_sets = Kept[Hashable, Any]()  # what saved sets weigh (answers/saved/set_index.py)
         self.kept_passes = Kept[Hashable, Any]()  # what one pass says of them (answers/saved/joiners.py)
-        self._statistics = Kept[ValueRule, RuleStatistics]()
-        self._drifts = Kept[ValueRule, tuple[Drift | None]]()
-        self.made_once = Kept[str, Any]()  # what depends on the content alone
 
     def within(self, cursor: sqlite3.Cursor | None, coefficient: float = 1.0) -> Self:
         """This field in another transaction; what is kept is the same."""

@@ -18,7 +18,7 @@ from setsearch.models import Model
 from setsearch.options import Id
 from setsearch.scoring.best import Base
 from setsearch.scoring.smoothing import Neighbors
-from setsearch.storage.documents import Values, find_by_columns, has_columns, read_columns
+from setsearch.storage.documents import Values
 from setsearch.storage.ids import id_text
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
@@ -213,7 +213,7 @@ class Fields(NamedTuple):
         if not self.have_columns:
             raise InvalidParameter(f"a filter applies to columns that were kept of documents, not to {self.items.name}")
         key = tuple(filter)
-        met = self.first.kept_filters.get_or_make(key, lambda: find_by_columns(self.relation, key))
+        met = self.first.content.columns.find(self.relation, key)
         return met if ids is None else np.intersect1d(ids, met)
 
     def count_terms(self, text: str) -> Mapping[str, int]:
@@ -254,12 +254,11 @@ class Fields(NamedTuple):
         """Whether items are texts: other items that share all their features are not the same thing."""
         return self.relation.analyzer is not None and self.have_columns
 
-    def columns_of(self, ids: Sequence[int]) -> dict[int, Values]:
+    def columns_of(self, ids: Sequence[int]) -> Mapping[int, Values]:
         """The columns that were kept of documents."""
         if not self.have_columns:
             return {}
-        have_some = self.first.made_once.get_or_make("columns", lambda: has_columns(self.relation))
-        return read_columns(self.relation, ids) if have_some else {}
+        return self.first.content.columns.of(self.relation, ids)
 
     def find_all(self, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that exist, as they are or as items are written; few look-ups for all."""

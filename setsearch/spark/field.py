@@ -19,6 +19,7 @@ from setsearch.lists import Lists
 from setsearch.memory.content import Content
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
+from setsearch.memory.known_columns import KnownColumns
 from setsearch.memory.names.derived import WordVocabulary
 from setsearch.memory.readings import BY, FieldsBy
 from setsearch.memory.word_contexts import COEFFICIENTS
@@ -184,9 +185,10 @@ class RemoteField(Field):
         features = RemoteVocabulary(spark, layout, layout.side(side.features))
         transposed, nothing = side.items == layout.features, Lists.of(Entries(NO_IDS, NO_IDS, NO_IDS), 0, 0)
         first, second = (features, items) if transposed else (items, features)
-        super().__init__(Content(first, second, nothing, nothing, NO_IDS, None), transposed)
+        super().__init__(
+            Content(first, second, nothing, nothing, NO_IDS, None, columns=KnownColumns(False)), transposed
+        )
         self.spark, self.layout, self.side, self.bases = spark, layout, side, bases
-        self.made_once["columns"] = False
         self._totals = None if words is None else words[1]
         self._known: dict[ValueRule, _Known] = {}
         self._frequencies = dict.fromkeys(("feature", *FREQUENCIES), NO_IDS)

@@ -312,12 +312,17 @@ def read_columns(relation: Relation, items: Sequence[int]) -> dict[int, Values]:
     return {id: _decoded(relation.id, id, data) for id, data in rows}
 
 
-def find_by_columns(relation: Relation, conditions: Sequence[str]) -> Ints:
-    """The items whose columns meet all conditions, ascending; raises InvalidParameter, CorruptIndex.
+def find_by_columns(relation: Relation, conditions: Sequence[str], among: Ints | None = None) -> Ints:
+    """The items whose columns meet all conditions, ascending, of all or of some; raises InvalidParameter, CorruptIndex.
 
     A condition such as "year >= 2001" compares one column with a number or a text. Of a list, one value must meet it.
     """
     parsed = [_parsed(text) for text in conditions]
+    if among is not None:
+        for condition in parsed:
+            require_column(relation, condition.column, "filter by")
+        own = sorted(read_columns(relation, among.tolist()).items())
+        return np.array([id for id, values in own if _meets_all(parsed, values)], np.int64)
     known: dict[str, None] = {}
     found = []
     rows = relation.cursor.execute(
@@ -326,7 +331,7 @@ def find_by_columns(relation: Relation, conditions: Sequence[str]) -> Ints:
     for id, data in rows:
         values = _decoded(relation.id, id, data)
         known.update(dict.fromkeys(values))
-        if all(_meets(condition, values.get(condition.column)) for condition in parsed):
+        if _meets_all(parsed, values):
             found.append(id)
     for condition in parsed:
         if condition.column not in known:
@@ -334,15 +339,17 @@ def find_by_columns(relation: Relation, conditions: Sequence[str]) -> Ints:
     return np.array(found, np.int64)
 
 
-def require_column(relation: Relation, column: str) -> None:
+def require_column(relation: Relation, column: str, purpose: str = "count by") -> None:
     """Raise InvalidParameter for a column that no item has; reads up to the first one that has it."""
     known: dict[str, None] = {}
-    rows = relation.cursor.execute("select item, columns from setsearch_columns where relation = ?", (relation.id,))
+    rows = relation.cursor.execute(
+        "select item, columns from setsearch_columns where relation = ? order by item", (relation.id,)
+    )
     for id, data in rows:
         known.update(dict.fromkeys(_decoded(relation.id, id, data)))
         if column in known:
             return
-    raise _not_kept(column, "count by", known)
+    raise _not_kept(column, purpose, known)
 
 
 def _not_kept(column: str, purpose: str, known: Iterable[str]) -> InvalidParameter:
@@ -358,6 +365,10 @@ def _parsed(text: str) -> Condition:
             f"not {text!r:.60}"
         )
     return condition
+
+
+def _meets_all(conditions: Sequence[Condition], values: Values) -> bool:
+    return all(_meets(condition, values.get(condition.column)) for condition in conditions)
 
 
 def _meets(condition: Condition, value: Any) -> bool:

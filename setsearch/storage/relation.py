@@ -16,7 +16,7 @@ from setsearch.storage.feature_fields import MARK, FeatureField, dump_fields, lo
 from setsearch.storage.forward_lists import ForwardLists, Frequencies
 from setsearch.storage.ids import collection_of, is_storable, name_in, plain_name
 from setsearch.storage.names import Vocabulary
-from setsearch.storage.revisions import History, Revision
+from setsearch.storage.revisions import Changed, History, Revision
 
 TEXT = ("documents", "terms")  # the relation of a text collection
 # Why texts are kept. "auto" and "on" have words only; "auto-phrases" and "phrases" have phrases, too.
@@ -24,7 +24,6 @@ CONTEXTS = ("off", "forms", "auto", "on", "auto-phrases", "phrases")
 AUTOMATIC = ("auto", "auto-phrases")
 VECTORS_OF = "vectors of "  # items: the name of the features, of which there are none, of items with vectors alone
 FEWEST_WORDS, MOST_WORDS = 50_000, 25_000_000  # of a collection that gets contexts automatically
-NO_ITEMS = np.zeros(0, np.int64)
 MOST_RELATIONS = 1000  # in one index
 MOST_LOOKED_UP = 20_000  # features whose fields are looked up one by one
 MOST_WRITES = 1 << 62  # of a file that is not damaged
@@ -167,12 +166,12 @@ class Relation(Bound):
         self.is_replaced = True
         self.save()
 
-    def save(self, changed: Ints | None = None, moved: Ints = NO_ITEMS) -> None:
-        """Start a new revision, in which some items changed; None: all of them. `moved`: as History.append."""
+    def save(self, changes: Changed | None = None) -> None:
+        """Start a new revision, in which some items changed; None: all of them."""
         self.items.save()
         self.features.save()
         self.revision += 1
-        self.stamp = self.history.append(None if self.is_replaced else changed, moved)
+        self.stamp = self.history.append(None if self.is_replaced else changes)
         self.cursor.execute(
             "update setsearch_relation set revision = ?, stamp = ?, fields = ? where id = ?",
             (self.revision, self.stamp, dump_fields(self.fields, self.weights), self.id),

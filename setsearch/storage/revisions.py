@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Ints
+from setsearch.arrays import Ints, repeat, run_lengths, run_starts
 from setsearch.options import NOW, Fresh
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 
@@ -19,6 +19,7 @@ MOST_REVISIONS = 4096  # that are kept
 MOST_ITEMS = 2000  # of one revision; after larger changes everything is read again
 MOST_MOVED = 1 << 17  # that got only other ranges of numbers
 
+NO_ITEMS = np.zeros(0, np.int64)
 Row = tuple[int, int, float, bytes | None]
 
 
@@ -30,20 +31,41 @@ class Revision(NamedTuple):
     stamp: int
 
 
+class Changed(NamedTuple):
+    """Items that changed, ascending: those that were `written`, and those that `moved` because of others.
+
+    Of `shown` ones features and text are as before, and the title or the columns are others.
+    """
+
+    written: Ints = NO_ITEMS
+    moved: Ints = NO_ITEMS
+    shown: Ints = NO_ITEMS
+
+    @property
+    def in_lists(self) -> Ints:
+        """The items whose lists may have changed, ascending."""
+        return np.union1d(self.written, self.moved)
+
+    @property
+    def given(self) -> Ints:
+        """The items that somebody wrote otherwise, ascending."""
+        return np.union1d(self.written, self.shown)
+
+
 class History(NamedTuple):
     """What the writes of a relation changed, up to `now`, the last one in this transaction."""
 
     cursor: sqlite3.Cursor
     now: Revision
 
-    def append(self, items: Ints | None, moved: Ints) -> int:
+    def append(self, changes: Changed | None) -> int:
         """Note the present revision and the items that it changes, None for all; returns its new, random stamp.
 
-        `moved` are others, which got only other ranges of the same numbers: they are noted twice.
+        Those that moved are noted twice, those that are shown otherwise three times.
         """
         relation, number, stamp, data = *self.now[:2], random_number(), None
-        if items is not None and len(items) <= MOST_ITEMS and len(moved) <= MOST_MOVED:
-            noted = np.concatenate([items, moved, moved]).astype("<i4")
+        if changes is not None and len(changes.given) <= MOST_ITEMS and len(changes.moved) <= MOST_MOVED:
+            noted = np.concatenate([repeat(own, times) for times, own in enumerate(changes, 1)]).astype("<i4")
             data = add_checksum(noted.tobytes(), _place(relation, number, stamp))
         self.cursor.execute(
             "insert or replace into setsearch_revision (relation, revision, stamp, time, items) values (?, ?, ?, ?, ?)",
@@ -54,26 +76,29 @@ class History(NamedTuple):
         )
         return stamp
 
-    def changed_items(self, then: Revision, until: int | None = None, given: bool = False) -> Ints | None:
-        """The items that changed since an earlier revision, ascending, by writes up to a number; None if unknown.
-
-        `given`: only those that were written, not what moved because of others.
-        """
+    def changes(self, then: Revision, until: int | None = None) -> Changed | None:
+        """What changed since an earlier revision, by writes up to a number; None if unknown."""
         rows = self._rows_since(then)
-        changed = [np.zeros(0, np.int32)]
-        for revision, stamp, _, items in rows or ():
+        if rows is None:
+            return None
+        noted: tuple[list[Ints], ...] = [], [], []
+        for revision, stamp, _, items in rows:
             if until is not None and revision > until:
                 break
             stored = None if items is None else strip_checksum(items, _place(self.now.relation, revision, stamp))
             if stored is None:
                 return None
-            own = np.sort(np.frombuffer(stored, "<i4"))
-            twice = np.diff(own, prepend=-1, append=-1) == 0
-            changed.append(own[~(twice[1:] | twice[:-1])] if given else own)
-        if rows is None:
-            return None
-        ids = np.sort(np.concatenate(changed).astype(np.int64))  # `arrays.distinct` takes room for the largest one
-        return ids[np.diff(ids, prepend=-1) > 0]
+            own = np.sort(np.frombuffer(stored, "<i4").astype(np.int64))
+            begin = run_starts(own)
+            times = run_lengths(begin, len(own))
+            for place, found in enumerate(noted, 1):
+                found.append(own[begin[times == place]])
+        return Changed(*map(_distinct, noted))
+
+    def changed_items(self, then: Revision) -> Ints | None:
+        """The items whose lists may have changed since an earlier revision, ascending; None if unknown."""
+        changes = self.changes(then)
+        return None if changes is None else changes.in_lists
 
     def past(self, number: int) -> Revision | None:
         """An earlier revision by its number; None if it is not known."""
@@ -117,6 +142,12 @@ class History(NamedTuple):
 def random_number() -> int:
     """A number that nobody has drawn before, for a stamp or an id: 63 bits, as SQLite's integers hold."""
     return int.from_bytes(os.urandom(8), "big") >> 1
+
+
+def _distinct(noted: list[Ints]) -> Ints:
+    """All ids, ascending, once: `arrays.distinct` takes room for the largest one."""
+    ids = np.sort(np.concatenate([NO_ITEMS, *noted]))
+    return ids[run_starts(ids)]
 
 
 def _place(relation: int, revision: int, stamp: int) -> str:

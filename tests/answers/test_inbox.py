@@ -463,7 +463,7 @@ def test_ranges_of_numbers_that_move_make_nothing_new(monkeypatch, most):
             history = fields.relation.history
             then = history.past(history.now.number - 1)
             assert len(history.changed_items(then)) > 20, "they have other features"
-            assert len(history.changed_items(then, given=True)) == 2
+            assert len(history.changes(then).given) == 2
         assert [row.item for row in index.inbox()] == ["cats61"]
         index.update([items([9])[0]])
         assert [row.item for row in index.inbox()] == ["cats61"], "it is as it was"

@@ -429,9 +429,10 @@ def _changed(fields: Fields, now: Revision, then: Revision) -> Ints | None:
     field = fields.first
     if then.number > now.number and fields.relation.history.past(then.number) == then:
         return np.zeros(0, np.int64)  # contexts are older than the last look
-    changed = fields.relation.history.changed_items(then, now.number, given=True)
-    if changed is None or not field.transposed:
-        return changed
+    changes = fields.relation.history.changes(then, now.number)
+    if changes is None or not field.transposed:
+        return None if changes is None else changes.given
+    changed = changes.given
     described = changed[changed < field.features.next_id].tolist()
     return distinct(field.read_postings(described).ids.astype(np.int64))
 
