@@ -247,7 +247,7 @@ def test_a_set_is_saved_and_changed_without_a_look_at_all_others():
             lambda stored: stored.items_of("mine"),
             lambda stored: stored.items_of("new", under="mine"),
             lambda stored: stored.delete("nobody"),
-            lambda stored: stored.put("mine", "all", "3 0"),
+            lambda stored, many=many: stored.put("mine", "all", f"{many} 0"),
             lambda stored, own=own: own.store(stored, replace=False, version=own.version),
         ]
         counts.append([steps(do) for do in changes])
