@@ -180,7 +180,7 @@ def test_a_column_with_points_is_what_keys_within_one_another_lead_to(values, ke
         own = own[key] if is_there else None
     row = OpenCells(values)
     assert (row[".".join(keys)], ".".join(keys) in row) == (own, is_there)
-    assert all(name in row for name in names_within(values))
+    assert all(name in row for name in names_within(row))
 
 
 def test_a_column_of_a_list_of_objects_is_the_list_of_what_they_have():
@@ -189,6 +189,32 @@ def test_a_column_of_a_list_of_objects_is_the_list_of_what_they_have():
     )
     assert (row["a.b"], row["labels.name"]) == (1, ["x", "y", "z"])  # a key of that very name comes first
     assert "labels.color" not in row
+    deep = {"name": "z"}
+    for _ in range(5000):
+        deep = [deep]
+    assert OpenCells({"labels": deep})["labels.name"] == ["z"]
+
+
+POINTED = st.recursive(
+    st.integers(), lambda own: st.dictionaries(st.text("a.", min_size=1, max_size=3), own, min_size=1, max_size=2)
+)
+
+
+@examples(100)
+@given(st.dictionaries(st.text("a.", min_size=1, max_size=3), POINTED))
+def test_each_name_within_a_row_is_a_column_of_it_whatever_points_its_keys_have(values):
+    row = OpenCells(values)
+    assert all(name in row for name in names_within(row))
+
+
+def test_keys_with_points_are_found_within_objects():
+    row = OpenCells({"_source": {"user.name": "Ann", "user": {"age": 3}}, "a.b": {"c": 1}})
+    assert [*names_within(row)] == ["_source.user.name", "_source.user.age", "a.b.c"]
+    assert (row["_source.user.name"], row["_source.user.age"], row["a.b.c"]) == ("Ann", 3, 1)
+    deep = {"b": 1}
+    for _ in range(5000):
+        deep = {"b": deep}
+    assert len([*names_within(OpenCells(deep))]) == 1
 
 
 def test_objects_within_rows_have_columns(tmp_path, run, failed):

@@ -83,24 +83,42 @@ class OpenCells(NestedCells):
 
 
 def _inner(value: Any, keys: list[str]) -> Any:
-    """What a JSON value has at keys within one another; ABSENT if nothing is there."""
+    """What a JSON value has at keys within one another, which may have points; ABSENT if nothing is there."""
+    if not keys:
+        return value
     if isinstance(value, list):
-        parts = [own for part in value if (own := _inner(part, keys)) is not ABSENT and own is not None]
+        parts = [own for part in _flat(value) if (own := _inner(part, keys)) is not ABSENT and own is not None]
         return [own for part in parts for own in (part if isinstance(part, list) else [part])] if parts else ABSENT
-    for place, key in enumerate(keys):
-        if not isinstance(value, dict):
-            return _inner(value, keys[place:]) if isinstance(value, list) else ABSENT
-        value = dict.get(value, key, ABSENT)
-    return value
+    for end in range(1, len(keys) + 1) if isinstance(value, dict) else ():
+        found = _inner(dict.get(value, ".".join(keys[:end]), ABSENT), keys[end:])
+        if found is not ABSENT:
+            return found
+    return ABSENT
 
 
-def names_within(values: Mapping[str, Any], outer: str = "") -> Iterator[str]:
-    """The columns of a row; of objects of JSON the names within, `a.b`."""
-    for name, value in values.items():
-        if isinstance(value, dict) and value:
-            yield from names_within(value, f"{outer}{name}.")
+def _flat(values: list[Any]) -> Iterator[Any]:
+    """What is in lists within one another, as deep as these may be."""
+    waiting = values[::-1]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value[::-1]
         else:
-            yield f"{outer}{name}"
+            yield value
+
+
+def names_within(values: Mapping[str, Any]) -> Iterator[str]:
+    """The columns of a row; of objects of JSON, as deep as these may be, the names within, `a.b`."""
+    if not is_open(values):
+        yield from values
+        return
+    waiting = [*values.items()][::-1]
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, dict) and value:
+            waiting += [(f"{name}.{own}", inner) for own, inner in value.items()][::-1]
+        else:
+            yield name
 
 
 def repeated_names(names: Iterable[str]) -> frozenset[str]:
