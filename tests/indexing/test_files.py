@@ -655,12 +655,19 @@ def test_a_book_of_project_gutenberg_comes_without_its_notices(tmp_path, run):
         "b.txt": (start + "They roar.\r\n").replace("THE", "THIS"),  # which was cut off
         "c.txt": "The PROJECT GUTENBERG EBOOK says START.\n" + end + "They roar.",
     }
-    write_notes(tmp_path / "books", books)
+    quoting = {
+        "d.md": "---\ntags: [books]\n---\nStrip what stands before:\n" + start + "Roaring.\n",
+        "e.txt": head + "Before.\n" + start + "Roaring.\n" + end + "My own words behind it.\n",
+        "f.txt": "Project Gutenberg has files.\n" + start + "Roaring.\n" + end + "So are those of Project Gutenberg.\n",
+    }
+    write_notes(tmp_path / "books", books | quoting)
     assert run("index", "a.db", "books")[0] == 0
     with setsearch.open(tmp_path / "a.db") as index:
         documents = index.items("documents")
         found = {id: {*documents.features_of(id)} for id in books}
         assert documents.find("Lions") == "a.txt"
+        for id in quoting:
+            assert {*documents.features_of(id)} >= {"start", "roaring", "ebook"}, f"{id} quotes a line, and loses none"
     assert found["a.txt"] == {"lions", "ann", "roe", "they", "roar"} and found["b.txt"] == {"they", "roar"}
     assert found["c.txt"] >= {"the", "says", "end", "lions", "they", "roar"}, "it is a text about one"
 

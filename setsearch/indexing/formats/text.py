@@ -32,7 +32,23 @@ _org_heading = re.compile(
 _org_link = re.compile(r"\[\[(?:[^\[\]]*\]\[)?([^\[\]]*)\]\]")
 # The notices of Project Gutenberg are as long as a story, and the same in all books.
 _notices = re.compile(r"^\*{3} ?(START|END) OF TH(?:E|IS) PROJECT GUTENBERG EBOOK.*$", re.MULTILINE)
+_PUBLISHER = "project gutenberg"
 _of_book = re.compile(r"^(?:Title|Author): *(.+)", re.MULTILINE)
+
+
+def _without_notices(text: str) -> Part | None:
+    """A book of Project Gutenberg; None for a text that quotes a line of it, which would lose what is around it."""
+    marks = [*_notices.finditer(text)]
+    if not marks or marks[0][1] != "START":
+        return None
+    end = marks[-1] if marks[-1][1] == "END" else None
+    before, behind = text[: marks[0].start()].lower().strip(), text[end.end() :].lower() if end else ""
+    told = [line.strip() for line in _of_book.findall(text, 0, marks[0].start())]
+    is_head = not before or (bool(told) and _PUBLISHER in before.partition("\n")[0])
+    if not is_head or (behind.strip() and _PUBLISHER not in behind):
+        return None
+    book = text[marks[0].end() : end.start() if end else None]
+    return Part("\n".join((*told, book)), shorten(told[0]) if told else headline(book))
 
 
 def plain_text(data: bytes, decode: Decode) -> Parts:
@@ -43,11 +59,9 @@ def plain_text(data: bytes, decode: Decode) -> Parts:
     Project Gutenberg with its title and author. Words that a line breaks are joined.
     """
     text = join_broken_words(decode(data))
-    if "PROJECT GUTENBERG EBOOK" in text and (marks := [*_notices.finditer(text)]) and marks[0][1] == "START":
-        end = marks[-1].start() if marks[-1][1] == "END" else None
-        told = [line.strip() for line in _of_book.findall(text, 0, marks[0].start())]
-        book = text[marks[0].end() : end]
-        yield Part("\n".join((*told, book)), shorten(told[0]) if told else headline(book))
+    book = _without_notices(text) if "PROJECT GUTENBERG EBOOK" in text else None
+    if book is not None:
+        yield book
         return
     below = _joplin.search(text.replace("\r\n", "\n")) if "\ntype_: " in text[-AT_END:] else None
     if below is not None:
