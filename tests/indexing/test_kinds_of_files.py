@@ -580,8 +580,10 @@ def test_a_note_of_joplin_is_what_was_written(tmp_path):
 
 
 def test_other_collections_stay_one_text(tmp_path):
-    (tmp_path / "a.xml").write_text("<?xml version='1.0'?><collection><id>7</id><format>film</format></collection>")
-    assert read(tmp_path)[0] == {"a.xml": ("7\nfilm", "film")}
+    (tmp_path / "a.xml").write_text(
+        "<?xml version='1.0'?><collection><id>7</id><header>A</header><format>film</format></collection>"
+    )
+    assert read(tmp_path)[0] == {"a.xml": ("7\nA\nfilm", "film")}
 
 
 def test_marks_within_a_word_of_xml_do_not_break_it(tmp_path):

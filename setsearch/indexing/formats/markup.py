@@ -79,7 +79,9 @@ def xml(data: bytes, decode: Decode) -> Parts:
     titles = (*_xml_titles, _unit_title) if starts else _xml_titles
     for number, (start, end) in enumerate(pairwise((0, *starts[1:], None)), 1):
         source, page = _codes.sub("", whole[start:end]) if starts else whole, XmlPage()
-        page.hidden, page.inline = frozenset(hidden.split()), page.inline.union(inline.split())
+        page.inline = page.inline.union(inline.split())
+        if starts or not record:  # without records its first element says nothing: any XML may have a <collection>
+            page.hidden = frozenset(hidden.split())
         text = read_page(source, page).text()
         if _feed.search(source, 0, LOOKED_AT):
             text = read_page(text).text()
