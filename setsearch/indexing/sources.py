@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote
@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from setsearch.errors import DuplicateItem, SourceError, UsageError
 from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.indexing.files import FileItem, FileReader, Place, is_document
-from setsearch.indexing.folders import ANY_FILE, FolderRules
+from setsearch.indexing.folders import ANY_FILE, Folder, FolderRules
 from setsearch.indexing.formats import are_rows, is_mail, unread_kind
 from setsearch.indexing.formats.apart import Reader
 from setsearch.indexing.formats.mail import COLUMNS as MAIL_COLUMNS
@@ -42,6 +42,7 @@ from setsearch.indexing.rows.cells import (
 from setsearch.indexing.rows.document_columns import NUMBERED, DocumentColumns, Held, SourceItem
 from setsearch.indexing.rows.item_columns import ItemColumns
 from setsearch.indexing.rows.opening import is_stream, require_named, stream_name
+from setsearch.indexing.rows.progress import Amount
 from setsearch.indexing.rows.reader import (
     ARROW_FILES,
     JSON,
@@ -231,14 +232,17 @@ class SourceReader:
         are_kept = {*map(id, kept)}
         return sorted(groups, key=lambda own: are_kept.isdisjoint(map(id, own.copies)))
 
-    def _rows_of_documents(self, path: str) -> Iterator[Row]:
-        """The notes and messages of a file or folder as rows, whose columns make a relation, or groups."""
+    @cached_property
+    def _with_all_columns(self) -> "SourceReader":
+        """What reads notes and messages with the columns that make a relation, or groups."""
         asked = sorted(self.columns.asked - {"id", "text", "title"})  # which documents have anyway
-        inner = replace(
-            self, columns=Columns(keep=(*MAIL_COLUMNS, *asked)), cells=CellRules(), held=self.held._replace(kept=())
-        )
+        columns, held = Columns(keep=(*MAIL_COLUMNS, *asked)), self.held._replace(kept=())
+        return replace(self._for_folders, columns=columns, cells=CellRules(), held=held)
+
+    def _rows_of_documents(self, items: Iterable[SourceItem | Group]) -> Iterator[Row]:
+        """Notes and messages, read with all columns, as rows."""
         name = self.columns.items or self.columns.group_by or ""
-        for item in inner.items([path]):
+        for item in items:
             if isinstance(item, Group):
                 continue
             found = (item[3] or {}) if len(item) > 3 else {}
@@ -249,38 +253,54 @@ class SourceReader:
             else:
                 self.tally.unread[f"document{{s}} without {name!r}"] += 1
 
-    def rows_of(self, path: str) -> Generator[Row]:
-        """The rows of a source; of a workbook, which may be hostile, they are read apart. Raises SourceError."""
+    def rows_of(self, path: str, below: str | None = None) -> Generator[Row]:
+        """The rows of a source, `below` a folder; of a workbook, which may be hostile, they are read apart.
+
+        Raises SourceError.
+        """
         has_roles = self.columns.items is not None or self.columns.group_by is not None
         is_table = self.rows.table is not None
         is_file = not is_table and path != "" and not is_stream(path)
         if has_roles and is_file and self._has_rows(Path(path)):
             yield from self._rows_of_folder(Path(path))
         elif has_roles and not is_table and (_holds_files(path) or _is_of_mail(path)):
-            yield from self._rows_of_documents(path)
+            inner = replace(self._with_all_columns, rows=self.rows)  # a file that somebody named is read as it says
+            yield from self._rows_of_documents(inner.items([path]))
         elif not is_table and file_ending(Path(path)) in WORKBOOKS and Path(path).is_file():
             yield from sheet_rows(self.files.sheets(Path(path)), path, self.rows.asked, self.rows.warn)
         elif is_file and file_ending(Path(path)) in OF_FOLDERS:
-            yield from _with_partition(self.rows.read(path), Path(path).as_posix())
+            folders = Path(path).parts[:-1] if below is None else below.split("/")[:-1]
+            nearest = takewhile(_names_column, reversed(folders))  # others of a path have nothing to do with it
+            yield from _with_partition(self.rows.read(path), nearest if below is None else folders)
         else:
             yield from self.rows.read(path)
 
     def _has_rows(self, folder: Path) -> bool:
-        """Whether a folder has a file of rows with the column that names items, or groups."""
+        """Whether a folder has a file of rows with the column that names items, or groups; nothing is told of it."""
         name = self.columns.items or self.columns.group_by
-        for file in sorted(folder.rglob("*")) if folder.is_dir() else ():
-            with suppress(SourceError):
-                if file_ending(file) in OF_FOLDERS and name in next(self.rows_of(str(file)), ("", {}))[1]:
-                    return True
+        quiet = replace(self, rows=replace(self.rows, errors="skip", warn=_ignore, decided={}, amount=Amount()))
+        with suppress(SourceError):
+            for file in Folder(folder, self.folders, _ignore, _ignore).files() if folder.is_dir() else ():
+                below = file.relative_to(folder).as_posix()
+                if file_ending(file) in OF_FOLDERS:
+                    with suppress(SourceError), closing(quiet.rows_of(str(file), below)) as rows:
+                        if name in next(rows, ("", {}))[1]:
+                            return True
         return False
 
     def _rows_of_folder(self, folder: Path) -> Iterator[Row]:
-        """The rows of the files of a folder; others than such files are left out."""
-        for file in self.files.folder(folder).files():
-            if file_ending(file) in OF_FOLDERS:
-                yield from self.rows_of(str(file))
-            else:
-                self.files.leave_out(file, "no rows, which other files of their folder have")
+        """The rows of the files of a folder, and its notes and messages as rows."""
+        files, inner = self.files.folder(folder).files(), self._with_all_columns
+        inner.files.know_people(files)
+        for file in files:
+            if file_ending(file) not in OF_FOLDERS:
+                yield from self._rows_of_documents(inner._each_file([file], folder))
+                continue
+            try:
+                yield from self._for_folders.rows_of(str(file), file.relative_to(folder).as_posix())
+            except SourceError as error:
+                inner.files.tell_skipped(error, str(error))
+        self.tally.references.clear()  # of which no columns are known
 
     def texts(self, path: str, id: str, wanted: Sequence[str] = ()) -> Iterator[FileItem] | None:
         """The documents of a file or of standard input; None if it holds rows, which have the columns `wanted`."""
@@ -388,6 +408,9 @@ class SourceReader:
         if not prefix:  # of several folders nobody knows how large the next one is
             self.rows.amount.expect(file.stat().st_size for file in files)
         self.files.know_people(files)
+        yield from self._each_file(files, folder, prefix)
+
+    def _each_file(self, files: Iterable[Path], folder: Path, prefix: str = "") -> Iterator[SourceItem]:
         for file in files:
             try:
                 yield from self._file_of_folder(file, id := prefix + file.relative_to(folder).as_posix())
@@ -441,7 +464,7 @@ class SourceReader:
 
     def _row_file(self, file: Path, id: str) -> Iterator[SourceItem]:
         """The rows of a file of a folder, which is left out if the first one is no document."""
-        with closing(self.rows_of(str(file))) as own:
+        with closing(self.rows_of(str(file), id)) as own:
             head = [*islice(own, 1)]
             columns = [name for name in (self.columns.id, *self.columns.texts) if name != NUMBERED]
             missing = next((missing_column(values, *columns) for _, values in head), None)
@@ -464,9 +487,17 @@ def _is_of_mail(path: str) -> bool:
     return is_mail(beginning(Path(path)), file_ending(Path(path)))
 
 
-def _with_partition(rows: Iterable[Row], place: str) -> Iterator[Row]:
+def _names_column(folder: str) -> bool:
+    return "=" in folder
+
+
+def _ignore(*_: object) -> None:
+    """Tell nothing."""
+
+
+def _with_partition(rows: Iterable[Row], folders: Iterable[str]) -> Iterator[Row]:
     """Rows, with the columns that the folders of their file name, as in day=2024-01-05/part-0.parquet."""
-    pairs = (map(unquote, folder.partition("=")[::2]) for folder in place.split("/")[:-1] if "=" in folder)
+    pairs = (map(unquote, folder.partition("=")[::2]) for folder in folders if _names_column(folder))
     named: dict[str, Any] = {name: None if value == NO_PARTITION else value for name, value in pairs}
     for position, values in rows:
         assert isinstance(values, dict)  # and what it knows of its file stays

@@ -277,6 +277,31 @@ def test_columns_that_no_document_can_have_are_an_error(run, tmp_path, option):
         assert index.info()["readings"][0]["item_count"] == 2
 
 
+def test_notes_beside_files_of_rows_are_in_their_relation(tmp_path, run):
+    """A folder is read leniently, each file once; nothing is told twice, or of what is only looked at."""
+    folder = tmp_path / "in"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "a.jsonl").write_text('{broken\n{"topic": "cats", "text": "lions"}\n')
+    (folder / "b.jsonl").write_bytes(
+        '{"topic": "Füchse", "text": "ein roter Fuchs über dem grünen Hügel"}'.encode("cp1252")
+    )
+    (folder / "c.parquet").write_bytes(b"PAR1 and no more")
+    (folder / "sub" / "d.md").write_text("---\ntopic: [cats, dogs]\n---\nbarking\n")
+    (folder / "e.txt").write_text("of no topic")
+    code, _, said = run("index", "a.db", "in", "--group-by", "topic")
+    assert code == 0 and "indexed 3;" in said and "not read: 1 document without 'topic'" in said, said
+    assert said.count("a.jsonl, line 1") == 1 and said.count("in/c.parquet cannot be read") == 1, said
+    assert "read 1 file (in/b.jsonl) as cp1252" in said, said
+    with setsearch.open(tmp_path / "a.db") as index:
+        topics = index.items("topic")
+        assert {own: {*topics.features_of(own)} for own in ("cats", "dogs")} == {
+            "cats": {"lions", "cats", "dogs", "barking"},
+            "dogs": {"cats", "dogs", "barking"},
+        }
+    code, _, said = run("index", "b.db", "in", "--group-by", "topic", "--errors", "strict")
+    assert code == 1 and "a.jsonl, line 1: broken JSON" in said
+
+
 @pytest.mark.parametrize("ending", [".parquet", ".jsonl", ".arrow"])
 def test_a_partitioned_folder_is_the_rows_of_its_files(tmp_path, ending):
     """Whole, file by file, or joined by somebody else: the same relation, numbers and groups."""
@@ -315,5 +340,13 @@ def test_a_partitioned_folder_is_the_rows_of_its_files(tmp_path, ending):
     numbers = Columns(items="film", numbers=("n",))
     for source in ([str(tmp_path / "d")], files):
         assert len(list(SourceReader(numbers, RowReader()).read_numbers(source))) == 6
+    home = tmp_path / "film=x" / "mine"  # others of a path have nothing to do with rows
+    home.mkdir(parents=True)
+    (tmp_path / "d").rename(home / "d")
+    again = list(SourceReader(Columns(**roles), RowReader()).read([str(home / "d")]))
+    assert again == expected, "a folder is the same wherever it is"
+    documents = SourceReader(Columns(text=("text",), keep=("year",)), RowReader())
+    assert all(item[3] == {"year": "2023"} for item in documents.read([str(home / "d" / "year=2023" / f"0{ending}")]))
+    (home / "d").rename(tmp_path / "d")
     (one,) = SourceReader(Columns(items="year", features="film"), RowReader()).read(files[:1])
     assert one == ("2023", {"a": 1, "b": 1, "c": 1}, None)

@@ -167,7 +167,7 @@ class DocumentColumns:
             number = values["rowid"] if self.is_table and "rowid" in values else position.rpartition(" ")[2]
             if NUMBERED in values:
                 raise SourceError(
-                    f"{position} has an `id`, but the first row of {name} has none; give all one, or none"
+                    f"{position} has an `id`, but the first row of {name or shown} has none; give all one, or none"
                 )
             cells = (type(values) if isinstance(values, Cells) else Cells)(values)
             cells.repeated, cells.numbered = repeated, NUMBERED

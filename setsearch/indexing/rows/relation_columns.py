@@ -30,7 +30,7 @@ Item = tuple[str, dict[str, int], str | None]
 def read_columns(path: Path, columns: Columns, rows: RowReader, cells: CellRules) -> Iterator[Item] | None:
     """The items of a file, in the order of their names, features likewise; None to read it row by row."""
     is_usual = rows.errors == "strict" and rows.encoding is None and not columns.title
-    is_usual &= "=" not in path.parent.as_posix()  # which names columns
+    is_usual &= "=" not in path.parent.name  # which names a column
     is_usual &= cells.split is None and not cells.drops_rare and rows.header is None
     ending = file_ending(path)
     is_usual &= path.suffix == ending and ending in (*DELIMITERS, *ARROW_FILES[:1]) and path.is_file()
