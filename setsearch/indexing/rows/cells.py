@@ -59,10 +59,11 @@ class NestedCells(Cells):
         return None if found is ABSENT else found
 
     def __contains__(self, column: object) -> bool:
-        if super().__contains__(column):
+        keys = str(column).split(".")
+        if super().__contains__(column) or _inner(self, keys) is not ABSENT:
             return True
         value: Any = self
-        for key in str(column).split("."):
+        for key in keys:
             if value is None or isinstance(value, list):
                 return True
             if not isinstance(value, dict) or not dict.__contains__(value, key):
@@ -109,7 +110,7 @@ def _flat(values: list[Any]) -> Iterator[Any]:
 
 def names_within(values: Mapping[str, Any]) -> Iterator[str]:
     """The columns of a row; of objects of JSON, as deep as these may be, the names within, `a.b`."""
-    if not is_open(values):
+    if not isinstance(values, NestedCells):
         yield from values
         return
     waiting = [*values.items()][::-1]
