@@ -215,6 +215,7 @@ def test_keys_with_points_are_found_within_objects():
     for _ in range(5000):
         deep = {"b": deep}
     assert len([*names_within(OpenCells(deep))]) == 1
+    assert [*names_within({"a": {"b": 1}})] == ["a"], "a struct of Parquet has no columns within"
 
 
 def test_objects_within_rows_have_columns(tmp_path, run, failed):

@@ -59,8 +59,10 @@ class NestedCells(Cells):
         return None if found is ABSENT else found
 
     def __contains__(self, column: object) -> bool:
+        if super().__contains__(column):
+            return True
         keys = str(column).split(".")
-        if super().__contains__(column) or _inner(self, keys) is not ABSENT:
+        if _inner(self, keys) is not ABSENT:
             return True
         value: Any = self
         for key in keys:
@@ -80,13 +82,21 @@ class OpenCells(NestedCells):
         return None if found is ABSENT else found
 
     def __contains__(self, column: object) -> bool:
-        return dict.__contains__(self, column) or _inner(self, str(column).split(".")) is not ABSENT
+        if dict.__contains__(self, column):
+            return True
+        keys = str(column).split(".")
+        return len(keys) > 1 and _inner(self, keys) is not ABSENT
 
 
 def _inner(value: Any, keys: list[str]) -> Any:
     """What a JSON value has at keys within one another, which may have points; ABSENT if nothing is there."""
-    if not keys:
-        return value
+    found = value
+    for key in keys:  # nearly always all keys are plain, and there
+        found = dict.get(found, key, ABSENT) if isinstance(found, dict) else ABSENT
+        if found is ABSENT:
+            break
+    else:
+        return found
     if isinstance(value, list):
         parts = [own for part in _flat(value) if (own := _inner(part, keys)) is not ABSENT and own is not None]
         return [own for part in parts for own in (part if isinstance(part, list) else [part])] if parts else ABSENT
