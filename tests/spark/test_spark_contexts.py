@@ -138,7 +138,7 @@ def test_rejected_items_of_sets_that_others_join(both):
         for name, value in few.items():
             patch.setattr(name, value)
         for options in ({}, {"gamma": 0.9}, {"gamma": 0.0}):
-            same(reading, other, sets, 5, exclude=rejected, cut="mark", groups=1, **options)
+            same(reading, other, sets, 5, exclude=rejected, cut="mark", **options)
 
 
 def test_only_some_may_be_returned(both):
