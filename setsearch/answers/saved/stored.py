@@ -220,7 +220,7 @@ class StoredSets(NamedTuple):
         other = None if group is None else self._one_of(group)
         if other is not None:
             _require_same(name, items, *other[:2])
-        is_exclusive = self._is_exclusive(group)
+        is_exclusive = other is not None and other[2] == 1
         row = (group, int(is_exclusive), under, name)
         with self.placing([name]):
             self.cursor.execute('update setsearch_set set "group" = ?, exclusive = ?, under = ? where name = ?', row)
