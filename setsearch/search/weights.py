@@ -229,10 +229,10 @@ class SeedWeights:
         """The scores of the k best items, without the constant; names of equal ones are not read."""
         return self.best(excluded, k, ByIds(len(self.own_base.items)))[1]
 
-    def _with(self, parts: Parts, *added: Floats, told: Told = NOTHING_TOLD) -> "SeedWeights":
-        """The same with some parts, and what they add to the base."""
+    def _with(self, parts: Parts, sums: Floats, *added: Floats, told: Told = NOTHING_TOLD) -> "SeedWeights":
+        """The same with some parts, and what they add to the base and to the `sums`."""
         whole = self.whole
-        items, sums = (reduce(np.add, added, own) for own in (whole.own_base.items, whole.sums()))
+        items, sums = (reduce(np.add, added, own) for own in (whole.own_base.items, sums))
         base, found = Base(items, whole.own_base.constant, self.scale), Found(None, told, whole.found.rounded)
         return replace(whole, own_base=base, own_parts=parts, summed=sums, found=found)
 
@@ -249,12 +249,12 @@ class SeedWeights:
         if find is not None and not parts.priors:
             of_seeds = cache(lambda: np.nan_to_num(factor * (find() - mean)))
         parts = parts._replace(priors=(*parts.priors, (name, prior)), of_seeds=of_seeds)
-        return self._with(parts, prior, told=self.whole.found.told.of_features)
+        return self._with(parts, sums, prior, told=self.whole.found.told.of_features)
 
     def less(self, name: str, taken: Floats) -> "SeedWeights":
         """These weights with a named part of the base that takes something from the scores, `(n_ids,)`, in nats."""
         part, parts = to_lattice(-taken, coefficient=self.scale), self.whole.own_parts
-        return self._with(parts._replace(priors=(*parts.priors, (name, part)), of_seeds=None), part)
+        return self._with(parts._replace(priors=(*parts.priors, (name, part)), of_seeds=None), self.sums(), part)
 
     def smoothed(self, neighbors: Neighbors, share: float) -> "SeedWeights":
         """These weights with parts of the base that smooth the scores of all items (scoring/smoothing.py)."""
@@ -263,7 +263,7 @@ class SeedWeights:
         own, near = smooth(sums, neighbors, seeds, share)
         parts = Neighborhood(own, near, neighbors.factors, neighbors, share, sums, seeds)
         told = self.whole.found.told.of_features
-        return self._with(self.whole.own_parts._replace(neighborhood=parts), own, near, told=told)
+        return self._with(self.whole.own_parts._replace(neighborhood=parts), sums, own, near, told=told)
 
     def minus(self, other: "SeedWeights", gamma: float, discount: float = 0.0) -> "SeedWeights":
         """v+ a_j / (a_j + discount r_j) - gamma v-: these weights, and those of negative examples.

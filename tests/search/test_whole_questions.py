@@ -14,6 +14,7 @@ from setsearch.core import question
 from setsearch.core.question import now
 from setsearch.memory.field import Field
 from setsearch.search import passes as feedback
+from setsearch.search import weights as weighing
 from setsearch.search.cutoff import few, middle_seed
 from setsearch.search.examples import find_examples
 from setsearch.search.passes import Wanted, Weighing
@@ -135,6 +136,19 @@ def test_the_line_looks_at_as_many_items_as_its_hits_need(reading, monkeypatch):
         sharply += len(asked) > 1
         alone += len(asked) > 1 and len(seeds) == 1
     assert 0 < alone <= sharply < 20
+
+
+def test_the_lists_of_words_are_added_once(tmp_path, monkeypatch):
+    """What smoothing looks at and what it is added to are the same sums."""
+    added = []
+    at_once = weighing.accumulate
+    monkeypatch.setattr(weighing, "accumulate", lambda sums, *lists: added.append(len(lists)) or at_once(sums, *lists))
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
+        index.add(texts(collection(3, 200, 60)))
+        setsearch.use_kernel("numpy")
+        hits = index.items("terms").expand(["f1", "f2"], 5)
+        setsearch.use_kernel(None)
+    assert hits and [lists > 0 for lists in added] == [True]
 
 
 @pytest.mark.parametrize("count", [6, 12])
