@@ -4,38 +4,35 @@
 
     index.import_sets(rows_of_skos(index, "theirs.ttl"))
 
-SKOS has no word for rejected items: `Index.export_sets` has them.
+SKOS has no word for rejected items: `Index.export_sets` has them. Without rdflib, to import this raises UsageError.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote
 
 from setsearch.errors import InvalidParameter, QueryError, SourceError, UsageError
 from setsearch.index import Index
 from setsearch.indexing.rows.opening import open_file, read_whole
 
-if TYPE_CHECKING:
-    from rdflib import Graph
+try:
+    from rdflib import RDF, SKOS, Graph, Literal, URIRef
+except ImportError:
+    raise UsageError("SKOS needs rdflib: pip install 'setsearch[skos]'") from None
 
 BASE = "urn:setsearch:"
-NO_RDFLIB = "SKOS needs rdflib: pip install 'setsearch[skos]'"
 _own_item = re.compile(r"items/([^/]+)/[^/]+\Z").search  # the end of the address of an item
 NOT_IN_IRI = {*'<>"{}|\\^` '}
 
 
-def as_skos(index: Index, names: Iterable[str] | None = None, base: str = BASE) -> "Graph":
+def as_skos(index: Index, names: Iterable[str] | None = None, base: str = BASE) -> Graph:
     """The graph of some saved sets, or of all; `base` is how its addresses begin.
 
-    Raises UnknownSet, InvalidParameter, and UsageError without rdflib.
+    Raises UnknownSet, InvalidParameter.
     """
-    try:
-        from rdflib import RDF, SKOS, Graph, Literal, URIRef
-    except ImportError:
-        raise UsageError(NO_RDFLIB) from None
     if ":" not in base or NOT_IN_IRI.intersection(base) or not base.isprintable():
         raise InvalidParameter(f"base is how addresses begin, such as https://example.org/terms/, not {base!r:.60}")
     graph = Graph()
@@ -61,12 +58,8 @@ def rows_of_skos(index: Index, path: str | Path, items: str | None = None) -> li
 
     A member is an item that its notation, one of its labels in any language, or its address names. Collections within
     collections are sets of their own. Where several have one label, a set is named by the address, too.
-    Raises SourceError, UnknownReading, and UsageError without rdflib.
+    Raises SourceError, UnknownReading.
     """
-    try:
-        from rdflib import RDF, SKOS, Graph
-    except ImportError:
-        raise UsageError(NO_RDFLIB) from None
     graph = Graph()
     try:
         with open_file(Path(path)) as file:
@@ -84,9 +77,7 @@ def rows_of_skos(index: Index, path: str | Path, items: str | None = None) -> li
     return [{"name": names[own], **_row(graph, own, {*collections}, index, items)} for own in collections]
 
 
-def _label(graph: "Graph", own: Any) -> str:
-    from rdflib import SKOS
-
+def _label(graph: Graph, own: Any) -> str:
     return [*sorted(map(str, graph.objects(own, SKOS.prefLabel))), *_names(graph, own)][0]
 
 
@@ -100,10 +91,8 @@ def _distinct(labels: dict[Any, str]) -> dict[Any, str]:
     }
 
 
-def _row(graph: "Graph", own: Any, collections: set[Any], index: Index, items: str | None) -> dict[str, Any]:
+def _row(graph: Graph, own: Any, collections: set[Any], index: Index, items: str | None) -> dict[str, Any]:
     """The items of a collection; of several names of a member, one that the index has."""
-    from rdflib import SKOS
-
     try:
         ordered = [one for first in graph.objects(own, SKOS.memberList) for one in graph.items(first)]
     except ValueError:
@@ -119,10 +108,8 @@ def _row(graph: "Graph", own: Any, collections: set[Any], index: Index, items: s
     return {"items": items, "accepted": accepted}
 
 
-def _names(graph: "Graph", node: Any) -> Iterator[str]:
+def _names(graph: Graph, node: Any) -> Iterator[str]:
     """What something is called: by its notations, its labels, and the end of its address."""
-    from rdflib import SKOS
-
     for label in (SKOS.notation, SKOS.prefLabel, SKOS.altLabel):
         yield from sorted(filter(None, map(str, graph.objects(node, label))))
     yield _end(node)

@@ -1,6 +1,7 @@
 """Saved sets as SKOS: rdflib reads back what is written."""
 
 import sqlite3
+import sys
 
 import pytest
 
@@ -123,3 +124,11 @@ def test_collections_of_one_label_are_sets_of_their_own(index, tmp_path):
         "birds (2)": ["lion"],
         "beasts": ["lion"],
     }
+
+
+def test_without_the_library_the_command_names_it(tmp_path, run, failed, monkeypatch):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as made:
+        made.add([("lion", "a large cat")])
+    monkeypatch.setitem(sys.modules, "rdflib", None)
+    monkeypatch.delitem(sys.modules, "setsearch.integrations.skos", raising=False)
+    failed(run("set", "export", "a.db", "--skos"), 2, "SKOS needs rdflib: pip install 'setsearch[skos]'")
