@@ -26,14 +26,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from setsearch.errors import SourceError
-from setsearch.indexing.rows.cells import PLAIN_NUMBER, OpenCells, Row, is_open, names_within
+from setsearch.indexing.rows.cells import OpenCells, Row, is_open, names_within
 from setsearch.options import TEXT_FIELD
 from setsearch.sqlite.connections import OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited_rows
 from setsearch.sqlite.sql import Table, main_table, quote
 from setsearch.storage.feature_fields import RESERVED, as_days
 from setsearch.storage.synced_source import Columns, id_name, joined
-from setsearch.text.numbers_and_dates import plain_cell
+from setsearch.text.numbers_and_dates import PLAIN_NUMBER, plain_cell
 
 LOOKED_AT = 500  # rows at the beginning, and as many all over the table, whose rows may be in the order of a column
 COMMA = ","

@@ -3,9 +3,11 @@
 import datetime
 import re
 from collections.abc import Callable
-from math import isfinite
+from decimal import Decimal
+from math import isfinite, nan
 from typing import Any
 
+PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _spaces = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f'’](?=\d{3}(?!\d))")  # between thousands
 _comma = re.compile(r"[+-]?\d+,\d+", re.ASCII).fullmatch
 _thousands = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII).fullmatch
@@ -74,15 +76,20 @@ def _time_of(found: re.Match[str]) -> str:
 
 
 def as_number(value: Any) -> float | None:
-    """A cell as a finite number; None for what is none."""
+    """A finite number, or a text with one in ASCII digits; None for what is none.
+
+    Python would also read 1_000 and the digits of other scripts.
+    """
     value = plain_cell(value)
+    is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
     if isinstance(value, str):
         value = decimal_point(value.strip())
+        is_number = PLAIN_NUMBER.fullmatch(value) is not None
     try:
-        number = None if isinstance(value, bool) or (isinstance(value, str) and "_" in value) else float(value)
-    except (TypeError, ValueError, OverflowError):
+        number = float(value) if is_number else nan
+    except (OverflowError, ValueError):
         return None
-    return number if number is not None and isfinite(number) else None
+    return number if isfinite(number) else None
 
 
 def decimal_point(text: str) -> str:

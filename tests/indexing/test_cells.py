@@ -236,6 +236,8 @@ def test_a_cell_without_features_leaves_the_item(run, tmp_path):
         ("1.2.2024", None),
         ("1.250.000.5", None),
         ("1,250,000,5", None),
+        ("1_000", None),
+        ("\u0661", None),
     ],
 )
 def test_a_number_may_have_marks_between_thousands(text, number):

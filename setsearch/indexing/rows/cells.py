@@ -8,13 +8,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from decimal import Decimal
 from typing import Any
 
 from setsearch.errors import SourceError
 from setsearch.storage.feature_fields import as_days
 from setsearch.storage.ids import is_storable, number_text
-from setsearch.text.numbers_and_dates import decimal_point, may_be_thousand, plain_cell, plain_date
+from setsearch.text.numbers_and_dates import as_number, may_be_thousand, plain_cell, plain_date
 
 LISTS = ("[", "(", "{", "set()")  # how texts begin that may be lists
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
@@ -22,7 +21,6 @@ _quoted = re.compile(_QUOTED, re.DOTALL)
 _written = re.compile(rf"[\[({{]\s*(?:(?:{_QUOTED}|nan|None)(?:\s*,\s*|\s+|(?=[\])}}])))+[\])}}]", re.DOTALL)
 TRUE = "true", "wahr", "vrai", "verdadero", "verdadeiro", "vero", "waar"  # as spreadsheets of several languages have it
 FALSE = "false", "falsch", "faux", "falso", "onwaar"
-PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 SHOWN_NAMES = 10  # of columns, in messages
 CHOOSE = "choose when indexing: `id`, `text`, `items`, ..."  # which column is which
 LARGEST_COUNT_OF_CELL = 2**31 - 1  # of a feature in an item (arrays.py)
@@ -255,8 +253,8 @@ def cell_count(position: str, column: str, value: Any) -> int:
     """A cell as a count, 0 to 2^31 - 1, where TRUE is 1 and FALSE is 0; raises SourceError."""
     if isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in (*TRUE, *FALSE)):
         return int(str(value).strip().lower() in TRUE)
-    number = _plain_number(value, -1.0)
-    if not (number.is_integer() and 0 <= number <= LARGEST_COUNT_OF_CELL):
+    number = as_number(value)
+    if number is None or not (number.is_integer() and 0 <= number <= LARGEST_COUNT_OF_CELL):
         hint = "without a column of counts each entry counts once"
         raise SourceError(
             f"{position}: the column {column!r} is {value!r}; counts are whole numbers, 0 to 2^31 - 1; {hint}"
@@ -266,8 +264,8 @@ def cell_count(position: str, column: str, value: Any) -> int:
 
 def cell_number(position: str, column: str, value: Any) -> float:
     """A cell as a finite number, with a decimal point or comma, or a date as one of days; raises SourceError."""
-    number = _plain_number(value, math.nan)
-    if math.isfinite(number):
+    number = as_number(value)
+    if number is not None:
         return number
     days = as_days(value)
     if days is None:
@@ -276,16 +274,3 @@ def cell_number(position: str, column: str, value: Any) -> float:
             f"{position}: the column {column!r} is {value!r}, not a finite number, or a date as 2004-12-31{either}"
         )
     return days
-
-
-def _plain_number(value: Any, otherwise: float) -> float:
-    """A number, or a text with one in ASCII digits; Python would also read 1_000 and the digits of other scripts."""
-    value = plain_cell(value)
-    if isinstance(value, str):
-        value = decimal_point(value.strip(" \t\r\n"))
-        return float(value) if PLAIN_NUMBER.fullmatch(value) else otherwise
-    is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-    try:
-        return float(value) if is_number else otherwise
-    except OverflowError:
-        return otherwise

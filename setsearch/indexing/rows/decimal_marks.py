@@ -11,8 +11,8 @@ from functools import partial
 from itertools import chain, islice
 from typing import NamedTuple
 
-from setsearch.indexing.rows.cells import PLAIN_NUMBER, Cells, Row
-from setsearch.text.numbers_and_dates import Written, date_text, decimal_point, iso_date
+from setsearch.indexing.rows.cells import Cells, Row
+from setsearch.text.numbers_and_dates import PLAIN_NUMBER, Written, date_text, decimal_point, iso_date
 
 LOOKED_AT_ROWS = 1000  # before the first one comes
 _either = re.compile(r"[+−-]?[1-9]\d{0,2}([.,])\d{3}", re.ASCII).fullmatch
