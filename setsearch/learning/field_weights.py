@@ -5,7 +5,6 @@ half, so that chance does not look like skill.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,15 +18,11 @@ HALVES = 2  # of the sets
 Measured = Mapping[str, Sequence[Floats]]  # the measures of each draw of each set, the average precision first
 
 
-class Learned(NamedTuple):
-    """The weights by all sets, as the option `by`, and the measures of each set by weights of the other half."""
+def learn_weights(names: Sequence[str], measure: Callable[[str], Measured]) -> tuple[str, Measured]:
+    """The weights of fields, as the option `by`, given how the measures of all sets by some weights are found.
 
-    by: str
-    measured: Measured
-
-
-def learn_weights(names: Sequence[str], measure: Callable[[str], Measured]) -> Learned:
-    """Learn the weights of fields, given how the measures of all sets by some weights are found."""
+    And the measures of each set by weights of the other half.
+    """
     known: dict[str, Measured] = {}
 
     def measured(weights: Mapping[str, float]) -> Measured:
@@ -43,7 +38,7 @@ def learn_weights(names: Sequence[str], measure: Callable[[str], Measured]) -> L
         others = [name for place, name in enumerate(sets) if place % HALVES != half]
         own = measured(_search(names, measured, others or sets))
         found |= {name: own[name] for name in sets[half::HALVES]}
-    return Learned(as_option(_search(names, measured, sets)), {name: found[name] for name in sets})
+    return as_option(_search(names, measured, sets)), {name: found[name] for name in sets}
 
 
 def as_option(weights: Mapping[str, float]) -> str:

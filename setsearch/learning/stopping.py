@@ -71,27 +71,21 @@ def chance_of_missing(found: Sequence[int], n_records: int, recall: float = RECA
     before = _some(np.arange(read))
     since = labels[::-1].cumsum()[::-1][before]  # relevant ones from each place on
     urn = n_records - before, left + since, read - before
-    return float(chance_of_few(since, *urn, np.full(len(before), odds)).min())
+    return float(chance_of_few(since, *urn, odds).min())
 
 
-def outlook(
-    found: Sequence[int],
-    n_records: int,
-    recall: float = RECALL,
-    confidence: float = CONFIDENCE,
-    odds: float = ODDS,
-) -> Outlook:
+def outlook(found: Sequence[int], n_records: int, recall: float = RECALL, confidence: float = CONFIDENCE) -> Outlook:
     """The chance, how many are left, half of what may go wrong at either end, and how many answers a stop needs."""
-    missing = chance_of_missing(found, n_records, recall, odds)
+    missing = chance_of_missing(found, n_records, recall)
     labels: Ints = np.asarray(found, np.int64)
-    at_most = most_left(labels, n_records, (1 - confidence) / 2, odds)
-    at_least = least_left(labels, at_most, n_records, (1 - confidence) / 2, odds)
+    at_most = most_left(labels, n_records, (1 - confidence) / 2)
+    at_least = least_left(labels, at_most, n_records, (1 - confidence) / 2)
     stops = missing < 1 - confidence
-    needed = 0 if stops else answers_needed(labels, n_records, recall, 1 - confidence, odds, at_most)
+    needed = 0 if stops else answers_needed(labels, n_records, recall, 1 - confidence, at_most)
     return Outlook(missing, at_least, at_most, needed)
 
 
-def chance_of_few(found: Ints, records: Ints, relevant: Ints, drawn: Ints, odds: Floats) -> Floats:
+def chance_of_few(found: Ints, records: Ints, relevant: Ints, drawn: Ints, odds: Floats | float) -> Floats:
     """P(X <= found): so many of the records are drawn, the relevant ones with these odds (Wallenius).
 
     Let each record come at a random time, exponential with rate `odds` if it is relevant, else with rate 1. X <= x if
@@ -122,7 +116,7 @@ def _comes_later(a: Floats, b: Floats, c: Floats, d: Floats, power: Floats) -> F
     return total
 
 
-def most_left(labels: Ints, n_records: int, chance: float, odds: float) -> int:
+def most_left(labels: Ints, n_records: int, chance: float) -> int:
     """The largest number left with which finding so few, from any place on, has at least this chance.
 
     Places behind relevant records are enough: from there on the chance is least. A further no does not change them.
@@ -133,7 +127,7 @@ def most_left(labels: Ints, n_records: int, chance: float, odds: float) -> int:
     while low < high:
         middle = (low + high + 1) // 2
         urn = n_records - before, since + middle, len(labels) - before
-        small = chance_of_few(since, *urn, np.full(len(before), odds)) < chance
+        small = chance_of_few(since, *urn, ODDS) < chance
         if small.any():
             high, before, since = middle - 1, before[small], since[small]  # elsewhere more may be left
         else:
@@ -141,7 +135,7 @@ def most_left(labels: Ints, n_records: int, chance: float, odds: float) -> int:
     return low
 
 
-def least_left(labels: Ints, at_most: int, n_records: int, chance: float, odds: float) -> int:
+def least_left(labels: Ints, at_most: int, n_records: int, chance: float) -> int:
     """The smallest number left, up to `at_most`, with which finding so many, from any place on, has this chance.
 
     The odds are (N - i) / EVEN_AT: if as many relevant records are left as EVEN_AT, the next one is one with even odds.
@@ -151,7 +145,7 @@ def least_left(labels: Ints, at_most: int, n_records: int, chance: float, odds: 
     low, high, middle = 0, at_most, 0
     while low < high:
         urn = n_records - before, since + middle, len(labels) - before
-        small = 1 - chance_of_few(since - 1, *urn, np.maximum(odds, urn[0] / EVEN_AT)) < chance
+        small = 1 - chance_of_few(since - 1, *urn, np.maximum(ODDS, urn[0] / EVEN_AT)) < chance
         if small.any():
             low, before, since = middle + 1, before[small], since[small]
         else:
@@ -160,7 +154,7 @@ def least_left(labels: Ints, at_most: int, n_records: int, chance: float, odds: 
     return low
 
 
-def answers_needed(labels: Ints, n_records: int, recall: float, chance: float, odds: float, at_most: int) -> int:
+def answers_needed(labels: Ints, n_records: int, recall: float, chance: float, at_most: int) -> int:
     """The least number of answers, up to `at_most` of them yes, after which the rule may say that the review may stop.
 
     A yes may hasten the stop: once found / recall has grown by one, one more may be missing. So the soonest stop has
@@ -171,21 +165,21 @@ def answers_needed(labels: Ints, n_records: int, recall: float, chance: float, o
     left = np.floor((relevant + yes) / recall + 1).astype(np.int64) - relevant - yes
     more = np.append(True, np.diff(np.maximum.accumulate(left)) > 0)
     yes, left = yes[more], left[more]
-    most = _first_stop(np.array([yes + read, 0 * yes, left, yes]), read, n_records, chance, odds, rest)
+    most = _first_stop(np.array([yes + read, 0 * yes, left, yes]), read, n_records, chance, rest)
     soon = yes < most
     before = _some(np.append(0, np.flatnonzero(labels) + 1), MOST_TO_STOP)
     since = relevant - np.append(0, labels.cumsum())[before]
     pairs = np.broadcast_arrays(before[:, None], since[:, None] + yes[soon], left[soon], yes[soon])
-    return _first_stop(np.array([pair.ravel() for pair in pairs]), read, n_records, chance, odds, most)
+    return _first_stop(np.array([pair.ravel() for pair in pairs]), read, n_records, chance, most)
 
 
-def _first_stop(places: Ints, read: int, n_records: int, chance: float, odds: float, most: int) -> int:
+def _first_stop(places: Ints, read: int, n_records: int, chance: float, most: int) -> int:
     """After how many answers one of the places (i, relevant ones from there on, left, yes) allows a stop; or `most`."""
     low, high, middle = 1, most, most - 1
     while low < high:
         before, since, left, yes = places
         urn = n_records - before, since + left, np.maximum(read + middle - before, since)
-        small = (chance_of_few(since, *urn, np.full(len(before), odds)) < chance) & (yes <= middle)
+        small = (chance_of_few(since, *urn, ODDS) < chance) & (yes <= middle)
         if small.any():
             high, places = middle, places[:, small]
         else:

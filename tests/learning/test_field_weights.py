@@ -28,11 +28,11 @@ def test_a_set_is_measured_by_weights_of_the_other_half():
         near = {name: sum(abs(weights[own] - wanted[own]) for own in wanted) for name, wanted in best.items()}
         return {name: [np.array([1 / (1 + far), 0.5])] * 2 for name, far in near.items()}
 
-    learned = learn_weights(["text", "tags"], measure)
+    by, measured = learn_weights(["text", "tags"], measure)
     by_others = {"a": "text", "b": "text,tags=4", "c": "text", "d": "text,tags=4"}
-    for name, by in by_others.items():
-        assert learned.measured[name][0][0] == measure(by)[name][0][0], "half a, c; half b, d"
-    assert learned.by == "text,tags", "halves that disagree change nothing"
+    for name, other in by_others.items():
+        assert measured[name][0][0] == measure(other)[name][0][0], "half a, c; half b, d"
+    assert by == "text,tags", "halves that disagree change nothing"
     assert len({*asked}) * 1.0 == len(asked) - 4, "nothing is measured twice but by this test"
 
 
