@@ -31,15 +31,6 @@ _hidden = re.compile(
 )
 
 
-def has_latex() -> bool:
-    """Whether the library is installed."""
-    try:
-        _converter()
-    except ImportError:
-        return False
-    return True
-
-
 def latex_text(source: str) -> str:
     """A short text, as the field of a reference: % and & stand for themselves. Raises ImportError."""
     if "\\" not in source and "$" not in source:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import zipfile
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from setsearch.indexing.formats.apart import BATCH, Job, Reader, TooMuch
 from setsearch.indexing.formats.broken_words import join_broken_words
 from setsearch.indexing.formats.markup import MOST_BROKEN, Page, read_page
 from setsearch.indexing.rows.reader import RowReader
+from setsearch.text import latex
 from setsearch.text.latex import latex_document, latex_text
 
 
@@ -115,9 +117,10 @@ def test_headings_of_latex_stay_as_they_were_typed():
     assert latex_document(source) == ("Big Cats\n\nIn India\n\nLions.\n\nManes. Dark.", "Big Cats")
 
 
-def test_latex_without_its_library_keeps_its_commands(tmp_path, monkeypatch):
-    monkeypatch.setattr("setsearch.indexing.formats.markup.has_latex", lambda: False)
-    (part, unread) = FORMATS[".tex"](TEX.encode(), bytes.decode)
+def test_latex_without_its_library_keeps_its_commands(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pylatexenc.latex2text", None)
+    latex._converter.cache_clear()
+    (unread, part) = FORMATS[".tex"](TEX.encode(), bytes.decode)
     assert "zebras" in part.text and "pylatexenc" in unread.what
 
 

@@ -11,7 +11,7 @@ from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.indexing.formats.broken_words import join_broken_words
 from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, declared
 from setsearch.text.headline import headline, shorten
-from setsearch.text.latex import has_latex, latex_document
+from setsearch.text.latex import latex_document
 
 _HEADERS = "header responsedate request leader controlfield recordinfo"
 # XML by its first element: how a record begins, if it has records, the elements that are no text, and those in a line.
@@ -224,9 +224,9 @@ def notebook(data: bytes, decode: Decode) -> Parts:
 def latex(data: bytes, decode: Decode) -> Parts:
     """The text of a LaTeX document, without its commands; with them where the library is missing."""
     source = decode(data)
-    if has_latex():
+    try:
         text, title = latex_document(source)
-        yield Part(text, shorten(title) or headline(text))
-        return
-    yield Part(source, headline(source))
-    yield Unread("LaTeX file{s} with commands, without pylatexenc (pip install 'setsearch[references]')", 1)
+    except ImportError:
+        text, title = source, None
+        yield Unread("LaTeX file{s} with commands, without pylatexenc (pip install 'setsearch[references]')", 1)
+    yield Part(text, shorten(title) or headline(text))
