@@ -1,5 +1,6 @@
 """Documents in files: which hold text, how they are decoded, and what their formats make of them."""
 
+import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -17,7 +18,6 @@ from setsearch.indexing.formats import (
     are_rows,
     form_by_content,
     form_of,
-    is_plain_zip,
     is_workbook,
     unread_kind,
 )
@@ -29,7 +29,7 @@ from setsearch.indexing.formats.text import plain_text, source_code
 from setsearch.indexing.libraries import MissingLibrary
 from setsearch.indexing.references.identity import Copy
 from setsearch.indexing.references.reference import Reference
-from setsearch.indexing.rows.archives import NEVER_READ, Room, packed_ending, unpacked
+from setsearch.indexing.rows.archives import NEVER_READ, Room, is_plain_zip, packed_ending, unpacked
 from setsearch.indexing.rows.opening import MOST_UNPACKED, TooMuch, open_file, read_whole
 from setsearch.indexing.rows.reader import (
     ROW_FILES,
@@ -212,7 +212,8 @@ class FileReader:
         else:
             rows, folders = replace(self.rows, errors="skip"), self.folders._replace(globs=())
             lenient = replace(self, rows=rows, folders=folders)
-            packed = ".zip" if is_plain_zip(file.data, ending) else packed_ending(file.name)
+            named = packed_ending(file.name)
+            packed = ".zip" if is_plain_zip(io.BytesIO(file.data), named is not None) else named
             if packed is None:
                 yield from lenient._documents_in(file.data, place)
                 return

@@ -106,6 +106,15 @@ def test_archives_in_mail_are_bounded(tmp_path, run, monkeypatch):
         assert f"skipped a.eml#{name}.zip unpacks to more than 0 MB; unpack it" in said
 
 
+def test_a_document_that_is_kept_in_an_archive_is_no_archive(tmp_path, run):
+    drawing = zipped(**{"[Content_Types].xml": "<types/>", "visio/page.xml": "<page>lions</page>"})
+    files = [("plan.vsdx", drawing, PLAIN), ("plan", zipped(x="wolves"), PLAIN)]
+    (tmp_path / "a.eml").write_bytes(message("ann@x.org", "bob@x.org", "wheat", files=files))
+    assert run("index", "a.db", "a.eml")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert sorted(row["id"] for row in index.export()) == ["a.eml", "a.eml#plan/x"]
+
+
 def test_an_archive_that_finds_no_room_costs_itself(tmp_path, run, monkeypatch):
     """It is told by its name, the rest of the mail is read, and --replace keeps what was there of it."""
     packs = [("a.zip", zipped(x="wolves"), PLAIN), ("b.txt", b"tigers", PLAIN)]

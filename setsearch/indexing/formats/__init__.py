@@ -143,11 +143,6 @@ def is_workbook(data: bytes, ending: str) -> bool:
     return is_office and (office.office_ending(data) or ending) in (".xlsx", ".xls", ".ods")
 
 
-def is_plain_zip(data: bytes, ending: str) -> bool:
-    """Whether a file is a .zip, not a document that is kept in one."""
-    return data.startswith(office.ZIP) and ending not in office.FORMATS and office.office_ending(data) is None
-
-
 def is_mail(data: bytes, ending: str) -> bool:
     """Whether a file, by its beginning, has messages."""
     return form_of(data, ending) in MAIL

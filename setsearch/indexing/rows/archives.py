@@ -108,23 +108,28 @@ def is_archive(path: Path) -> bool:
     if (path.suffix and not name.endswith(ENDINGS)) or not path.is_file():
         return False
     try:
-        return tarfile.is_tarfile(path) if name.endswith(ENDINGS[1:]) else _is_plain_zip(path)
+        if name.endswith(ENDINGS[1:]):
+            return tarfile.is_tarfile(path)
+        with _Bounded(path) as file:
+            return is_plain_zip(file, path.suffix != "")
     except (EOFError, zlib.error):  # what is broken is told where it is unpacked
         return True
     except OSError:
         return False
 
 
-def _is_plain_zip(path: Path) -> bool:
-    """Whether a file is a .zip, not a document of an office program or a book."""
-    with path.open("rb") as file:
-        if not file.read(4).startswith((b"PK\3\4", b"PK\5\6")):
-            return False
+def is_plain_zip(file: IO[bytes], is_named: bool) -> bool:
+    """Whether an open file is a .zip, not a document of an office program or a book; a broken one, if its name says it.
+
+    What is broken is told where it is unpacked.
+    """
+    if not file.read(4).startswith((b"PK\3\4", b"PK\5\6")):
+        return False
     try:
-        with _Bounded(path) as plain, zipfile.ZipFile(plain) as archive:
+        with zipfile.ZipFile(file) as archive:
             return not OF_DOCUMENTS & {*archive.namelist()}
     except (SourceError, *BROKEN):
-        return path.suffix != ""  # what is broken is told where it is unpacked
+        return is_named
 
 
 @contextmanager
