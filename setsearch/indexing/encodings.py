@@ -75,17 +75,8 @@ def _by_pairs(begin: bytes) -> str | None:
     beyond = sum(byte > 127 for byte in begin)
     if len(_alone.findall(begin)) > ALONE * beyond:
         return None
-    possible = [own for own in OF_PAIRS if _can_be(begin, own)]
+    possible = [own for own in OF_PAIRS if is_encoded(io.BytesIO(begin), own, is_cut=True)]
     return possible[0] if len(possible) == 1 else None
-
-
-def _can_be(begin: bytes, encoding: str) -> bool:
-    """Whether the beginning of a text is a text in this encoding; its last letter may be cut."""
-    try:
-        codecs.getincrementaldecoder(encoding)().decode(begin)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def encoding_by_mark(data: bytes) -> str | None:
@@ -97,7 +88,7 @@ def encoding_by_mark(data: bytes) -> str | None:
 def fitting_encoding(data: bytes) -> str | None:
     """The encoding in which a text can be read: UTF-8 if it is that, else the likely one."""
     marked = encoding_by_mark(data)
-    return marked or ("utf-8" if is_utf8(io.BytesIO(data)) else None if b"\0" in data else likely_encoding(data))
+    return marked or ("utf-8" if is_encoded(io.BytesIO(data)) else None if b"\0" in data else likely_encoding(data))
 
 
 def lines_as_utf8(lines: Iterable[bytes], decided: Callable[[str], None]) -> Iterator[bytes]:
@@ -117,20 +108,20 @@ def lines_as_utf8(lines: Iterable[bytes], decided: Callable[[str], None]) -> Ite
             if size >= DETECTED:
                 break
         data = b"".join(ahead)
-        found = None if b"\0" in data or is_utf8(io.BytesIO(data)) else likely_encoding(data)
+        found = None if b"\0" in data or is_encoded(io.BytesIO(data)) else likely_encoding(data)
         if found is not None:
             decided(found)
         for rest in chain(ahead, lines):
             yield rest if found is None else rest.decode(found, "replace").encode()
 
 
-def is_utf8(file: IO[bytes]) -> bool:
-    """Whether all of a file is UTF-8, read piece by piece."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
+def is_encoded(file: IO[bytes], encoding: str = "utf-8", is_cut: bool = False) -> bool:
+    """Whether all of a file is a text in an encoding, read piece by piece; `is_cut`: its last letter may be."""
+    decoder = codecs.getincrementaldecoder(encoding)()
     try:
         while piece := file.read(1 << 16):
             decoder.decode(piece)
-        decoder.decode(b"", True)
+        decoder.decode(b"", not is_cut)
     except UnicodeDecodeError:
         return False
     return True

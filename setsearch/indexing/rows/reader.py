@@ -17,8 +17,8 @@ from setsearch.indexing.encodings import (
     LOOKED_AT,
     encoding_by_mark,
     fitting_encoding,
+    is_encoded,
     is_text,
-    is_utf8,
     likely_encoding,
     lines_as_utf8,
 )
@@ -142,16 +142,11 @@ class RowReader:
 
     def _object_rows(self, lines: IO[bytes], name: str) -> Iterator[Row]:
         """Rows of which the first line is an object, or the beginning of one that wraps them all."""
-        begin = [*_up_to_text(lines)]
-        try:
-            is_whole = isinstance(parse_json(b"".join(begin).decode("utf-8-sig")), dict)
-        except ValueError:
-            is_whole = False
-        others = [*_up_to_text(lines)] if is_whole else []
-        if others and others[-1].strip():
-            yield from self._json_rows(chain(begin, others, lines), name)
+        begin, are_lines = _first_lines(lines)
+        if are_lines:
+            yield from self._json_rows(chain(begin, lines), name)
             return
-        data = b"".join([*begin, *others]) + read_whole(lines, name)
+        data = b"".join(begin) + read_whole(lines, name)
         is_wrapped = first_within(data.decode("utf-8-sig", "replace")) is not None
         yield from (self._array_rows if is_wrapped else self._json_rows)(io.BytesIO(data), name)
 
@@ -193,7 +188,7 @@ class RowReader:
 
     def _text_of(self, file: IO[bytes], name: str, is_file: bool) -> Read:
         """The text of a file, which is read piece by piece if it is UTF-8."""
-        if is_file and self.encoding is None and is_utf8(file):
+        if is_file and self.encoding is None and is_encoded(file):
             file.seek(0)
             return codecs.getreader("utf-8-sig")(file).read
         if is_file:
@@ -350,7 +345,7 @@ def _json_kind(file: IO[bytes]) -> str | None:
         return None
     place = file.tell()
     try:
-        return JSON_LINES[0] if _are_lines(file) else None
+        return JSON_LINES[0] if _first_lines(file)[1] else None
     finally:
         file.seek(place)
 
@@ -361,11 +356,11 @@ def _is_array(begin: bytes) -> bool:
     return re.match(rb"(\xef\xbb\xbf)?\s*\[\s*[{\"]", begin) is not None
 
 
-def _are_lines(file: IO[bytes]) -> bool:
-    """Whether a file begins with a JSON object on one line, which another follows."""
+def _first_lines(file: IO[bytes]) -> tuple[list[bytes], bool]:
+    """The first lines of a file, and whether these are a JSON object on one line, and one that begins as another."""
     first, rest = [*_up_to_text(file)], [*_up_to_text(file)]
-    if not rest or not rest[-1].lstrip().startswith(b"{"):
-        return False
-    with suppress(ValueError, RecursionError):
-        return isinstance(json.loads(first[-1].removeprefix(b"\xef\xbb\xbf")), dict)
-    return False
+    are_lines = False
+    if rest and rest[-1].lstrip().startswith(b"{"):
+        with suppress(ValueError, RecursionError):
+            are_lines = isinstance(json.loads(first[-1].removeprefix(b"\xef\xbb\xbf")), dict)
+    return first + rest, are_lines
