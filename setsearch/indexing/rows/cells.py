@@ -47,43 +47,34 @@ class Cells(dict[str, Any]):
 class NestedCells(Cells):
     """A row with objects in it: `a.b` is the key b of the object at a, empty where that is null.
 
-    Of a list of objects it is the list of what they have there.
+    Of a list of objects it is the list of what they have there. If it `is_open`, a key that it lacks is as one whose
+    value is null.
     """
 
+    is_open = False
+
     def __missing__(self, column: str) -> Any:
         found = _inner(self, str(column).split("."))
-        if found is ABSENT and column not in self:
+        if found is ABSENT and not self.is_open and column not in self:
             raise KeyError(column)
-        return None if found is ABSENT else found
-
-    def __contains__(self, column: object) -> bool:
-        if super().__contains__(column):
-            return True
-        keys = str(column).split(".")
-        if _inner(self, keys) is not ABSENT:
-            return True
-        value: Any = self
-        for key in keys:
-            if value is None or isinstance(value, list):
-                return True
-            if not isinstance(value, dict) or not dict.__contains__(value, key):
-                return False
-            value = dict.get(value, key)
-        return True
-
-
-class OpenCells(NestedCells):
-    """A JSON object: a key that it lacks is as one whose value is null."""
-
-    def __missing__(self, column: str) -> Any:
-        found = _inner(self, str(column).split("."))
         return None if found is ABSENT else found
 
     def __contains__(self, column: object) -> bool:
         if dict.__contains__(self, column):
             return True
         keys = str(column).split(".")
-        return len(keys) > 1 and _inner(self, keys) is not ABSENT
+        if len(keys) == 1 or _inner(self, keys) is not ABSENT:
+            return len(keys) > 1
+        value: Any = self
+        while keys and isinstance(value, dict) and dict.__contains__(value, keys[0]):
+            value = dict.get(value, keys.pop(0))
+        return not self.is_open and (value is None or isinstance(value, list))
+
+
+class OpenCells(NestedCells):
+    """A JSON object."""
+
+    is_open = True
 
 
 def _inner(value: Any, keys: list[str]) -> Any:
