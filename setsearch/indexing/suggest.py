@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 from setsearch.errors import SourceError
 from setsearch.indexing.rows.cells import OpenCells, Row, is_open, names_within
+from setsearch.indexing.rows.table_rows import opened
 from setsearch.options import TEXT_FIELD
 from setsearch.sqlite.connections import OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited_rows
@@ -73,9 +74,8 @@ class _Link(NamedTuple):
 
 def suggest(database: Path) -> list[str]:
     """A command for each table of a file that has texts, or is a relation, most text first. Raises SourceError."""
-    address = f"{database.resolve().as_uri()}?mode=ro"
     try:
-        with closing(sqlite3.connect(address, uri=True, factory=OwnConnection)) as connection:
+        with closing(opened(database)) as connection:
             host = _Host(connection.cursor(LimitedCursor))
             found = dict(sorted(host.commands().items(), key=lambda own: host.place(*own)))
     except sqlite3.Error as error:

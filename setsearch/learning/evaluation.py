@@ -175,7 +175,8 @@ def evaluate(
     """
     unknown, fields, defaults = set[str](), weighing.fields, weighing.defaults
     every = {name: _known(fields, members, unknown) for name, members in sets.items()}
-    distinct = {name: _once_each(weighing, members) for name, members in every.items()}
+    rule = defaults.make({"model": "lift"}).rule  # a copy of an example is no find
+    distinct = {name: [*once_each(fields, Examples(members), rule).ids] for name, members in every.items()}
     tasks, left_out = _draw(distinct, design)
     if not tasks:
         others = f"; {len(unknown):,} are unknown, such as {min(unknown)!r:.60}" if unknown else ""
@@ -230,11 +231,6 @@ def _known(fields: Fields, members: Sequence[str], unknown: set[str]) -> list[in
             unknown.add(str(name))
     described = fields.describe(sorted(ids))
     return sorted(ids, key=lambda id: described[id][0])
-
-
-def _once_each(weighing: Weighing, members: Sequence[int]) -> list[int]:
-    """Of members that are nearly the same the first one: a copy of an example is no find."""
-    return [*once_each(weighing.fields, Examples([*members]), weighing.defaults.make({"model": "lift"}).rule).ids]
 
 
 def _draw(sets: Mapping[str, Sequence[int]], design: Design) -> tuple[list[Task], list[str]]:

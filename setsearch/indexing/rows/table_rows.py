@@ -44,7 +44,7 @@ class TableRows:
         if source and not Path(source).is_file():
             raise SourceError(f"{source} is not a file; a table is read from an SQLite database")
         try:
-            with closing(_opened(source)) if source else nullcontext(self.connection) as connection:
+            with closing(opened(Path(source))) if source else nullcontext(self.connection) as connection:
                 yield from self._rows(connection, source or "the database")
         except sqlite3.Error as error:
             hint = "; read it by a connection that has this extension" if "no such module" in str(error) else ""
@@ -76,7 +76,6 @@ class TableRows:
             yield f"table {self.name}, {shown}", dict(zip(names, row, strict=True))
 
 
-def _opened(source: str) -> sqlite3.Connection:
+def opened(path: Path) -> sqlite3.Connection:
     """A connection that reads a file."""
-    address = f"{Path(source).resolve().as_uri()}?mode=ro"
-    return sqlite3.connect(address, uri=True, factory=OwnConnection)
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, factory=OwnConnection)
