@@ -81,10 +81,11 @@ def as_number(value: Any) -> float | None:
     Python would also read 1_000 and the digits of other scripts.
     """
     value = plain_cell(value)
-    is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
     if isinstance(value, str):
         value = decimal_point(value.strip())
         is_number = PLAIN_NUMBER.fullmatch(value) is not None
+    else:
+        is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
     try:
         number = float(value) if is_number else nan
     except (OverflowError, ValueError):
