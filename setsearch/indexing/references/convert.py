@@ -8,17 +8,19 @@ from setsearch.indexing.references.reference import SEVERAL, Reference
 from setsearch.indexing.references.tags import BIBTEX, PUBMED, REFER, RIS, TABLE, TAGS, WOS, plain_column, plain_tag
 from setsearch.text.identifiers import plain_title
 
-# A type of RIS, BibTeX, refer, Web of Science, whose letters mean their first row; words in tables mean their last.
+# A type of RIS, BibTeX, refer, Web of Science, whose letters mean their first row, and Zotero. Words in tables mean
+# their last row.
 TYPES = (
-    ("JOUR", "article", "Journal Article", "J", "article journal"),
-    ("BOOK", "book", "Book", "B", "book"),
-    ("RPRT", "techreport", "Report", "J", "report"),
-    ("THES", "phdthesis", "Thesis", "B", "thesis"),
-    ("CPAPER", "inproceedings", "Conference Paper", "C", "conference proceeding"),
-    ("CONF", "proceedings", "Conference Proceedings", "C", ""),
-    ("CHAP", "incollection", "Book Section", "B", "chapter section"),
-    ("GEN", "misc", "Generic", "J", ""),
+    ("JOUR", "article", "Journal Article", "J", "journalArticle", "article journal"),
+    ("BOOK", "book", "Book", "B", "book", "book"),
+    ("RPRT", "techreport", "Report", "J", "report", "report"),
+    ("THES", "phdthesis", "Thesis", "B", "thesis", "thesis"),
+    ("CPAPER", "inproceedings", "Conference Paper", "C", "conferencePaper", "conference proceeding"),
+    ("CONF", "proceedings", "Conference Proceedings", "C", "", ""),
+    ("CHAP", "incollection", "Book Section", "B", "bookSection", "chapter section"),
+    ("GEN", "misc", "Generic", "J", "", ""),
 )
+ZOTERO = 4  # the column of its types
 # What fields of some types of BibTeX are called.
 _IN_BOOK = {"journal": "booktitle"}
 _OTHER_NAMES = {

@@ -7,6 +7,7 @@ file by name.
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
+from setsearch.indexing.references.convert import TYPES, ZOTERO
 from setsearch.indexing.references.reference import Reference
 from setsearch.indexing.references.tags import RIS
 from setsearch.indexing.references.xml import refuse_entities, said, without_controls
@@ -16,14 +17,6 @@ _BIB, _FOAF = "{http://purl.org/net/biblio#}", "{http://xmlns.com/foaf/0.1/}"
 _TERMS, _PRISM = "{http://purl.org/dc/terms/}", "{http://prismstandard.org/namespaces/1.2/basic/}"
 _Z = "{http://www.zotero.org/namespaces/export#}"
 _NO_RECORDS = ("attachment", "note", "annotation")
-_TYPES = {
-    "journalArticle": "JOUR",
-    "book": "BOOK",
-    "bookSection": "CHAP",
-    "thesis": "THES",
-    "report": "RPRT",
-    "conferencePaper": "CPAPER",
-}
 _PEOPLE = {f"{_BIB}authors": "AU", f"{_BIB}editors": "A2", f"{_Z}inventors": "AU"}
 _TAGS = {
     **{f"{_DC}title": "TI", f"{_TERMS}abstract": "AB", f"{_DC}date": "PY", f"{_DC}subject": "KW"},
@@ -46,7 +39,8 @@ def read_rdf(text: str) -> Iterator[Reference]:
     for element in root:
         kind = element.findtext(f"{_Z}itemType")
         if kind is not None and kind not in _NO_RECORDS:
-            yield Reference(RIS, (("TY", _TYPES.get(kind, "GEN")), *_fields(element, named)))
+            of_ris = next((row[0] for row in TYPES if kind and row[ZOTERO] == kind), TYPES[-1][0])
+            yield Reference(RIS, (("TY", of_ris), *_fields(element, named)))
 
 
 def _fields(record: Element, named: dict[str | None, Element]) -> Iterator[tuple[str, str]]:
