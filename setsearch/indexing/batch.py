@@ -10,7 +10,6 @@ from setsearch.arrays import LARGEST_COUNT, Ints
 from setsearch.errors import InvalidItem
 from setsearch.indexing.item_fields import Names
 from setsearch.storage.documents import encode_text
-from setsearch.storage.ids import check_names
 from setsearch.storage.records import Record
 from setsearch.text.extras import TermIds
 from setsearch.text.tokenizer import TOKENIZED_TOGETHER, Tokenizer
@@ -100,10 +99,6 @@ class Batch:
             self._add_texts(texts)
         self._waiting = []
         self.n_terms = len(self._term_ids.names)
-
-    def check(self) -> None:
-        """Raise InvalidItem for ids and titles that cannot be stored."""
-        check_names(self.names, self.titles)
 
     def _add_texts(self, texts: Sequence[str]) -> None:
         if texts:

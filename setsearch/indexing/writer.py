@@ -30,7 +30,7 @@ from setsearch.indexing.item_fields import (
 )
 from setsearch.storage.documents import Texts, write_columns
 from setsearch.storage.forward_lists import NOTHING
-from setsearch.storage.ids import are_storable, is_storable
+from setsearch.storage.ids import are_storable, check_names, is_storable
 from setsearch.storage.names import NamesTaken
 from setsearch.storage.relation import Relation
 from setsearch.storage.revisions import NO_ITEMS, Changed
@@ -190,7 +190,7 @@ class Writer:
             relation.save(Changed(np.setdiff1d(changed, shown, assume_unique=True), moved, shown))
 
     def _write_batch(self, batch: Batch) -> int:
-        batch.check()
+        check_names(batch.names, batch.titles)
         if batch.names:
             ids, old = self._item_ids(batch)
             batch.fields = with_dates(self.relation, batch.fields)
