@@ -20,6 +20,7 @@ one with odds of (N - i) / 5. Curves alone cannot tell it closer: of two reviews
 40 relevant records among the first 100, 4 and 6 among the last 25 of these, the one had 5 left, the other 48.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -123,16 +124,12 @@ def most_left(labels: Ints, n_records: int, chance: float) -> int:
     """
     before = _some(np.append(0, np.flatnonzero(labels) + 1))
     since = labels.sum() - np.append(0, labels.cumsum())[before]
-    low, high = 0, n_records - len(labels)
-    while low < high:
-        middle = (low + high + 1) // 2
-        urn = n_records - before, since + middle, len(labels) - before
-        small = chance_of_few(since, *urn, ODDS) < chance
-        if small.any():
-            high, before, since = middle - 1, before[small], since[small]  # elsewhere more may be left
-        else:
-            low = middle
-    return low
+
+    def are_too_many(left: int) -> bool:
+        urn = n_records - before, since + left, len(labels) - before
+        return bool((chance_of_few(since, *urn, ODDS) < chance).any())
+
+    return bisect_left(range(1, n_records - len(labels) + 1), True, key=are_too_many)
 
 
 def least_left(labels: Ints, at_most: int, n_records: int, chance: float) -> int:
@@ -142,16 +139,12 @@ def least_left(labels: Ints, at_most: int, n_records: int, chance: float) -> int
     """
     before = _some(np.flatnonzero(labels))
     since = labels.sum() - np.append(0, labels.cumsum())[before]
-    low, high, middle = 0, at_most, 0
-    while low < high:
-        urn = n_records - before, since + middle, len(labels) - before
-        small = 1 - chance_of_few(since - 1, *urn, np.maximum(ODDS, urn[0] / EVEN_AT)) < chance
-        if small.any():
-            low, before, since = middle + 1, before[small], since[small]
-        else:
-            high = middle
-        middle = (low + high) // 2
-    return low
+
+    def are_enough(left: int) -> bool:
+        urn = n_records - before, since + left, len(labels) - before
+        return bool((1 - chance_of_few(since - 1, *urn, np.maximum(ODDS, urn[0] / EVEN_AT)) >= chance).all())
+
+    return bisect_left(range(at_most), True, key=are_enough)
 
 
 def answers_needed(labels: Ints, n_records: int, recall: float, chance: float, at_most: int) -> int:
