@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 WHOLE, BEGINNING, LATER_WORD, ONE_EDIT, INSIDE, WORDS, NEAR_WORDS, SIMILAR = range(8)  # from the best
@@ -221,11 +222,8 @@ def spellings(text: str) -> list[str]:
 
 def cases(text: str) -> list[str]:
     """A short text with each letter in both cases."""
-    spelled = [""]
-    for character in text:
-        both = dict.fromkeys((character, character.lower(), character.upper()))
-        spelled = [start + own for start in spelled for own in both]
-    return list(dict.fromkeys(spelled))
+    both = ((character, character.lower(), character.upper()) for character in text)
+    return list(dict.fromkeys(map("".join, product(*map(dict.fromkeys, both)))))
 
 
 def with_article_moved(text: str) -> str | None:
