@@ -17,6 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter, SourceError, UsageError, there_is
+from setsearch.indexing.formats.markup import without_tags
 from setsearch.spark.builder import Cells
 from setsearch.spark.contexts import context_relations
 from setsearch.spark.layout import by_batch
@@ -71,8 +72,8 @@ def cells_of(rows: DataFrame, columns: Columns, analyzer: Analyzer, contexts: st
 def _documents(rows: DataFrame, columns: Columns, analyzer: Analyzer, contexts: str) -> Cells:
     documents = rows.select(
         _name(rows, columns.id).alias("name"),
-        _title(rows, columns).alias("title"),
-        F.concat_ws("\n", *(_text(rows, name) for name in columns.texts)).alias("text"),
+        _shown(_title(rows, columns)).alias("title"),
+        F.concat_ws("\n", *(_shown(_text(rows, name)) for name in columns.texts)).alias("text"),
     )
     _check_names(documents, columns.id)
     twice = documents.groupBy("name").count().filter("count > 1").select("name").take(1)
@@ -156,6 +157,11 @@ def _text(rows: DataFrame, column: str) -> Column:
     if not isinstance(type_, TEXTS):
         raise SourceError(f"the column {column!r} is {_type(rows, column)}; texts are strings or lists of strings")
     return cell.cast("string")
+
+
+def _shown(cell: Column) -> Column:
+    """A text without tags of HTML."""
+    return F.udf(lambda text: text and without_tags(text), "string")(cell)
 
 
 def _type(rows: DataFrame, column: str) -> str:

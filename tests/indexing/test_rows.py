@@ -214,6 +214,39 @@ def test_the_delimiter_is_what_the_header_has_most(header, found):
     assert delimiter_of(header, ",") == found
 
 
+MARKED = [
+    (
+        '<p>A cat&nbsp;eats <a href="x?a&amp;b">mo<b>use</b></a></p><li>or milk<script>v</script>',
+        "A cat eats mouse\nor milk",
+    ),
+    ("<!-- wp:paragraph -->\n<P CLASS=x>Lions</P>\n<!-- /wp:paragraph -->", "Lions"),
+    ("lions<br/>tigers", "lions\ntigers"),
+    ("<html><head><title>Cats</title></head>roar &lt;/p&gt;", "Cats\nroar </p>"),
+    ("<jats:p>Lions</jats:p>", "Lions"),
+    ("R&amp;D, caf&eacute; &#x27;x&#39; &zebra; AT&T &copy=1", "R&D, café 'x' &zebra; AT&T &copy=1"),
+    ("List<A> a < b <me@x.org>\n\n<T> <pre> </T>", "List<A> a < b <me@x.org>\n\n<T> <pre> </T>"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), MARKED)
+def test_texts_of_tables_are_read_as_pages_show_them(run, tmp_path, text, shown):
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "kind": "k", "title": text, "text": text}) + "\n")
+    assert run("index", "a.db", "a.jsonl")[0] == run("index", "b.db", "a.jsonl", "--group-by", "kind")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        ((title, found),) = ((row["title"], row["text"]) for row in index.export())
+    assert title == found == shown
+    with setsearch.open(tmp_path / "b.db") as grouped, setsearch.open(tmp_path / "c.db", create=True) as index:
+        index.add([("k", shown)])
+        with grouped.items("terms").stored() as ours, index.items("terms").stored() as plain:
+            assert ours.items.names() == plain.items.names()
+
+
+def test_who_gives_a_text_himself_gives_all_of_it(tmp_path):
+    with setsearch.open(tmp_path / "c.db", create=True) as index:
+        index.add([("a", MARKED[0][0])])
+        assert [row["text"] for row in index.export()] == [MARKED[0][0]]
+
+
 def test_blank_lines_before_a_header_are_none(run, failed, tmp_path):
     (tmp_path / "b.csv").write_text("\n  \nid,text\n1,lion\n2,tiger\n")
     assert run("index", "b.db", "b.csv")[0] == 0

@@ -114,6 +114,22 @@ def test_items_with_several_fields_are_refused(spark, tmp_path):
         from_sqlite(spark, tmp_path / "f.db", str(tmp_path / "index"))
 
 
+def test_texts_are_read_without_tags(spark, tmp_path):
+    rows = [
+        {"id": "a", "title": "R&amp;D", "text": "<p>red lions</p>"},
+        {"id": "b", "title": None, "text": "red <b>tigers</b>"},
+        {"id": "c", "title": "C", "text": None},
+        {"id": "d", "title": "D", "text": "blue wheat"},
+    ]
+    source = jsonl(tmp_path / "docs.jsonl", rows)
+    build(spark, cells_of(read_source(spark, source), Columns(), Analyzer()), str(tmp_path / "index"))
+    on_spark = SparkIndex(spark, str(tmp_path / "index"))
+    with setsearch.open(tmp_path / "x.db", create=True, contexts="off") as index:
+        index.add_frame(rows)
+        for name, seed in (("documents", "b"), ("terms", "tigers")):
+            same(index.items(name), on_spark.items(name), [[seed]])
+
+
 def test_there_and_back_again(spark, tmp_path):
     """A collection of stems, to Parquet, and all and parts of it to databases again."""
     rows = texts(120)

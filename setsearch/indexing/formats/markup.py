@@ -57,6 +57,13 @@ _said = re.compile(  # a line of SubStation Alpha, MicroDVD, LRC
 _breaks = re.compile(r"\\[Nn]|\|")  # of a line within a cue
 _styles = re.compile(r"\{[^{}]*\}|\\h")
 _cue_markup = re.compile(r"<[^<>\n]*>|\{\\[^{}\n]*\}")
+# What a text with markup of HTML has: the end of an element that web pages have, or one that is often left open.
+_has_tags = re.compile(
+    r"</(?:\w{1,20}:)?(?:a|abbr|b|blockquote|body|code|div|em|figure|font|h[1-6]|head|html|i|li|ol|p|pre|s|section|small|span"
+    r"|strong|sub|sup|table|t[dhr]|u|ul)\s*>|<(?:br|hr|img|li|p)(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+).search
+_entity = re.compile(r"&(?:[a-z]\w{1,30}|#\d{1,7}|#x[\da-f]{1,6});", re.IGNORECASE)
 _cue_block = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 
 
@@ -64,6 +71,14 @@ def html(data: bytes, decode: Decode) -> Parts:
     """The text of a page, without scripts and styles."""
     page = read_page(declared(data, decode, _meta))
     yield Part(page.text(), shorten(page.title()))
+
+
+def without_tags(text: str) -> str:
+    """A text of a table, as pages show it if it has tags of HTML; entities are characters."""
+    if "<" in text and _has_tags(text):
+        page = read_page(text)
+        return "\n".join(filter(None, (page.title().strip(), page.text())))
+    return _entity.sub(lambda own: unescape(own[0]), text) if "&" in text else text
 
 
 def xml(data: bytes, decode: Decode) -> Parts:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from setsearch.indexing.formats.markup import without_tags
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.cells import (
     Row,
@@ -77,7 +78,7 @@ class ItemColumns:
         require_columns(position, values, *(() if is_open(values) else (group, *self.columns.texts)))
         if self._lacks(group, values[group]):
             return []
-        text = "\n".join(cell_text(position, name, values[name]) for name in self.columns.texts)
+        text = "\n".join(without_tags(cell_text(position, name, values[name])) for name in self.columns.texts)
         if self.is_table and self.cells.split is None:  # it may be followed, by one id in each row
             return [(cell_id(position, group, values[group]), text)]
         return [(name, text) for name in self.cells.features(position, group, values[group])]
