@@ -520,7 +520,7 @@ ONE_TEXT = {
     "<Unicode>roars</Unicode></Page></PcGts>",
     "FictionBook": "<FictionBook><document-info><id>7f</id></document-info><p>The public</p><p>roars</p>"
     "<binary id='c.jpg'>/9j/4AAQ</binary></FictionBook>",
-    "strings": "<resources><string name='a'>The public</string><string name='b'>roars</string></resources>",
+    "strings": "<resources><string name='a' content='7f'>The public</string><string name='b'>roars</string></resources>",
 }
 
 

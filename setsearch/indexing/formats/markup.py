@@ -187,7 +187,7 @@ class XmlPage(Page):
         super().handle_starttag(own, attrs)
         if own == "outline":
             self.handle_data(found.get("text") or found.get("title") or "")
-        if own == "string" and found.get("subs_type") != "HypPart2":
+        if own == "string" and own in self.inline and found.get("subs_type") != "HypPart2":
             self.handle_data(f"{found.get('subs_content') or found.get('content') or ''} ")
 
     def handle_endtag(self, tag: str) -> None:
