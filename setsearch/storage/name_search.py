@@ -10,6 +10,7 @@ from setsearch.storage.ids import is_storable
 from setsearch.text.matching import (
     BREAK,
     LEAST_EDITED,
+    LEAST_SWAPPED,
     SIMILAR,
     TRIGRAM,
     Match,
@@ -121,7 +122,7 @@ class NameSearch(Bound):
 
     def one_edit_away(self, text: str) -> list[int]:
         """Ids whose name or title is one edit from a text, in any case, or as it is but for accents."""
-        if not LEAST_EDITED <= len(text) <= LONGEST_SEARCHED:
+        if not LEAST_SWAPPED <= len(text) <= LONGEST_SEARCHED:
             return []
         patterns, wanted, ids = edited(text), as_wanted(text), list[int]()
         for column in ("name", "title"):

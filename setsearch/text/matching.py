@@ -14,7 +14,8 @@ from itertools import product
 from typing import NamedTuple
 
 WHOLE, BEGINNING, LATER_WORD, ONE_EDIT, INSIDE, WORDS, NEAR_WORDS, SIMILAR = range(8)  # from the best
-LEAST_EDITED = 4  # characters of a text: shorter ones are one edit from too many names
+LEAST_EDITED = 4  # characters of a text: shorter ones are one edit from too many names,
+LEAST_SWAPPED = 3  # and yet shorter ones one swap of neighbors
 LEAST_SIMILAR = 0.7  # of difflib's ratio
 TRIGRAM = 3  # characters
 BREAK = "\0"  # between names in one text; none has it
@@ -143,16 +144,18 @@ def _letters(text: str) -> list[tuple[str, int]]:
 def is_one_edit(text: str, name: str) -> bool:
     """Whether one insertion, deletion or substitution of a character, or swap of neighbors, makes a text a name.
 
-    False for texts of fewer than LEAST_EDITED characters.
+    Of texts of fewer than LEAST_EDITED characters only a swap, of fewer than LEAST_SWAPPED nothing.
     """
-    if len(text) < LEAST_EDITED or abs(len(text) - len(name)) > 1 or text == name:
+    is_short = len(text) < LEAST_EDITED
+    if len(text) < LEAST_SWAPPED or abs(len(text) - len(name)) > (not is_short) or text == name:
         return False
     same = next((n for n, (one, other) in enumerate(zip(text, name, strict=False)) if one != other), None)
     if same is None:  # one begins with the other
         return True
     one, other = text[same:], name[same:]
     swapped = one[1::-1] + one[2:] if len(one) > 1 else one
-    return one[1:] == other[1:] or one[1:] == other or one == other[1:] or swapped == other
+    is_other = one[1:] == other[1:] or one[1:] == other or one == other[1:]
+    return swapped == other or (is_other and not is_short)
 
 
 def edited(text: str) -> list[str]:

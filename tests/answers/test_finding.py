@@ -298,7 +298,8 @@ def edits(text):
 def test_names_one_edit_away_are_found_as_by_all_edits(text, names, data):
     held = list(dict.fromkeys([*names, data.draw(st.sampled_from([*edits(text)]))]))
     held = [name for name in held if name]
-    near = {text.lower(), *edits(text.lower())} if len(text) > 3 else set()
+    swaps = {text[:n] + text[n : n + 2][::-1] + text[n + 2 :] for n in range(len(text) - 1)}
+    near = {own.lower() for own in (text, *(edits(text) if len(text) > 3 else swaps))}
     away = {name for name in held if name.lower() in near}
     assert {name for name in held if is_one_edit(text.lower(), name.lower())} == {
         name for name in away if name.lower() != text.lower()
@@ -327,6 +328,13 @@ def test_an_error_in_a_frequent_word_is_offered_before_what_contains_it(tmp_path
         for by in ("documents", "contexts", None):
             with pytest.raises(errors.UnknownItem, match="did you mean 'italy'"):
                 terms.expand(["itly"], by=by)
+
+
+def test_two_letters_that_were_swapped_are_found_in_a_short_word(build):
+    words = build({name: {"x": 1} for name in ("border", "garden", "rd", "rdf", "red", "reds")}).items("film")
+    assert [row.item for row in words.find_names("rde", 2)] == ["red", "border"]
+    with pytest.raises(errors.UnknownItem, match="did you mean 'red' or"):
+        words.find("rde")
 
 
 AUTHORS = ["J. R. R. Tolkien", "Ursula K. Le Guin", "Gabriel García Márquez", "Horror Story 3", "Horror Story 4"]
