@@ -9,6 +9,7 @@ import stat
 import time
 import weakref
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
@@ -31,12 +32,13 @@ class HeldFolder(TemporaryDirectory[str]):
                 descriptor = os.open(self.name, os.O_RDONLY)
                 weakref.finalize(self, os.close, descriptor)
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _remove_left()
+            _remove_left(gettempdir())
 
 
-def _remove_left() -> None:
-    """Remove the folders of this user that no process holds."""
-    for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
+@cache
+def _remove_left(temporary: str) -> None:
+    """Remove the folders of this user that no process holds; once, as there may be many others to look through."""
+    for folder in Path(temporary).glob(f"{PREFIX}*"):
         with suppress(OSError):
             found = folder.lstat()
             is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
