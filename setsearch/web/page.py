@@ -13,7 +13,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from setsearch.errors import ChangedSet, InvalidParameter, QueryError, SetsearchError, UnknownReading, UsageError
+from setsearch.errors import (
+    ChangedSet,
+    InvalidParameter,
+    QueryError,
+    SetsearchError,
+    UnknownReading,
+    UnknownSet,
+    UsageError,
+)
 from setsearch.index import Index
 from setsearch.learning.spreadsheets import csv_text
 from setsearch.options import require_known
@@ -117,7 +125,8 @@ async def _show_set(
     if error is not None and not state.seeds:  # there is no such page
         raise error
     refused = None if error is None else without_commands(str(error))
-    status = 200 if error is None else 409 if isinstance(error, ChangedSet) else 422
+    known = 409 if isinstance(error, ChangedSet) else 404 if isinstance(error, UnknownSet) else 422
+    status = 200 if error is None else known
     values = {"gone": None, "set_name": state.set, "refused": refused} | more
     return await pages.show(request, "set.html", lambda index: {"view": make_view(index, state), **values}, status)
 

@@ -79,6 +79,8 @@ def test_the_page_tells_within_which_set_one_lies(serve, tmp_path):
     assert server.ask("/")[2].count("<small>documents, within animals</small>") == 1
     wrong = {"name=dogs&group=kinds": 404, "name=cats&under=cats": 422, "name=cats&under=dogs": 404}
     assert {body: server.ask("/place", method="POST", body=body)[0] for body in wrong} == wrong
+    opened = "&back=%3Fitems%3Ddocuments%26seed%3Dcats0%26set%3Ddogs"
+    assert {body: server.ask("/place", method="POST", body=body + opened)[0] for body in wrong} == wrong
     assert server.ask("/forget", method="POST", body="name=animals")[0] == 303
     assert "within" not in server.ask("/")[2]
 
