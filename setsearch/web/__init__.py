@@ -4,8 +4,13 @@ app.mount("/sets", make_app("notes.db"))
 """
 
 from http import HTTPStatus
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+for _package in ("starlette", "jinja2"):
+    if find_spec(_package) is None:
+        raise ImportError(f"setsearch.web needs {_package}: pip install 'setsearch[web]'")
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException

@@ -88,6 +88,13 @@ def test_sigterm_at_the_start_leaves_nothing_behind(animals):
     assert b"stopped" in said
 
 
+def test_a_library_that_is_not_there_is_named_with_its_extra():
+    code = "import sys; sys.modules['jinja2'] = None; import setsearch.web"
+    ended = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    told = "ImportError: setsearch.web needs jinja2: pip install 'setsearch[web]'"
+    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (1, told)
+
+
 LOST = """
 import os, signal, sys
 class Lost:
