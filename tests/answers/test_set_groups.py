@@ -462,6 +462,8 @@ def test_the_commands(tmp_path, run, failed):
     failed(run("set", "save", "a.db", "cats"), 2, "no items: give ITEM..., or --group or --under")
     failed(run("set", "save", "a.db", "cats", "--under", "cats"), 2, "'cats' cannot lie within 'cats'")
     failed(run("set", "save", "a.db", "nobody", "--group", "kinds"), 1, "no set 'nobody'")
+    failed(run("set", "save", "a.db", "lynxes", "cats4", "--under", "felines"), 1, "no set 'felines'")
+    failed(run("set", "save", "a.db", "lynxes", "cats4", "--items", "documents", "--under", "lynxes"), 2, "is itself")
 
 
 @examples(60)

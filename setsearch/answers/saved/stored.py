@@ -31,13 +31,25 @@ class StoredSets(NamedTuple):
         return dict(self.cursor.execute("select name, items from setsearch_set order by name"))
 
     def items_of(self, name: str, group: str | None = None, under: str | None = None) -> str | None:
-        """Of what a set is, or if there is none of this name, its whole, or the sets of its group; None without any."""
-        for column, own in (("name", name), ("name", under), ('"group"', group)):
-            if own is not None:  # only groups are looked for among all sets
-                statement = f"select items from setsearch_set where {column} = ? limit 1"
-                if row := self.cursor.execute(statement, (own,)).fetchone():
-                    return str(row[0])
-        return None
+        """Of what a set is, or if there is none of this name, its whole, or the sets of its group; None without any.
+
+        Raises UnknownSet for a whole that is none.
+        """
+        found = self._items_where("name", name)
+        if found is None and under and under != name:
+            return self._items_of_whole(name, under)
+        return self._items_where('"group"', group) if found is None and group else found
+
+    def _items_where(self, column: str, value: str) -> str | None:
+        row = self.cursor.execute(f"select items from setsearch_set where {column} = ? limit 1", (value,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def _items_of_whole(self, name: str, under: str) -> str:
+        """Of what the whole of a set is. Raises UnknownSet."""
+        found = self._items_where("name", under)
+        if found is None:
+            raise UnknownSet(f"no set {under!r}, of which {name!r} would be a part; save that first")
+        return found
 
     def place_of(self, name: str) -> tuple[str | None, str | None]:
         """The group and the whole of a set."""
@@ -209,9 +221,7 @@ class StoredSets(NamedTuple):
                 f"the set {name!r} is in the group {before!r} already; take it out before (group '')"
             )
         if under is not None:
-            of_whole = self.items_of(under)
-            if of_whole is None:
-                raise UnknownSet(f"no set {under!r}, of which {name!r} would be a part; save that first")
+            of_whole = self._items_of_whole(name, under)
             if under == name or name in self._wholes(under):
                 raise InvalidParameter(
                     f"{name!r} cannot lie within {under!r}, which is itself, or a part of it; name another"
