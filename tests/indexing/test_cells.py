@@ -192,6 +192,16 @@ def test_a_list_is_features(run, tmp_path, text, name):
     assert features(tmp_path / "a.db") == {"1": {"blue": 1, "red": 1}, "2": {"red": 1}}
 
 
+def test_lists_within_lists_are_texts_however_deep(run, tmp_path):
+    text = "lions"
+    for _ in range(600):
+        text = [text]
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "text": ["red", text, [None, "roar"]]}))
+    assert run("index", "a.db", "a.jsonl")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert [row["text"] for row in index.export()] == ["red\nlions\n\nroar"]
+
+
 def test_lists_of_tables_and_frames_are_features(run, tmp_path):
     rows = [("1", '["red", "blue"]'), ("2", '["red"]'), ("3", "[]"), ("4", None), ("5", "[odd")]
     wanted = {"1": {"blue": 1, "red": 1}, "2": {"red": 1}, "3": {}, "4": {}, "5": {"[odd": 1}}

@@ -226,7 +226,7 @@ def cell_text(position: str, column: str, value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, list):
-        return "\n".join(cell_text(position, column, part) for part in value)
+        return "\n".join(cell_text(position, column, part) for part in _flat(value))
     value = _as_text(value)
     is_no_number = isinstance(value, float) and not math.isfinite(value)
     if isinstance(value, (dict, bytes, bool)) or is_no_number:
