@@ -16,7 +16,7 @@ OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
 }
 _condition = re.compile(  # =>, =< and <> are no signs
-    r'\s*(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>\S.*?))\s*(?P<sign>>=|<=|!=|==|=|>|<)(?![<>=])\s*(?P<wanted>.*?)\s*',
+    r'\s*(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>\S.*?)(?<![<>=]))\s*(?P<sign>>=|<=|!=|==|=|>|<)(?![<>=])\s*(?P<wanted>.*?)\s*',
     re.DOTALL,
 ).fullmatch
 
