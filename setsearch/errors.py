@@ -35,8 +35,9 @@ MOST_NAMED = 10  # names of what is there
 
 
 def number_of(count: int, noun: str) -> str:
-    """A number of things for a message: 1 field, 1,234 fields."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"
+    """A number of things for a message: 1 field, 1,234 entries."""
+    several = noun.removesuffix("y") + "ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else several}"
 
 
 def there_is(names: Iterable[str]) -> str:

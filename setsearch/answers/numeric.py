@@ -169,7 +169,7 @@ class NumericReading(BaseReading, Named):
         """The ids of the seeds, and what each dimension adds to each item."""
         ids = list(dict.fromkeys(relation.items.resolve(name) for name in id_list(seeds, "seeds")))
         if not ids:
-            raise NoSeeds(f"no seeds; give at least one of the {relation.items.size} {self.name}")
+            raise NoSeeds(f"no seeds; give at least one of the {relation.items.size:,} {self.name}")
         return ids, model.parts(matrix.x, np.array(sorted(map(matrix.row, ids))))
 
     def _load(self, relation: Relation) -> _Matrix:

@@ -29,7 +29,7 @@ def tell_indexed(index: "Index", written: int, db: str) -> None:
     parts += [f"vectors of {own['count']:,} {name}" for name, own in content["vectors"].items()]
     say(f"indexed {written:,}; {db} now holds {', '.join(parts)}")
     if index.lost:
-        what = "1 entry is gone" if index.lost == 1 else f"{index.lost:,} entries are gone"
+        what = f"{number_of(index.lost, 'entry')} {'is' if index.lost == 1 else 'are'} gone"
         say(f"{what} that items had before: give all rows of an item in one call")
     if index.unread_share > UNUSUAL:
         signs = "are these drawings, data, or in another encoding (--encoding)? --glob chooses files"

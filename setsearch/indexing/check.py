@@ -225,7 +225,7 @@ def _check_lists(relation: Relation) -> Iterator[str]:
     if not np.array_equal(stored, counted(cells, relation.features.next_id)):
         yield f"the frequencies of {relation.features.name} differ from the lists"
     if len(distinct(cells.ids)) != relation.features.size:
-        yield f"{relation.features.size} {relation.features.name} have names, but some have no list"
+        yield f"{relation.features.size:,} {relation.features.name} have names, but some have no list"
     for own in relation.fields:
         if not own.is_kept:
             continue
@@ -239,7 +239,7 @@ def _check_texts(relation: Relation) -> Iterator[str]:
     known = np.fromiter(relation.items.ids(), np.int64)
     lost = np.count_nonzero(~np.isin(having, known if relation.contexts != "off" else known[:0]))
     if lost or (np.diff(having) <= 0).any():
-        yield f"{lost} texts belong to none of the {relation.items.name}, or some are stored twice"
+        yield f"{lost:,} texts belong to none of the {relation.items.name}, or some are stored twice"
 
 
 def _ranges(relation: Relation, own: FeatureField, cells: Entries) -> tuple[Ints, Ints]:
@@ -258,7 +258,7 @@ def _ranges(relation: Relation, own: FeatureField, cells: Entries) -> tuple[Ints
 def _check_vocabulary(vocabulary: Vocabulary) -> Iterator[str]:
     ids = np.fromiter(vocabulary.ids(), np.int64)
     if len(ids) != vocabulary.size:
-        yield f"the count says {vocabulary.size} {vocabulary.name}, but there are {len(ids)}"
+        yield f"the count says {vocabulary.size:,} {vocabulary.name}, but there are {len(ids):,}"
     if len(ids) and (ids.min() < 0 or ids.max() >= vocabulary.next_id):
         yield f"an id of {vocabulary.name} lies outside 0 to {vocabulary.next_id - 1}"
     rows = vocabulary.cursor.execute("select id from setsearch_free where kind = ?", (vocabulary.id,))

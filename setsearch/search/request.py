@@ -115,10 +115,10 @@ def text_list(names: Iterable[str], parameter: str) -> list[str]:
 
 def nothing_left(items: Vocabulary, among: Ints | None) -> str:
     """The message if no item is left to rank."""
-    n_items = f"{items.size} {items.name}"
+    n_items = f"{items.size:,} {items.name}"
     if among is not None and not len(among):
         return f"none of the {n_items} may be returned; allow others (`among`, `where`, `match`, `filter`)"
-    rankable = n_items if among is None else f"{len(among)} {items.name} that may be returned"
+    rankable = n_items if among is None else f"{len(among):,} {items.name} that may be returned"
     return f"all {rankable} are seeds or excluded; give fewer seeds, or rank them too (`keep_seeds`)"
 
 

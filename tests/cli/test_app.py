@@ -105,6 +105,9 @@ def test_info_counts_words_as_the_page_does(run, tmp_path, monkeypatch):
     ]
     assert "2 of the 5 terms are words, not numbers; the page counts these" in lines
     assert max(len(line) for line in lines if NOT_BUILT not in line) <= 80
+    with setsearch.open(tmp_path / "one.db", create=True) as index:
+        index.add([("a", "lions")])
+    assert run("info", "one.db")[1].splitlines()[0] == "1 document by 1 term: 1 entry, at write 1"
 
 
 def test_info_tells_how_old_the_contexts_of_words_are(run, tmp_path, monkeypatch):

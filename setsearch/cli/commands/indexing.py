@@ -338,7 +338,7 @@ def info(
     for reading in content["readings"]:
         number = reading["feature_count"]
         described = in_number(number, reading["features"]) if number else reading["features"]
-        entries = f"{reading['posting_count']:,} entries, at write {reading['revision']:,}"
+        entries = f"{number_of(reading['posting_count'], 'entry')}, at write {reading['revision']:,}"
         print(f"{in_number(reading['item_count'], reading['items'])} by {described}: {entries}".translate(CONTROL))
     for reading in content["readings"]:
         shown, count = reading["shown_count"], reading["item_count"]

@@ -82,7 +82,7 @@ class DocumentColumns:
         text = "\n".join(without_tags(cell_text(position, name, values[name])) for name in columns.texts)
         id = cell_id(position, columns.id, values[columns.id])
         if id in self.tally.seen:
-            raise DuplicateItem(f"{position}: the id {id!r} occurs twice; ids must be unique")
+            raise DuplicateItem(f"{position}: the id {id!r} occurs twice; ids must be unique, but for `group_by`")
         self.tally.columns.update(columns.keep, columns.fields)
         item = self._described(position, (id, text, title), values)
         self.tally.seen.add(id)
