@@ -25,6 +25,15 @@ def tell_gone(saved: "ItemSet", db: str) -> None:
         say(f"note: {gone_note(db, saved.name, saved.gone)}")
 
 
+def tell_ids(reading: "AnyReading", seeds: Seeds) -> None:
+    """Say that the numbers that were taken for words are ids of documents, too, as those of rows are."""
+    if isinstance(reading, setsearch.Reading) and reading.kind == "terms" and seeds and all(map(str.isdecimal, seeds)):
+        with reading.stored() as fields:
+            documents = fields.first.features
+            if all(documents.find_one(seed) is not None for seed in seeds):
+                say(f"note: these are words; for the {documents.name} of these ids: --items {documents.name}")
+
+
 def tell_notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: ModelOptions) -> None:
     """Say which seeds count otherwise than the rest, what the hits do not show, and that there are none."""
     for note in _notes(reading, seeds, hits, model):

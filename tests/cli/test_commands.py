@@ -718,6 +718,15 @@ def test_counts_have_commas(run, tmp_path):
     assert run("drop", "m.db", "--yes")[2] == dropped
 
 
+def test_ids_that_are_words_too_are_told(run, tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add([(str(n), f"lions {n} {n + 1} {n % 2}") for n in range(1, 9)])
+    told = "note: these are words; for the documents of these ids: --items documents"
+    for seeds, is_told in ((["1", "2"], True), (["1", "9"], False), (["lions"], False), (["1", "lions"], False)):
+        assert (told in run("expand", "a.db", *seeds)[2].splitlines()) is is_told
+        assert told not in run("expand", "a.db", *seeds, "--items", "terms")[2]
+
+
 def test_an_item_that_loses_entries_is_told(run, tmp_path):
     def index(name, rows):
         (tmp_path / name).write_text("user,film\n" + "".join(f"{row}\n" for row in rows))

@@ -10,7 +10,7 @@ from setsearch.answers.results import Snippet, is_informative, kept_name, weight
 from setsearch.cli import output
 from setsearch.cli.help import argument, option
 from setsearch.cli.messages import say
-from setsearch.cli.notes import tell_gone, tell_notes
+from setsearch.cli.notes import tell_gone, tell_ids, tell_notes
 from setsearch.cli.options import (
     Asking,
     Collection,
@@ -92,6 +92,8 @@ def expand(
             asked = asked.weighted(_numbers(asking.seed_weights), "--seed-weights")
         wanted["like"] = [_read_text(text) for text in wanted.get("like", ())]
         hits = with_headlines(asked.reading, asked.expand(**wanted, **model).shared())
+        if items is None:
+            tell_ids(asked.reading, asked.seeds)
         tell_notes(asked.reading, asked.seeds, hits, model)
         points = hits.map() if show is output.print_map else []
     if show is output.print_map:
