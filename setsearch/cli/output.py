@@ -35,16 +35,13 @@ Show = Callable[..., None]  # of rows, and of the columns that there would be, i
 
 
 def informative(rows: list[Row], *names: str) -> list[Row]:
-    """Rows without those columns that are empty in all of them."""
-    empty = [name for name in names if not any(row[name] for row in rows)]
+    """Rows without those columns that are empty in all of them, or titles that tell no more than the names."""
+
+    def tells(row: Row, name: str) -> bool:
+        return is_informative(row.get(name), row.get("item") or row["feature"]) if name == "title" else bool(row[name])
+
+    empty = [name for name in names if not any(tells(row, name) for row in rows)]
     return [{key: value for key, value in row.items() if key not in empty} for row in rows]
-
-
-def drop_redundant_titles(rows: list[Row]) -> list[Row]:
-    """Rows of features, without titles if none of them tells more than the name."""
-    if any(is_informative(row.get("title"), row["feature"]) for row in rows):
-        return rows
-    return [{key: row[key] for key in row if key != "title"} for row in rows]
 
 
 def _as_json(row: Any) -> str:

@@ -124,3 +124,10 @@ def test_texts_of_strangers_steer_no_terminal(capsys):
     out, err = capsys.readouterr()
     assert " a ]0;b  2Jc d e f " in out
     assert err == "skipped a ]0;b  2Jc d e f\nnext\n"
+
+
+def test_columns_that_tell_nothing_are_left_out():
+    rows = [{"item": "lion.txt", "title": "lion", "said": ""}, {"item": "b", "title": None, "said": ""}]
+    assert output.informative(rows, "title", "said") == [{"item": "lion.txt"}, {"item": "b"}]
+    rows[1]["title"] = "Tiger"
+    assert output.informative(rows, "title", "said") == [{key: row[key] for key in ("item", "title")} for row in rows]

@@ -3,12 +3,12 @@
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from setsearch.answers.results import display_name, is_informative
+from setsearch.answers.results import display_name
 from setsearch.cli.dialogue import typed_lines
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.messages import say
 from setsearch.cli.options import Collection, with_options
-from setsearch.cli.output import Show, format_options, print_table
+from setsearch.cli.output import Show, format_options, informative, print_table
 from setsearch.errors import ChangedSet, Interrupted, SetsearchError, UsageError
 
 if TYPE_CHECKING:
@@ -54,10 +54,9 @@ def inbox(
         found.with_headlines()
         for note in found.notes:
             say(f"note: {note}")
-        hidden = {"number"}  # which is another in the next call
-        if not any(is_informative(row.title, row.item) for row in found):
-            hidden.add("title")
-        rows = [{key: value for key, value in row._asdict().items() if key not in hidden} for row in found]
+        hidden = "number"  # which is another in the next call
+        rows = [{key: value for key, value in row._asdict().items() if key != hidden} for row in found]
+        rows = informative(rows, "title")
         show(rows, ("item", "set", "score", "reason", "others"))
         if not rows:
             say("nothing new belongs")

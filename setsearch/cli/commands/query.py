@@ -188,8 +188,7 @@ def features(
             from setsearch.learning import most_informative
 
             found = most_informative(reading, seeds, k)
-    rows = output.drop_redundant_titles([part._asdict() for part in found])
-    show(rows)
+    show(output.informative([part._asdict() for part in found], "title"))
 
 
 @with_options(show=output.format_options)
@@ -216,7 +215,6 @@ def find(
 def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
     """Hits as rows to print, without empty columns."""
     rows = []
-    titled = any(is_informative(hit.title, hit.item) for hit in hits)
     folded = any(hit.duplicates for hit in hits)
     columns = {name: kept_name(name, RESERVED) for hit in hits for name in hit.columns or ()}
     has_snippets = any(hit.snippet is not None for hit in hits)
@@ -226,8 +224,7 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"rank": hit.rank, "item": hit.item, "score": hit.score}
         if hit.belongs is not None:
             row["belongs"] = hit.belongs
-        if titled:
-            row["title"] = hit.title
+        row["title"] = hit.title
         if hit.group:
             row["group"] = list(hit.group)
         if explain:
@@ -240,7 +237,7 @@ def hit_rows(hits: "list[Hit]", explain: bool) -> list[dict[str, Any]]:
         if folded:
             row["duplicates"] = list(hit.duplicates)
         rows.append(row | {shown: (hit.columns or {}).get(name) for name, shown in columns.items()})
-    return rows
+    return output.informative(rows, "title")
 
 
 def with_revisions(rows: list[dict[str, Any]], hits: "list[Hit]") -> list[dict[str, Any]]:
