@@ -52,9 +52,6 @@ class Row:
     parts: list[Bar]
     snippet: list[tuple[str, bool]]  # its pieces, and whether they are marked
     columns: list[tuple[str, list[tuple[str, Address | None]]]]  # values of each, and the page with only these
-    accept: Address
-    reject: Address
-    end: Address  # the page where the set ends with it
     ends: bool  # whether the next one is below the line
 
 
@@ -284,9 +281,6 @@ def _rows(address: Address, hits: list[Hit]) -> list[Row]:
             score_bars(hit, scale),
             hit.snippet.pieces() if hit.snippet is not None else [],
             [(name, own) for name, value in (hit.columns or {}).items() if (own := _values(address, name, value))],
-            address.accept(hit.item),
-            address.reject(hit.item),
-            address.replace(end=hit.rank),
             hit.rank == last and (after is False or (after is None and address.end is not None)),
         )
         for hit, after in zip(hits, following, strict=True)
