@@ -318,43 +318,28 @@ def find_by_columns(relation: Relation, conditions: Sequence[str], among: Ints |
     A condition such as "year >= 2001" compares one column with a number or a text. Of a list, one value must meet it.
     """
     parsed = [_parsed(text) for text in conditions]
-    if among is not None:
-        for condition in parsed:
-            require_column(relation, condition.column, "filter by")
-        own = sorted(read_columns(relation, among.tolist()).items())
-        return np.array([id for id, values in own if _meets_all(parsed, values)], np.int64)
-    known: dict[str, None] = {}
-    found = []
-    rows = relation.cursor.execute(
-        "select item, columns from setsearch_columns where relation = ? order by item", (relation.id,)
-    )
-    for id, data in rows:
-        values = _decoded(relation.id, id, data)
-        known.update(dict.fromkeys(values))
-        if _meets_all(parsed, values):
-            found.append(id)
     for condition in parsed:
-        if condition.column not in known:
-            raise _not_kept(condition.column, "filter by", known)
-    return np.array(found, np.int64)
+        require_column(relation, condition.column, "filter by")
+    rows = _all_columns(relation) if among is None else sorted(read_columns(relation, among.tolist()).items())
+    return np.array([id for id, values in rows if _meets_all(parsed, values)], np.int64)
+
+
+def _all_columns(relation: Relation) -> Iterator[tuple[int, Values]]:
+    """The columns of each item that has some, ascending; raises CorruptIndex."""
+    statement = "select item, columns from setsearch_columns where relation = ? order by item"
+    for id, data in relation.cursor.execute(statement, (relation.id,)):
+        yield id, _decoded(relation.id, id, data)
 
 
 def require_column(relation: Relation, column: str, purpose: str = "count by") -> None:
     """Raise InvalidParameter for a column that no item has; reads up to the first one that has it."""
     known: dict[str, None] = {}
-    rows = relation.cursor.execute(
-        "select item, columns from setsearch_columns where relation = ? order by item", (relation.id,)
-    )
-    for id, data in rows:
-        known.update(dict.fromkeys(_decoded(relation.id, id, data)))
-        if column in known:
+    for _, values in _all_columns(relation):
+        if column in values:
             return
-    raise _not_kept(column, purpose, known)
-
-
-def _not_kept(column: str, purpose: str, known: Iterable[str]) -> InvalidParameter:
+        known.update(dict.fromkeys(values))
     kept = ", ".join(known) or "none; index with `--keep-columns` (in Python `Columns(keep=...)`)"
-    return InvalidParameter(f"no column {column!r} was kept to {purpose}; kept: {kept}")
+    raise InvalidParameter(f"no column {column!r} was kept to {purpose}; kept: {kept}")
 
 
 def _parsed(text: str) -> Condition:
