@@ -29,5 +29,7 @@ def test_the_best_rival_is_the_first_of_the_highest(heights, kin):
 
 
 def test_a_set_in_which_all_items_score_the_same_has_no_heights():
-    scores, units = np.array([[3.0, 5.0], [3.0, 3.0], [1.0, 2.0]]), np.array([2.0, 0.0, np.nan])
-    assert heights_of(scores, np.array([1.0, 3.0, 1.0]), units).tolist() == [[1.0, 2.0], [0.0, 0.0], [0.0, 0.0]]
+    scores, floors, units = np.array([[3.0, 5.0], [3.0, 3.0], [1.0, 2.0]]), [1.0, 3.0, 1.0], [2.0, 0.0, np.nan]
+    expected = [[1.0, 2.0], [0.0, 0.0], [0.0, 0.0]]
+    assert heights_of(scores, np.array(floors)[:, None], np.array(units)[:, None]).tolist() == expected
+    assert [heights_of(*own).tolist() for own in zip(scores, floors, units, strict=True)] == expected

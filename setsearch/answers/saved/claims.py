@@ -130,8 +130,7 @@ class _Asking:
         lines, are_told, floors, units = rivalry.weighed[:, 2:].T
         accepted, rejected = np.zeros((2, len(rivalry.names), 1), bool)
         for name in [name for name in said if name in self.sets.kept or name in self._direct]:
-            place = self.sets.places[name] if name in self.sets.places else rivalry.names.index(name)
-            (accepted if said[name] == "accepted" else rejected)[place] = True
+            (accepted if said[name] == "accepted" else rejected)[rivalry.names.index(name)] = True
         own = rivalry.couple(scores[:, None], accepted, rejected)
         taking, best = rivalry.taking(own.best)[:, 0], own.best[:, 0]
         needed = np.fmax(lines, np.where(best > -np.inf, floors + units * np.maximum(best, 0), -np.inf)) - taking

@@ -12,12 +12,10 @@ import numpy.typing as npt
 from setsearch.arrays import Floats
 
 
-def heights_of(scores: Floats, floors: Floats, units: Floats) -> Floats:
-    """Heights of scores, `(n_sets, n)`; 0 in a set in which all items score the same."""
-    is_flat = ~(units > 0)
-    heights: Floats = (scores - floors[:, None]) / np.where(is_flat, 1.0, units)[:, None]
-    heights[is_flat] = 0.0
-    return heights
+def heights_of(scores: Floats, floors: Floats | float, units: Floats | float) -> Floats:
+    """Heights of scores, `(n,)`, or `(n_sets, n)` by columns; 0 in a set in which all items score the same."""
+    are_apart = np.greater(units, 0)
+    return np.where(are_apart, (scores - floors) / np.where(are_apart, units, 1.0), 0.0)
 
 
 class Highest:

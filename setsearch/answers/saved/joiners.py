@@ -36,8 +36,7 @@ class FirstPass(NamedTuple):
 
     def heights(self) -> Floats:
         """The height of each item, `(n_ids,)`; what the set has is as high as can be."""
-        known = np.array([self.floor]), np.array([self.unit])
-        found: Floats = heights_of((self.scores + self.constant)[None], *known)[0]
+        found = heights_of(self.scores + self.constant, self.floor, self.unit)
         found[self.excluded] = -np.inf
         found[self.seeds] = np.inf
         return found

@@ -89,8 +89,9 @@ class Standing(NamedTuple):
         return scores
 
     def heights_of(self, scores: Floats) -> Floats:
-        """Heights of scores, `(n,)`."""
-        heights: Floats = heights_of(scores[None], np.array([self.weighed.floor]), np.array([self.weighed.unit]))[0]
+        """The heights of all items, by their scores; of rejected ones there is none: -inf."""
+        heights = heights_of(scores, self.weighed.floor, self.weighed.unit)
+        heights[[*{*self.excluded}.difference(self.weights.examples.seeds)]] = -np.inf
         return heights
 
 
@@ -334,7 +335,7 @@ class Rivalry(NamedTuple):
     def couple(self, scores: Floats, members: Flags, rejected: Flags) -> "Coupled":
         """What the sets say together of items, by the `scores` of each alone; all are `(n_sets, n)`."""
         lines, _, floors, units = self.weighed[:, 2:].T
-        heights = heights_of(scores, floors, units)
+        heights = heights_of(scores, floors[:, None], units[:, None])
         heights[rejected] = -np.inf
         best, who = self.best(heights)
         taken = self.best(np.where(members, 1.0, 0.0))[0] > 0 if members.any() else np.zeros(members.shape, bool)
@@ -459,9 +460,7 @@ class Together:
             return own
         fields, weights, groups = own.fields, own.weights, self._questions.several.groups
         if (group := groups.of.get(name)) in groups.exclusive:
-            heights, seeds = own.heights_of(own.scores()), weights.examples.seeds
-            heights[[*{*own.excluded}.difference(seeds)]] = -np.inf
-            key = fields.first.source, group
+            heights, key = own.heights_of(own.scores()), (fields.first.source, group)
             if key not in self._highest:
                 self._highest[key] = Highest(len(heights), groups.rivals_of_kin(group, self._every))
             self._highest[key].add(self._places[name], heights)
@@ -493,7 +492,6 @@ class Together:
         standing, groups = self._kept.get(name) or self._questions.again(name), self._questions.several.groups
         scores, seeds = standing.scores(), standing.weights.examples.seeds
         heights, nothing = standing.heights_of(scores), np.full(len(scores), -np.inf)
-        heights[[*{*standing.excluded}.difference(seeds)]] = -np.inf
         highest = self._highest.get((standing.fields.first.source, groups.of.get(name, "")))
         nobody = nothing, np.full(len(scores), -1)
         best, who = nobody if highest is None else highest.best(self._places[name])
