@@ -66,11 +66,12 @@ def test_an_assistant_can_expand_explain_and_search(database):
         assert expected
         explained = documents.explain(["d1"], "d2")
         by_example = [hit.item for hit in documents.expand([], like=["the wheat"]).shared()]
-    from mcp import StdioServerParameters
+    from mcp.client.stdio import StdioServerParameters, stdio_client
 
     command = StdioServerParameters(command=sys.executable, args=["-m", "setsearch", "mcp", str(database)])
+    process = stdio_client(command, sys.__stderr__)  # by itself it takes that of the test that loaded mcp first
     tools, answers = ask(
-        command,
+        process,
         ("describe", {}),
         ("expand", {"seeds": ["d1"], "items": "documents"}),
         ("search_by_example", {"text": "the wheat"}),
