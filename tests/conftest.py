@@ -1,8 +1,10 @@
 import gc
 import io
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -18,7 +20,7 @@ from samples import TEXTS
 import setsearch
 from setsearch import Index
 from setsearch.cli import app as cli
-from setsearch.core import binding
+from setsearch.core import binding, threads
 from setsearch.indexing.formats import apart
 from setsearch.memory.names import known as known_names
 from setsearch.models import MODELS, defaults
@@ -31,6 +33,19 @@ SLOW = HealthCheck.too_slow  # looks at the clock, as a deadline does: a busy ma
 settings.register_profile("same", examples(100), deadline=None, derandomize=True, suppress_health_check=[SLOW])
 settings.load_profile("same")
 gc.disable()  # until all tests are loaded: what libraries define stays
+COLLECTED = 5000, 20, 20  # new objects, and rounds, between collections of garbage: each looks at what tests share
+FILES, ROOM = Path("/dev/shm"), 4 << 30  # where files are in memory and no test waits for a disk; bytes that are free
+
+
+def may_have_files(folder: Path) -> bool:
+    """Whether files of tests may be here; some of them are programs."""
+    if not os.access(folder, os.W_OK) or shutil.disk_usage(folder).free < ROOM:
+        return False
+    return not os.statvfs(folder).f_flag & os.ST_NOEXEC
+
+
+if "TMPDIR" not in os.environ and may_have_files(FILES):
+    os.environ["TMPDIR"] = tempfile.tempdir = str(FILES)
 
 Data = Mapping[str, Mapping[str, int]]
 
@@ -39,6 +54,12 @@ Data = Mapping[str, Mapping[str, int]]
 def prepared_soon() -> None:
     """A few questions are enough for all lists to have values, and for all names to be in memory."""
     valued_lists.NOTHING_AHEAD = known_names.AT_FIRST = 4
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_memory() -> None:
+    """What a test has freed is for the next one; new processes give it back to the system."""
+    threads._trim = lambda: None
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -146,6 +167,7 @@ def pytest_collection_finish():
     """No collection of garbage looks at libraries and tests again."""
     gc.enable()
     gc.freeze()
+    gc.set_threshold(*COLLECTED)
 
 
 def pytest_terminal_summary(terminalreporter):
