@@ -21,13 +21,21 @@ from setsearch import Columns
 
 pytest.importorskip("datasette", reason="needs Datasette: pip install setsearch[datasette]")
 
-from datasette.app import Datasette
-from datasette.utils.sqlite import sqlite3 as driver
-
-from setsearch.integrations import datasette as plugin
 from setsearch.integrations import table_copies
 
 CHROMIUM = find_chromium()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def imported():
+    """Its import takes a while, and most processes run other tests."""
+    global Datasette, driver, plugin
+    from datasette.app import Datasette
+    from datasette.utils.sqlite import sqlite3 as driver
+
+    from setsearch.integrations import datasette as plugin
+
+
 ROWS = [
     (1, "Lions", "lion tiger cat savanna", 2001),
     (2, "Tigers", "tiger lion jungle cat", 2003),
@@ -457,9 +465,10 @@ def test_rows_of_a_view_without_ids_are_found_by_their_numbers(database):
     assert hit["item"] == "n2" and hit["href"] == "/app/texts?"
 
 
-@pytest.mark.skipif(driver is sqlite3, reason="needs pysqlite3, which Datasette prefers")
 def test_the_file_is_opened_by_the_sqlite_of_datasette_alone(database, monkeypatch):
     """Two in a process end one another's locks on a file."""
+    if driver is sqlite3:
+        pytest.skip("needs pysqlite3, which Datasette prefers")
     connect = sqlite3.connect
     with monkeypatch.context() as without:
         without.setattr(plugin, "driver", sqlite3)

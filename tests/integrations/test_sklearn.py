@@ -1,22 +1,14 @@
 """scikit-learn: its own checks, and the scores of an index."""
 
 import random
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from samples import random_data
-from scipy.sparse import csr_array
 
-sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-
-from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
-from sklearn.feature_extraction import DictVectorizer  # noqa: E402
-from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
-from sklearn.multiclass import OneVsRestClassifier  # noqa: E402
-from sklearn.pipeline import make_pipeline  # noqa: E402
-from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
-
-from setsearch.integrations.sklearn import SetExpander  # noqa: E402
+if find_spec("sklearn") is None:
+    pytest.skip("scikit-learn is not installed", allow_module_level=True)
 
 MODELS = ["lift", "bernoulli", "multinomial", "poisson"]
 TEXTS = {"model": "lift", "popularity": 0.2, "binarize": "twice-mean", "rarity": 0.0, "budget": 0.0, "feedback": 0.0}
@@ -27,6 +19,21 @@ ASKED = [  # options of a question, and those of the same estimator
     *((own, own) for own in ({"model": model} for model in MODELS[1:])),
     *[({"model": "bernoulli", "binarize": "twice-mean", "popularity": 0.5, "strength": 50.0},) * 2],
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def imported():
+    """Its import takes a second, and most processes run other tests."""
+    global CalibratedClassifierCV, DictVectorizer, GridSearchCV, cross_val_score, OneVsRestClassifier, make_pipeline
+    global check_estimator, SetExpander
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.feature_extraction import DictVectorizer
+    from sklearn.model_selection import GridSearchCV, cross_val_score
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.utils.estimator_checks import check_estimator
+
+    from setsearch.integrations.sklearn import SetExpander
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -51,6 +58,8 @@ def test_scores_are_those_of_an_index(build, case, asked, options):
 
 
 def test_rows_that_were_not_there_are_scored():
+    from scipy.sparse import csr_array
+
     counts = csr_array([[2, 1, 0, 0], [1, 0, 1, 0], [0, 0, 1, 1], [0, 0, 0, 3]])
     expander = SetExpander().fit(counts, [1, 1, 0, 0])
     near, far = expander.score_samples([[1, 1, 0, 0], [0, 0, 0, 1]])

@@ -18,7 +18,8 @@ import setsearch
 from setsearch.indexing.intake import Item
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
-schemathesis = pytest.importorskip("schemathesis", reason="needs schemathesis: pip install schemathesis")
+
+NEEDS_SCHEMATHESIS = "needs schemathesis: pip install schemathesis"
 
 
 def test_answers_are_those_of_the_index(serve, animals):
@@ -391,6 +392,7 @@ def test_many_writers_and_readers_at_once(serve, animals):
 @pytest.mark.long
 def test_the_api_is_as_it_is_described(serve, animals, tmp_path):
     """Schemathesis makes requests of the description, at the edges of what it allows, and compares the answers."""
+    pytest.importorskip("schemathesis", reason=NEEDS_SCHEMATHESIS)
     command = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()", "run"]
     command += [serve(animals).url + "openapi.json", "--phases", "examples,coverage", "--workers", "1", "--seed", "1"]
     # An unknown model, or examples that have no answer, are refused with 422 though the schema allows them.
@@ -406,6 +408,7 @@ KNOWN = {"documents": ["lion", "d1", "wheat"], "terms": ["lion", "barley", "grow
 @pytest.mark.parametrize("name", ["expand", "explain", "features", "item", "sets-of"])
 def test_answers_for_real_seeds_are_as_described(asked, name):
     """The same with names that the index has."""
+    schemathesis = pytest.importorskip("schemathesis", reason=NEEDS_SCHEMATHESIS)
     kinds = ["documents"] if name == "sets-of" else list(KNOWN)  # of which there is a set
     operation = schemathesis.openapi.from_url(asked.url + "openapi.json")[f"/api/{name}"]["GET"]
     answered = []

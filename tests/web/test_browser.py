@@ -17,11 +17,16 @@ import setsearch
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
 pytest.importorskip("playwright", reason="needs playwright: pip install playwright")
 
-from playwright.sync_api import expect
-
 from setsearch.learning import Review
 
 pytestmark = pytest.mark.long  # Datasette's page is the one that each run opens in Chromium
+
+
+def expect(locator):
+    """Waits for what a locator finds; playwright takes a while to import, and the fast tests do without."""
+    from playwright.sync_api import expect
+
+    return expect(locator)
 
 
 def hits(page):
