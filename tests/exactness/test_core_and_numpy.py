@@ -145,7 +145,7 @@ def all_of(hits):
     return list(hits), hits.blank, hits.learned, hits.common, hits.revision, hits.untold, hits.groups, hits.asked.seeds
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(2000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [40, pytest.param(2000, marks=pytest.mark.long)])
 def test_many_sets_at_once_have_the_answers_of_each(index, count, monkeypatch):
     """In windows of any size and any number of threads, with sets that have no answer among them."""
     monkeypatch.setattr(feedback, "LEAST", 40)

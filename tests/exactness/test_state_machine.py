@@ -177,7 +177,7 @@ class Writes(RuleBasedStateMachine):
 
 
 class TestWrites(Writes.TestCase):
-    settings = settings(max_examples=16, stateful_step_count=12)
+    settings = settings(max_examples=10, stateful_step_count=12)
 
 
 @pytest.mark.long

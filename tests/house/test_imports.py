@@ -1,6 +1,7 @@
 """A command, and a question, load only what they use."""
 
 import ast
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -43,7 +44,7 @@ def loaded_by(folder, *arguments):
     [(["--help"], set()), (["info", "x.db"], {"numpy"}), (["expand", "x.db", "lion"], {"numpy"})],
 )
 def test_commands_load_what_they_use(animals, arguments, libraries):
-    for _ in range(2):  # the first expansion derives the base, the second finds it
+    for _ in range(1 + ("expand" in arguments)):  # the first derives the base, the second finds it
         assert loaded_by(animals, *arguments) & HEAVY == libraries
 
 
@@ -89,11 +90,8 @@ def test_tests_are_collected_on_every_system():
 
 def imported_at_the_top(path):
     """The modules that a file imports whenever it is imported."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module
+    for found in re.finditer(r"^(?:from|import) ([\w.]+)", path.read_text(encoding="utf-8"), re.MULTILINE):
+        yield found[1]
 
 
 def test_each_test_module_has_a_name_of_its_own():
