@@ -236,6 +236,7 @@ def test_names_that_another_thread_completes_are_not_those_of_an_earlier_transac
     names = KnownNames(before)
     for _ in range(3):
         assert names.describe(before, [0]) == {0: ("before", None)}
+    assert begun, "the other thread had its turn"
 
 
 def test_surface_forms_are_those_that_another_process_derived(tmp_path):
