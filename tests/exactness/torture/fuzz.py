@@ -24,8 +24,6 @@ with nullcontext() if atheris is None else atheris.instrument_imports(include=["
     from setsearch.storage.codec import unpack, unpack_columns
     from setsearch.text import analyzer as text
 
-FOLDER = Path(tempfile.mkdtemp())
-
 
 def stored(data: "atheris.FuzzedDataProvider") -> None:
     """Texts and slices of arrays as they are stored."""
@@ -41,10 +39,11 @@ def readers(data: "atheris.FuzzedDataProvider") -> None:
     errors = data.PickValueInList(["strict", "replace", "skip"])
     relation = data.ConsumeBool()
     columns = sources.Columns(items="a", features="b") if relation else sources.Columns(id="a", text="b")
-    path = FOLDER / f"x.{kind}"
-    path.write_bytes(data.ConsumeBytes(2000))
-    for name, *_ in sources.SourceReader(columns, RowReader(errors)).read([str(path)]):
-        assert isinstance(name, str)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"x.{kind}")
+        path.write_bytes(data.ConsumeBytes(2000))
+        for name, *_ in sources.SourceReader(columns, RowReader(errors)).read([str(path)]):
+            assert isinstance(name, str)
 
 
 def words(data: "atheris.FuzzedDataProvider") -> None:
