@@ -42,6 +42,9 @@
 #define ENTRY __attribute__((visibility("default")))
 #endif
 
+/* A loop that is built into no other function: there it would have too few registers. */
+#define APART __attribute__((noinline))
+
 enum {
     VERSION = 19, /* of the entries; binding.py asks for it */
 
@@ -637,8 +640,8 @@ ENTRY int64_t setsearch_alike(const int8_t *rows, int64_t n, int64_t size, const
    k-th best sum, and more lists are added until the bound is a part of it. */
 
 /* Add some lists, in their order, to sums in single precision; with `only_touched`, where a sum is not 0 already. */
-static int add_in_order(float *restrict sums, int64_t n, const part_t *lists, const int64_t *order, int64_t from,
-                        int64_t to, int only_touched) {
+static APART int add_in_order(float *restrict sums, int64_t n, const part_t *lists, const int64_t *order,
+                              int64_t from, int64_t to, int only_touched) {
     const uint32_t *restrict ids = lists->ids;
     const float *restrict values = lists->values;
     for (int64_t i = from; i < to; i++) {
