@@ -97,7 +97,7 @@ static const double PRECISION = 4.76837158203125e-07; /* 2^-21: of sums in singl
 
 /* Shares of bounds. The more items are wanted, the more others have nearly their sums, so that more lists pay: of many
    it is LATER_OF_MANY over the square root of their number. */
-static const double FIRST = 0.2, FIRST_BY_TABLE = 0.07, LATER = 0.5, LATER_OF_MANY = 2.5, JUST_BELOW = 0.99;
+static const double FIRST = 0.3, FIRST_BY_TABLE = 0.07, LATER = 0.5, LATER_OF_MANY = 2.5, JUST_BELOW = 0.99;
 
 typedef struct {
     int64_t n_lists, size; /* size: of ids and values */
@@ -665,10 +665,10 @@ static int64_t until(const double *bounds, int64_t count, double bound) {
     return i;
 }
 
-/* Fill a heap with the k largest sums of distinct items that some lists touch, 0 for fewer; 0 if there are too many
-   that were among them. An item that was looked at has its sum negated for that time. */
-static int best_sums(float *sums, const double *base, const part_t *lists, const int64_t *order, int64_t to,
-                     double *heap, int64_t k, int64_t *looked_at, int64_t room) {
+/* Fill a heap with the k largest sums of distinct items that some lists touch, 0 for fewer: how many items were among
+   them, or -1 for too many. An item that was looked at has its sum negated for that time. */
+static int64_t best_sums(float *sums, const double *base, const part_t *lists, const int64_t *order, int64_t to,
+                         double *heap, int64_t k, int64_t *looked_at, int64_t room) {
     int64_t count = 0;
     for (int64_t i = 0; i < k; i++) heap[i] = 0.0;
     for (int64_t i = 0; i < to && count < room; i++) {
@@ -681,7 +681,15 @@ static int best_sums(float *sums, const double *base, const part_t *lists, const
         }
     }
     for (int64_t i = 0; i < count; i++) sums[looked_at[i]] = -sums[looked_at[i]];
-    return count < room;
+    return count < room ? count : -1;
+}
+
+/* The k-th largest sum of some items, or a smaller one if that is more. */
+static double raised(const float *sums, const int64_t *ids, int64_t count, double *heap, int64_t k, double smaller) {
+    for (int64_t i = 0; i < k; i++) heap[i] = smaller;
+    for (int64_t i = 0; i < count; i++)
+        if (sums[ids[i]] > heap[0]) replace_least(heap, k, sums[ids[i]]);
+    return heap[0];
 }
 
 /* The touched items whose sum is at most `bound` below the k-th: how many, more than `room` if that is too many. All
@@ -716,7 +724,8 @@ static int64_t near_best_of_all(const float *sums, const double *base, int64_t n
         int reaching = 0;
         for (int64_t i = begin; i < end; i++) reaching |= sums[i] >= least_sum;
         for (int64_t id = begin; reaching && id < end; id++) {
-            if (!(sums[id] >= heap[0] - bound) || base[id] + sums[id] == -INFINITY || count > room) continue;
+            if (sums[id] < least_sum || !(sums[id] >= heap[0] - bound)) continue;
+            if (base[id] + sums[id] == -INFINITY || count > room) continue;
             if (sums[id] > heap[0]) replace_least(heap, k, sums[id]);
             if (count < room) near_ids[count] = id, near_sums[count] = sums[id];
             count++;
@@ -1119,28 +1128,30 @@ static int64_t prune(const double *base, int64_t n, const part_t *lists, const i
     if (set_left_out(sums, n, excluded, apart, -INFINITY) < 0) return DAMAGED;
     const double *bounds = memory->bounds, lost = order_lists(lists, norm, &field->drift, memory);
     const int64_t first = until(bounds, count, FIRST * bounds[0]);
-    int64_t touching = first, n_near = room + 1, size = 0;
+    int64_t near = first, last = first, size = 0;
     if (add_in_order(sums, n, lists, order, 0, first, 0) < 0) return DAMAGED;
-    const int known = best_sums(sums, base, lists, order, first, heap, k, near_ids, room);
-    const double least_sum = heap[0] - lost;
+    const int64_t n_first = best_sums(sums, base, lists, order, first, heap, k, near_ids, room);
     const double of_many = LATER_OF_MANY / sqrt((double)k), later = of_many < LATER ? of_many : LATER;
-    int64_t last = known ? until(bounds, count, later * least_sum) : first;
-    if (last < first) last = first;
-    for (int64_t i = 0; i < last; i++) size += lists->ends[order[i]] - lists->starts[order[i]];
-    const int sure = known && heap[0] > 0 && least_sum > 0 && bounds[last] < least_sum;
-    const int counts = sure && least_sum > middle->bound, are_many = counts || size > n / MANY;
-    if (sure) {
-        const int64_t near = are_many ? last : until(bounds, count, JUST_BELOW * least_sum);
-        if (near > touching) touching = near;
-        if (add_in_order(sums, n, lists, order, first, touching, 0) < 0) return DAMAGED;
-        if (add_in_order(sums, n, lists, order, touching, last, 1) < 0) return DAMAGED;
+    double least_sum = n_first < 0 ? 0 : heap[0] - lost;
+    if (least_sum > 0) {
+        const int64_t touching = until(bounds, count, JUST_BELOW * least_sum);
+        if (touching > near) near = touching;
+        if (add_in_order(sums, n, lists, order, first, near, 0) < 0) return DAMAGED;
+        least_sum = raised(sums, near_ids, n_first, heap, k, least_sum + lost) - lost;
+        const int64_t telling = until(bounds, count, later * least_sum);
+        last = telling > near ? telling : near;
     }
+    for (int64_t i = 0; i < last; i++) size += lists->ends[order[i]] - lists->starts[order[i]];
+    const int sure = least_sum > 0 && bounds[last] < least_sum;
+    const int counts = sure && least_sum > middle->bound, are_many = counts || size > n / MANY;
+    if (sure && add_in_order(sums, n, lists, order, near, last, !are_many) < 0) return DAMAGED;
     if (counts && (last = add_until_told(sums, n, lists, norm, memory, last, middle)) < 0) return DAMAGED;
-    for (int64_t i = 0; i < k; i++) heap[i] = sure ? least_sum : INFINITY;
+    const double reaching = raised(sums, near_ids, sure ? n_first : 0, heap, k, sure ? least_sum : INFINITY);
+    for (int64_t i = 0; i < k; i++) heap[i] = reaching;
     const double bound = bounds[last];
-    n_near = are_many ? near_best_of_all(sums, base, n, bound, heap, k, near_ids, near_sums, room)
-                      : near_best(sums, base, lists, order, touching, bound, heap, k, near_ids,
-                                  near_sums, room);
+    int64_t n_near = are_many
+                         ? near_best_of_all(sums, base, n, bound, heap, k, near_ids, near_sums, room)
+                         : near_best(sums, base, lists, order, near, bound, heap, k, near_ids, near_sums, room);
     if (are_many) memset(sums, 0, (size_t)n * sizeof *sums);
     set_left_out(sums, n, excluded, apart, 0.0f);
     if (!sure && field->drift.df) return find_touched(base, n, lists, active, field, excluded, memory, best);
