@@ -1668,30 +1668,27 @@ static int64_t some_items(const double *base, int64_t n, double n_items, int64_t
    middle seed that is left out. 1 or -1 for surely not, or 0 where last bits decide or one of these items has no values
    yet. */
 static int share_little(const field_t *field, const double *base, int64_t n, const question_t *question,
-                        const ids_t *excluded, weighed_t *own, const double *left_out, int64_t n_seeds) {
+                        const ids_t *excluded, const pruning_t *memory, const weighed_t *own, const double *left_out,
+                        int64_t n_seeds) {
     const part_t *items = &field->by_item;
-    double sorted[MOST_DIVIDED];
-    int64_t ids[SOME], places[MOST_DIVIDED], above = 0, near = 0, known = 1;
-    const int64_t size = some_items(base, n, question->n_items, ids);
+    double sorted[MOST_DIVIDED], *const weights = memory->weights;
+    int64_t ids[SOME], places[MOST_DIVIDED], above = 0, near = 0, without = 0, known = 1;
+    const int64_t size = some_items(base, n, question->n_items, ids), n_features = field->by_feature.n_lists;
     const double middle = middle_of(left_out, n_seeds, sorted, places), margin = CLOSE * (1 + fabs(middle));
     const double share = (double)size / question->n_items;
     const double few = share * FEW > (double)size / 4 ? share * FEW : (double)size / 4;
-    for (int64_t j = 0; j < own->count; j++) own->have[2 * own->features[j]] = own->weights[j];
+    for (int64_t j = 0; j < own->count; j++) weights[own->features[j]] = own->weights[j];
     for (int64_t i = 0; known && i < size && (double)above <= few * ROUNDING; i++) {
         const int64_t id = ids[i], following = ids[i + AHEAD < size ? i + AHEAD : size - 1];
-        if (following < items->n_lists) fetch(items, items->starts[following]);
-        known = id < items->n_lists && has_values(items, items->starts[id], items->ends[id]);
         double score = base[id];
-        for (int64_t p = items->starts[id]; known && p < items->ends[id]; p++) {
-            known = items->ids[p] < field->by_feature.n_lists;
-            if (known) score += own->have[2 * (int64_t)items->ids[p]] * ((const float *)items->values)[p];
-        }
-        int64_t e = 0;
-        while (e < excluded->count && excluded->ids[e] != id) e++;
-        above += e == excluded->count && score > middle + margin;
-        near += e == excluded->count && fabs(score - middle) <= margin;
+        if (following < items->n_lists) fetch(items, items->starts[following]);
+        known = id < items->n_lists && has_values(items, items->starts[id], items->ends[id]) &&
+                add_own(items, id, weights, n_features, &score) == 0;
+        while (without < excluded->count && excluded->ids[without] < id) without++;
+        if (without < excluded->count && excluded->ids[without] == id) continue;
+        above += score > middle + margin, near += fabs(score - middle) <= margin;
     }
-    for (int64_t j = 0; j < own->count; j++) own->have[2 * own->features[j]] = 0.0;
+    for (int64_t j = 0; j < own->count; j++) weights[own->features[j]] = 0.0;
     if (known && (double)above > few * ROUNDING) return 1;
     return known && (double)(above + near) * ROUNDING < few ? -1 : 0;
 }
@@ -1955,7 +1952,8 @@ static int64_t answer(const field_t *fields, int64_t n_fields, int64_t n, const 
         memory->together = are_one_set(fields, n_fields, question, memory, weighed, n_seeds, ids, scores, found);
     if (memory->together < 0) return DAMAGED;
     if (may_be_groups && memory->together != 1) {
-        const int little = share_little(fields, base, n, question, without, weighed, left_out, n_seeds);
+        const int little =
+            share_little(fields, base, n, question, without, &memory->pruning, weighed, left_out, n_seeds);
         if (little >= 0 || !memory->together) memory->together = little;
     }
     return found && (question->joining || scores[0] > 0) ? found : UNSURE;
