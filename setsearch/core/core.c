@@ -62,6 +62,7 @@ enum {
     NEAR_EACH_OTHER = 1 << 11, /* features that are gathered */
     STRETCH = 64,              /* scores that are compared with the least of the best */
     AHEAD = 4,                 /* items or lists that are fetched before they are looked at */
+    FAR_AHEAD = 50,            /* rows, likewise: by itself a processor fetches none beyond a page */
 
     /* Which way is faster. */
     MANY = 8,           /* lists that have more than one posting for so many items touch many */
@@ -467,6 +468,11 @@ static int smooth(const double *scores, int64_t n, const neighbors_t *near, cons
     const double *shares = near->shares + first * near->count;
     for (int64_t i = 0; i < size; i++, ids += near->count, shares += near->count) {
         double sum = 0;
+        if (first + i + FAR_AHEAD < n) {
+            __builtin_prefetch(ids + FAR_AHEAD * near->count);
+            __builtin_prefetch(shares + FAR_AHEAD * near->count);
+            __builtin_prefetch(shares + (FAR_AHEAD + 1) * near->count - 1);
+        }
         for (int64_t place = 0; place < near->count; place++) {
             if (ids[place] >= n) return DAMAGED;
             sum += shares[place] * levels[ids[place]];
