@@ -4,7 +4,9 @@ It draws itself by picture.py, which knows what a `Hit` is (results.py): so they
 """
 
 from collections.abc import Callable, Container, Iterable
+from functools import cached_property
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from setsearch.answers.results import (
@@ -35,17 +37,16 @@ class Hits(list[Hit]):
     `whole`: whether ids came as whole numbers, in a frame, so that they are numbers in frames again. `blank` is the
     score of an item that shares nothing with the examples, None if features that no seed has count too; `untold`:
     why what belongs cannot be told, where it was asked for and several examples, or words, do not tell it; `learned`:
-    whether rejected items taught what separates them, so that scores are margins (search/rejected.py); `common`: the
-    reasons that they share, if they are explained; `groups`: the examples in groups, if they fall into some: each has
-    hits of its own, whose scores are those of its question, and which follow one another in turn; `beside`: examples
-    that would not be heard, which have a few hits of their own.
+    whether rejected items taught what separates them, so that scores are margins (search/rejected.py); `groups`: the
+    examples in groups, if they fall into some: each has hits of its own, whose scores are those of its question, and
+    which follow one another in turn; `beside`: examples that would not be heard, which have a few hits of their own.
     """
 
     revision: int = 0
     contexts_revision: int | None = None
     blank: float | None = None
     learned: bool = False
-    common: tuple[Reason, ...] = ()
+    sharing: tuple[Callable[[], tuple[Reason, ...]], ...] = ()  # what finds `common`, of each group
     asked: Asked | None = None
     whole: bool = False
     untold: str | None = None
@@ -53,7 +54,13 @@ class Hits(list[Hit]):
     beside: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "asked": None}  # a question has a database, which cannot be sent elsewhere
+        # A question has a database, which cannot be sent elsewhere.
+        return {**self.__dict__, "asked": None, "common": self.common, "sharing": ()}
+
+    @cached_property
+    def common(self) -> tuple[Reason, ...]:
+        """The reasons that the hits share, found when somebody reads them: few do."""
+        return tuple(chain.from_iterable([find() for find in self.sharing]))
 
     @overload
     def __getitem__(self, place: SupportsIndex) -> Hit: ...

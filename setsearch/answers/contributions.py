@@ -1,6 +1,6 @@
 """What features add: to the score of an item, and to that of a set."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 import numpy as np
@@ -14,7 +14,8 @@ from setsearch.models import Model
 from setsearch.search.feature_weights import FieldWeights, Rounded
 from setsearch.search.weights import NEAR, RIVAL, SeedWeights
 
-Added = tuple[int, str, str | None, float]  # the place of an item, name and title of a feature, and what this adds
+Named = tuple[str, str | None]  # name and title of a feature
+Added = Iterable[tuple[int, Named, float]]  # the place of an item, a feature, and what this adds
 
 
 def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
@@ -38,47 +39,48 @@ def contributions(fields: Fields, weights: SeedWeights, items: Sequence[int]) ->
 
     Equal ones are in the order of names.
     """
-    order, sums = sorted(items), dict[tuple[int, str, str | None], float]()
+    order, new = sorted(items), tuple.__new__
+    sums: list[dict[Named, float]] = [{} for _ in order]
     found = [*_of_parts(weights, order), *_of_nearest(fields, weights, order)]
     found += (_of_field(own, order) for own in weights.adding)
-    for place, name, title, amount in chain.from_iterable(found):  # some are in several fields, or are called the same
-        sums[place, name, title] = sums.get((place, name, title), 0.0) + amount
-    rows: list[list[tuple[str, float, str | None]]] = [[] for _ in order]
-    for (place, name, title), amount in sums.items():
-        rows[place].append((name, amount, title))
-    for own in rows:
-        own.sort(key=lambda part: (-part[1], part[0]))
-    return {item: tuple([Contribution(*part) for part in own]) for item, own in zip(order, rows, strict=True)}
+    for place, named, amount in chain.from_iterable(found):  # some are in several fields, or are called the same
+        own = sums[place]
+        own[named] = own.get(named, 0.0) + amount
+    parts = {}
+    for item, own in zip(order, sums, strict=True):
+        rows = sorted(own.items(), key=lambda row: (-row[1], row[0][0]))
+        parts[item] = tuple([new(Contribution, (name, amount, title)) for (name, title), amount in rows])
+    return parts
 
 
-def _of_field(own: Rounded | FieldWeights, order: Sequence[int]) -> list[Added]:
+def _of_field(own: Rounded | FieldWeights, order: Sequence[int]) -> Added:
     """What the features of a field add."""
     stored = own.field.forward(order, own.rule)
     positions, shared = places_among(own.features, stored.concatenated_ids())
     places = repeat(np.arange(len(order)), stored.lengths)[shared].tolist()
     features, values = own.features[positions[shared]].tolist(), stored.concatenated_values()[shared]
     amounts, described = own.added(positions[shared], values).tolist(), own.field.describe_features([*{*features}])
-    return [(place, *described[id], amount) for place, id, amount in zip(places, features, amounts, strict=True)]
+    return zip(places, map(described.__getitem__, features), amounts, strict=True)
 
 
-def _of_parts(weights: SeedWeights, order: Sequence[int]) -> Iterator[list[Added]]:
+def _of_parts(weights: SeedWeights, order: Sequence[int]) -> Iterator[Added]:
     """What parts of the base add."""
     for name, part in weights.parts:
         if name != NEAR:
             own = part[order]
             places = np.flatnonzero(own) if name == RIVAL else np.arange(len(order))
             amounts = (own[places] / weights.scale).tolist()
-            yield [(place, name, None, amount) for place, amount in zip(places.tolist(), amounts, strict=True)]
+            yield [(place, (name, None), amount) for place, amount in zip(places.tolist(), amounts, strict=True)]
 
 
-def _of_nearest(fields: Fields, weights: SeedWeights, order: Sequence[int]) -> Iterator[list[Added]]:
+def _of_nearest(fields: Fields, weights: SeedWeights, order: Sequence[int]) -> Iterator[Added]:
     """What each of the nearest items adds, by its name."""
     if weights.neighborhood is None:
         return
     near = [weights.neighborhood.near_parts(item) for item in order]
     described = fields.describe(sorted({other for own in near for other in own}))
     yield [
-        (place, NEAR + described[other][0], None, part / weights.scale)
+        (place, (NEAR + described[other][0], None), part / weights.scale)
         for place, own in enumerate(near)
         for other, part in own.items()
     ]

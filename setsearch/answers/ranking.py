@@ -5,7 +5,8 @@ ranks better, at the same rank of the one where its score is larger. A group tha
 every fourth place there, from the eighth to the twentieth.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import islice, repeat, zip_longest
 from types import MappingProxyType
 from typing import NamedTuple
@@ -268,7 +269,7 @@ def make_hits(
     """Hits of items in the order of their rank, with near-duplicates."""
     ids = [row.id for row in rows]
     explain, snippets = request.options.get("explain"), request.options.get("snippets")
-    features, reasons, common = {}, {}, list[Reason]()
+    features, reasons, sharing = {}, {}, list[Callable[[], tuple[Reason, ...]]]()
     for place, (weights, _) in enumerate(groups if explain or snippets else ()):
         own = [row for row in rows if row.place == place]
         parts = contributions(fields, weights, [row.id for row in own])
@@ -277,7 +278,7 @@ def make_hits(
             how = wording(fields, parts.values(), weights.examples.ids)
             reasons.update({row.id: how.reasons(parts[row.id], rest_of(row.score, parts[row.id])) for row in own})
             inside = [parts[row.id] for row in own if row.belongs is not False]
-            common += how.common(inside) if len(inside) > 1 else ()
+            sharing += [partial(how.common, inside)] if len(inside) > 1 else []
     passages = make_snippets(fields, features) if snippets else {}
     columns = fields.columns_of(ids)
     names = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])
@@ -299,7 +300,7 @@ def make_hits(
     ]
     found = Hits(hits)
     found.revision, found.contexts_revision = fields.relation.revision, fields.contexts_revision
-    found.whole, found.common, found.learned = fields.items.whole, tuple(common), bool(groups[0].weights.corrections)
+    found.whole, found.sharing, found.learned = fields.items.whole, tuple(sharing), bool(groups[0].weights.corrections)
     if not any(getattr(own.model, "has_base", True) or own.has_priors for own, _ in groups):
         found.blank = groups[0].weights.constant
     if groups[0].names:

@@ -1,6 +1,7 @@
 """Reasons: parts of a score that tell the same are one, their weights sum to the score, and no word is empty."""
 
 import gc
+import pickle
 from collections import defaultdict
 
 import hypothesis.strategies as st
@@ -196,6 +197,17 @@ def test_what_hits_share_is_the_mean_of_what_several_have(tmp_path):
         assert not {"4711", "code", "of", "the"} & {*found}
         assert found == dict(sorted(found.items(), key=lambda own: -own[1]))
         assert not index.items("documents").expand(["s", "t"], 1, explain=True).common  # one hit shares nothing
+        assert pickle.loads(pickle.dumps(hits)).common == hits[:3].common == hits.common
+
+
+def test_what_hits_share_is_found_when_somebody_reads_it(tmp_path, monkeypatch):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([(f"d{n}", f"a lion number {n}") for n in range(4)])
+        asked = []
+        monkeypatch.setattr(Wording, "common", lambda self, parts: asked.append(len(parts)) or ())
+        hits = index.items("documents").expand(["d0"], explain=True)
+        assert not asked
+        assert (hits.common, hits.common, asked) == ((), (), [3])
 
 
 def test_garbage_collection_passes_over_what_is_remembered():
