@@ -8,10 +8,12 @@ pairs are phrases, which words are items.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow
+from pyarrow import Array, RecordBatch
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -48,9 +50,6 @@ from setsearch.text.token_stream import (
     tokenize,
     word_order,
 )
-
-if TYPE_CHECKING:
-    from pyarrow import Array, RecordBatch
 
 TOKENS = "document string, title string, tokens array<string>"
 ITEMS = "terms in context"
@@ -125,7 +124,7 @@ def _merge_phrases(tokens: DataFrame, words: Words, place: str) -> DataFrame | N
     return staged(tokens.mapInArrow(_on_streams(partial(_merge, chosen), words.names), TOKENS), place)
 
 
-def _tokenize(spec: str, batch: "RecordBatch") -> Columns:
+def _tokenize(spec: str, batch: RecordBatch) -> Columns:
     """Texts (name, text, title) as tokens."""
     words, (names, texts, titles) = Analyzer.from_spec(spec).words, map(batch.column, ("name", "text", "title"))
     tokens = tokenize(enumerate(text or "" for text in texts.to_pylist()), words)
@@ -134,18 +133,18 @@ def _tokenize(spec: str, batch: "RecordBatch") -> Columns:
 
 
 def _on_streams(
-    function: "Callable[[RecordBatch, TokenStream], Columns]", names: list[str] | None = None
-) -> Callable[["Iterator[RecordBatch]"], "Iterator[RecordBatch]"]:
+    function: Callable[[RecordBatch, TokenStream], Columns], names: list[str] | None = None
+) -> Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]:
     """A function for the workers: what another one makes of batches of tokens, numbered by these names."""
 
-    def run(batches: "Iterator[RecordBatch]") -> "Iterator[RecordBatch]":
+    def run(batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
         numbers = None if names is None else dict(zip(names, range(len(names)), strict=True))
         yield from by_batch(lambda batch: function(batch, _stream(batch, names, numbers)))(batches)
 
     return run
 
 
-def _stream(batch: "RecordBatch", names: list[str] | None, numbers: dict[str, int] | None) -> TokenStream:
+def _stream(batch: RecordBatch, names: list[str] | None, numbers: dict[str, int] | None) -> TokenStream:
     """The stream of some documents; words without a number are RARE, unless there are no numbers yet."""
     tokens = batch.column("tokens")
     coded = tokens.flatten().dictionary_encode()
@@ -159,18 +158,18 @@ def _stream(batch: "RecordBatch", names: list[str] | None, numbers: dict[str, in
     return separate(Tokens(np.arange(len(lengths)), lengths, number_of[codes], names))
 
 
-def _count_names(batch: "RecordBatch", stream: TokenStream) -> Columns:
+def _count_names(batch: RecordBatch, stream: TokenStream) -> Columns:
     counts = stream.counts[FIRST_WORD:]
     names = [name for name, count in zip(stream.names[FIRST_WORD:], counts.tolist(), strict=True) if count]
     return {"name": [LENGTH, *names], "count": [len(stream.tokens) - 2, *counts[counts > 0].tolist()]}
 
 
-def _count_pairs(parts: npt.NDArray[np.bool_], batch: "RecordBatch", stream: TokenStream) -> Columns:
+def _count_pairs(parts: npt.NDArray[np.bool_], batch: RecordBatch, stream: TokenStream) -> Columns:
     pairs, counts = count_pairs(stream, parts)
     return {"pair": pairs, "count": counts}
 
 
-def _merge(phrases: Ints, batch: "RecordBatch", stream: TokenStream) -> Columns:
+def _merge(phrases: Ints, batch: RecordBatch, stream: TokenStream) -> Columns:
     """The tokens of documents, without the BREAKs around them."""
     merged = merge_pairs(stream, phrases)
     ends = np.append(merged.starts[1:], len(merged.tokens))[: len(merged.starts)] - 2
@@ -180,7 +179,7 @@ def _merge(phrases: Ints, batch: "RecordBatch", stream: TokenStream) -> Columns:
     return kept | {"tokens": _lists(tokens, lengths, merged.names)}
 
 
-def _count_contexts(items: Items, batch: "RecordBatch", stream: TokenStream) -> Columns:
+def _count_contexts(items: Items, batch: RecordBatch, stream: TokenStream) -> Columns:
     pairs = ContextPairs(stream, items, batch.column("document").to_pylist(), batch.column("title").to_pylist())
     fields, parts = list[str](), list[tuple[Ints, Ints, Ints]]()
     for field, patterns in FIELDS.items():
@@ -195,27 +194,19 @@ def _count_contexts(items: Items, batch: "RecordBatch", stream: TokenStream) -> 
     return {"field": fields, "key": keys, "item": words, "count": counts}
 
 
-def _count_documents(item_of: Ints, batch: "RecordBatch", stream: TokenStream) -> Columns:
+def _count_documents(item_of: Ints, batch: RecordBatch, stream: TokenStream) -> Columns:
     found = document_field(stream, item_of)
-    documents = batch.column("document").take(_arrow(found.lists))
+    documents = batch.column("document").take(pyarrow.array(found.lists))
     return {"document": documents, "item": found.ids.astype(np.int64), "count": found.counts.astype(np.int64)}
 
 
-def _describe(field: str, names: list[str], batch: "RecordBatch") -> Columns:
+def _describe(field: str, names: list[str], batch: RecordBatch) -> Columns:
     """The ids of contexts (id, key), and these in words."""
     keys = batch.column("key").to_pylist()
     return {"id": batch.column("id"), "name": [describe_context(field, key, names.__getitem__) for key in keys]}
 
 
-def _arrow(values: Any) -> "Array":
-    import pyarrow
-
-    return pyarrow.array(values)
-
-
-def _lists(tokens: Any, lengths: Ints, names: list[str]) -> "Array":
+def _lists(tokens: Any, lengths: Ints, names: list[str]) -> Array:
     """Texts as lists of tokens."""
-    import pyarrow
-
-    values = pyarrow.DictionaryArray.from_arrays(_arrow(tokens), pyarrow.array(names, pyarrow.string()))
-    return pyarrow.ListArray.from_arrays(_arrow(offsets(lengths).astype(np.int32)), values.dictionary_decode())
+    values = pyarrow.DictionaryArray.from_arrays(pyarrow.array(tokens), pyarrow.array(names, pyarrow.string()))
+    return pyarrow.ListArray.from_arrays(pyarrow.array(offsets(lengths).astype(np.int32)), values.dictionary_decode())

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow
+from pyarrow import parquet
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -150,9 +152,6 @@ def _write_contexts(folder: Path, reading: Reading) -> list[str]:
 
 def _write_part(folder: Path, number: int, **columns: Any) -> None:
     """Write columns, lists of texts or arrays of whole numbers, as one file of a folder."""
-    import pyarrow
-    from pyarrow import parquet
-
     folder.mkdir(parents=True, exist_ok=True)
     numbers = {name for name, own in columns.items() if isinstance(own, np.ndarray)}
     types = ((name, pyarrow.int64() if name in numbers else pyarrow.string()) for name in columns)

@@ -15,15 +15,15 @@ all items.
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pyarrow
+from pyarrow import RecordBatch
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from setsearch.errors import CorruptIndex, InvalidParameter, NewerSchema, NoIndex
-
-if TYPE_CHECKING:
-    from pyarrow import RecordBatch
 
 FORMAT = 1  # of the folders; a later one is refused
 META = "setsearch.json"
@@ -63,10 +63,6 @@ class Layout:
     sides: tuple[Side, Side]
     titles_shown: bool = False  # whether features are shown by title: stems by their surface form
     contexts: tuple[tuple[Side, Side], ...] = ()  # of each field of words by contexts; none without contexts
-
-    def path(self, reading: str, what: str) -> str:
-        """The path of the `items` or `postings` of a reading."""
-        return path_of(self.place, self.side(reading).items, what)
 
     def side(self, reading: str) -> Side:
         """The statistics of a reading; raises InvalidParameter."""
@@ -116,8 +112,6 @@ def save_layout(spark: SparkSession, layout: Layout) -> None:
 
 def load_layout(spark: SparkSession, place: str) -> Layout:
     """The layout at a place; raises NoIndex, NewerSchema, CorruptIndex."""
-    from pyspark.errors import AnalysisException
-
     try:
         lines = [row.value for row in spark.read.text(f"{place}/{META}").collect()]
     except AnalysisException as error:
@@ -136,8 +130,6 @@ def load_layout(spark: SparkSession, place: str) -> Layout:
 
 def local(spark: SparkSession, rows: Iterable[Sequence[Any]], **types: str) -> DataFrame:
     """Local rows as a DataFrame, through Arrow, which needs no Python worker."""
-    import pyarrow
-
     schema = pyarrow.schema([(name, pyarrow.type_for_alias(type)) for name, type in types.items()])
     columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in types]
     return spark.createDataFrame(pyarrow.table(columns, schema))
@@ -149,13 +141,11 @@ def ids_table(spark: SparkSession, ids: Iterable[int], column: str) -> DataFrame
 
 
 def by_batch(
-    function: "Callable[[RecordBatch], dict[str, Any]]",
-) -> Callable[["Iterator[RecordBatch]"], "Iterator[RecordBatch]"]:
+    function: Callable[[RecordBatch], dict[str, Any]],
+) -> Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]:
     """A function for the workers: the columns, by name, that another one makes of each batch of rows."""
 
-    def run(batches: "Iterator[RecordBatch]") -> "Iterator[RecordBatch]":
-        import pyarrow
-
+    def run(batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
         for batch in batches:
             found = pyarrow.RecordBatch.from_pydict(function(batch))
             if found.num_rows:  # empty columns have no type
@@ -166,7 +156,7 @@ def by_batch(
 
 def read(spark: SparkSession, layout: Layout, reading: str, what: str) -> DataFrame:
     """The items or the postings of a reading."""
-    return spark.read.schema(COLUMNS[what]).parquet(layout.path(reading, what))
+    return spark.read.schema(COLUMNS[what]).parquet(path_of(layout.place, reading, what))
 
 
 def read_lists(spark: SparkSession, layout: Layout, side: Side, features: Iterable[int]) -> DataFrame:

@@ -11,9 +11,11 @@ What rejected items teach is search/rejected.py, with the best and the sampled i
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
+import pyarrow
+from pyarrow import RecordBatch
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -34,9 +36,6 @@ from setsearch.search.weights import SeedWeights
 from setsearch.spark.field import RemoteBase, RemoteField, load_entries, value_of
 from setsearch.spark.layout import NORMS, ids_table, local, read, read_lists
 from setsearch.spark.session import use_this_python
-
-if TYPE_CHECKING:
-    from pyarrow import RecordBatch
 
 Pairs = list[tuple[int, float]]  # (item, score), best first
 RESERVE = 1000  # items of highest base that compete with the touched ones
@@ -250,17 +249,14 @@ def _likely_sample(field: RemoteField, rule: ValueRule, count: int) -> list[int]
     return chosen
 
 
-def _least(count: int) -> "Callable[[Iterable[RecordBatch]], Iterator[RecordBatch]]":
+def _least(count: int) -> Callable[[Iterable[RecordBatch]], Iterator[RecordBatch]]:
     """A function for the workers, which need numpy for it: of (id, norm) those with the least hashes."""
     factor = int(HASH)
 
-    def run(batches: "Iterable[RecordBatch]") -> "Iterator[RecordBatch]":
-        import numpy
-        import pyarrow
-
+    def run(batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
         for batch in batches:
             ids, norms = (batch.column(place).to_numpy() for place in (0, 1))
-            order = numpy.lexsort((ids, norms.view(numpy.uint64) * numpy.uint64(factor)))
-            yield batch.take(pyarrow.array(numpy.sort(order[:count])))
+            order = np.lexsort((ids, norms.view(np.uint64) * np.uint64(factor)))
+            yield batch.take(pyarrow.array(np.sort(order[:count])))
 
     return run

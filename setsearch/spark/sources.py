@@ -8,9 +8,10 @@ from collections import Counter
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from py4j.protocol import Py4JError
+from pyarrow import RecordBatch
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -27,9 +28,6 @@ from setsearch.storage.relation import TEXT
 from setsearch.storage.synced_source import Columns
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.words import without_marks
-
-if TYPE_CHECKING:
-    from pyarrow import RecordBatch
 
 CELLS = "item string, feature string, count bigint"
 FORMS = "form string, name string, count bigint"
@@ -117,7 +115,7 @@ def _relation(rows: DataFrame, columns: Columns, analyzer: Analyzer) -> Cells:
     return Cells(items, summed, columns.relation, analyzer.spec if feature == TEXT[1] else None)
 
 
-def _count_terms(spec: str, batch: "RecordBatch") -> dict[str, Any]:
+def _count_terms(spec: str, batch: RecordBatch) -> dict[str, Any]:
     """Documents (name, title, text) as cells."""
     analyzer = Analyzer.from_spec(spec)
     rows = zip(*(batch.column(name).to_pylist() for name in ("name", "title", "text")), strict=True)
@@ -131,7 +129,7 @@ def _count_terms(spec: str, batch: "RecordBatch") -> dict[str, Any]:
     }
 
 
-def _count_forms(spec: str, batch: "RecordBatch") -> dict[str, Any]:
+def _count_forms(spec: str, batch: RecordBatch) -> dict[str, Any]:
     """Texts as (form, stem, count)."""
     analyzer, texts = Analyzer.from_spec(spec), batch.column("text").to_pylist()
     counts = Counter(chain.from_iterable(without_marks(analyzer.words.tokens(text or "")) for text in texts))
