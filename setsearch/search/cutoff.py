@@ -10,9 +10,10 @@ Leave-one-out scores have a part of the vectors of words, and of no others.
 
 What belongs is told only if the seeds find one another: at most a quarter of the other items, of a relation such as
 ratings an eighth, scores above the middle seed that is left out. If others joined three seeds or more, this is asked of
-the first pass: who joins is like each of the seeds, also of such as share nothing. One seed of a relation does not tell
-(docs/relevance.md), nor does one word with contexts beside words without, nor do vectors without features that are no
-more alike than by chance (search/meaning.py).
+the first pass: who joins is like each of the seeds, also of such as share nothing. So are neighbors of words, and the
+latent vectors of three words or more must be more alike than those of most words at random, too. One seed of a relation
+does not tell (docs/relevance.md), nor does one word with contexts beside words without, nor do vectors without features
+that are no more alike than by chance (search/meaning.py).
 
 How well each example fits the others: its score if it is left out of the set.
 """
@@ -31,12 +32,13 @@ from setsearch.models import Lift, Seeds
 from setsearch.models.defaults import RATINGS, VECTORS, Defaults
 from setsearch.search.examples import example_entries
 from setsearch.search.meaning import are_alike
-from setsearch.search.weights import SeedWeights
+from setsearch.search.weights import TELLING, SeedWeights
 
 LEADERS = 5  # the best scores, of which tau takes the mean
 LEADERS_SHARE, LEADERS_GROWTH, LEADERS_LIMIT = 0.25, 0.02, 0.5  # a, by the number of seeds
 SEEDS_SHARE = 0.65  # of the way from the floor to the middle seed
 UNLIKE, UNLIKE_IN_RELATIONS = 1 / 4, 1 / 8  # of the items, which may score above the middle seed
+WORDS_ALIKE = 0.7  # deviations from chance of the mean cosine of words: a quarter at random has more
 FEW = 50  # that always may: in a small collection a set may be half of it
 NEARLY = 1e-9  # relative: logarithms of the core and of numpy differ by less
 FLOOR, DEEPEST = 3, 300  # times sqrt(n), and at most: the place of the item with the score that others have by chance
@@ -104,9 +106,12 @@ def _floor_place(fields: Fields) -> int:
 def tells(fields: Fields, weights: SeedWeights, leaders: Floats, excluded: Sequence[int], defaults: Defaults) -> bool:
     """Whether the seeds tell what belongs; `leaders` as for `threshold`, of all items but the `excluded` and seeds."""
     if defaults is VECTORS and fields.vectors is not None:
-        return are_alike(fields.vectors(), weights.examples)
+        alike = are_alike(fields.vectors(), weights.examples)
+        return weights.examples.count == 1 if alike is None else alike
     if not _finds_seeds(weights):
         return can_tell(weights, defaults)
+    if not _may_be_alike(fields, weights):
+        return False
     marked = {*excluded, *weights.examples.seeds}
     others, above = fields.items.size - len(marked), weights.found.told.above
     if above is None:
@@ -118,6 +123,14 @@ def tells(fields: Fields, weights: SeedWeights, leaders: Floats, excluded: Seque
             scores[[*marked]] = -np.inf
             above = int(above_middle(fields, telling, scores).sum())
     return few_above(above, others, defaults)
+
+
+def _may_be_alike(fields: Fields, weights: SeedWeights) -> bool:
+    """Whether nothing says that words are no more alike than words at random: vectors do, if they are in the scores."""
+    examples = weights.examples
+    if fields.vectors is None or not weights.has_priors or len(examples.ids) < TELLING:
+        return True
+    return are_alike(fields.vectors(), examples, WORDS_ALIKE) is not False
 
 
 def above_middle(fields: Fields, weights: SeedWeights, scores: Floats) -> npt.NDArray[np.bool_]:

@@ -76,18 +76,18 @@ def _left_out(vectors: Vectors, examples: Examples, every: Examples, centroid: F
     return left_out
 
 
-def are_alike(vectors: Vectors, examples: Examples) -> bool:
-    """Whether the vectors of examples are more alike than those of items drawn at random. One example is.
+def are_alike(vectors: Vectors, examples: Examples, least: float = LEAST_ALIKE) -> bool | None:
+    """Whether the vectors of examples are more alike than those of items drawn at random; None for fewer than two.
 
     The mean of the cosines of n (n - 1) / 2 random pairs has the deviation of one over the root of their number; it is
-    that of the cosines of all items with the centroid.
+    that of the cosines of all items with the centroid. More alike: by `least` such deviations.
     """
     places, known = places_among(vectors.ids, np.array(examples.ids, np.int64))
-    places = places[known & (examples.weight()[: len(known)] > 0)]
+    places = np.sort(places[known & (examples.weight()[: len(known)] > 0)])  # sums are the same in any order of seeds
     rows = vectors.units(places)
     centroid, n = rows.sum(axis=0), len(rows)
+    if n < 2:
+        return None
     length, n_pairs = float(np.sqrt(centroid @ centroid)), n * (n - 1) / 2
-    if n < 2 or not length:
-        return examples.count == 1
     mean = (length**2 - float((rows * rows).sum())) / 2 / n_pairs
-    return mean > LEAST_ALIKE * vectors.cosines(centroid)[2] / length / math.sqrt(n_pairs)
+    return bool(length > 0 and mean > least * vectors.cosines(centroid)[2] / length / math.sqrt(n_pairs))

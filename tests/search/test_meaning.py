@@ -14,7 +14,9 @@ from samples import random_data, with_kernels
 import setsearch
 from setsearch import errors
 from setsearch.arrays import moments
-from setsearch.memory.vectors import ENOUGH, inverse_spread
+from setsearch.memory.vectors import ENOUGH, Vectors, inverse_spread
+from setsearch.search.examples import Examples
+from setsearch.search.meaning import are_alike
 from setsearch.search.passes import LEAST
 from setsearch.sqlite.integrity import add_checksum
 
@@ -367,3 +369,28 @@ def test_examples_whose_vectors_cancel_say_nothing_by_meaning():
     documents = index.items("documents")
     found, without = (documents.expand(["a", "b"], 9, keep_seeds=True, **own) for own in ({}, {"vectors": 0}))
     assert [(hit.item, hit.score) for hit in found] == [(hit.item, hit.score) for hit in without]
+
+
+@given(seed=st.integers(0, 999), n_seeds=st.integers(0, 9), shared=st.integers(0, 40), least=st.floats(-1, 3))
+@examples(60)
+def test_examples_are_alike_by_the_mean_cosine_of_their_pairs(seed, n_seeds, shared, least):
+    """In deviations of random pairs, whatever the order; one without a vector, or of weight 0, is none of them."""
+    chance = np.random.default_rng(seed)
+    rows = chance.integers(-60, 60, (50, SIZE))
+    seeds = chance.permutation(52)[:n_seeds]  # two items have no vector
+    rows[seeds[seeds < 50]] += shared
+    vectors, used = Vectors(np.arange(50), rows.astype(np.int8), "own"), [id for id in sorted(seeds) if id < 50]
+    found = {are_alike(vectors, Examples(own.tolist()), least) for own in (seeds, seeds[::-1])}
+    units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    units -= units.mean(axis=0)
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    if len(used) < 2:
+        assert found == {None}
+        return
+    cosines = [units[one] @ units[other] for one in used for other in used if one < other]
+    centroid = units[used].sum(axis=0)
+    deviations = np.mean(cosines) / np.std(units @ centroid / np.linalg.norm(centroid)) * len(cosines) ** 0.5
+    assert found == {bool(deviations > least)} or abs(deviations - least) < 1e-4
+    weighted = Examples([*used, *{*range(50)}.difference(used)], weights=np.array([1.0] * len(used) + [0.0] * 50))
+    weighted = Examples(weighted.ids[: len(used) + 1], weights=weighted.weights[: len(used) + 1])
+    assert {are_alike(vectors, weighted, least)} == found

@@ -344,6 +344,35 @@ def test_examples_that_share_little_are_told(tmp_path, run):
     assert "these examples share little" in err
 
 
+def test_words_that_share_little_are_told(tmp_path):
+    """Three and five words at random of six kinds: their neighbors are like them, so that nearly all seemed sets."""
+    rng = random.Random(3)
+
+    def words(kind):
+        shared, own = rng.sample(range(60), 2), [5 * kind + rng.randrange(8) for _ in range(2)]
+        a, b = rng.sample(range(12), 2)
+        return f"c{own[0]} w{kind}x{a} c{shared[0]} c{own[1]} w{kind}x{b} c{shared[1]}"
+
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="words") as index:
+        index.add((f"d{n}", " ".join(words(n % 6) for _ in range(4))) for n in range(900))
+        index.refresh("now")
+        terms = index.items("terms")
+        kinds = [[f"w{kind}x{n}" for n in range(12)] for kind in range(6)]
+        every = [word for own in kinds for word in own]
+
+        def untold(sets, **options):
+            hits = [terms.expand(own, 9, cut="mark", **options) for own in sets]
+            assert all((own.untold is None) == (own[0].belongs is not None) for own in hits)
+            return sum(own.untold is not None for own in hits)
+
+        for count in (3, 5):
+            mixed = [rng.sample(every, count) for _ in range(40)]
+            assert untold(mixed) >= 15 and untold(mixed, vectors=0) <= 10
+            assert untold(own[::-1] for own in mixed) == untold(mixed)
+            assert untold(rng.sample(kind, count) for kind in kinds * 3) == 0
+        assert untold(rng.sample(every, 2) for _ in range(20)) == 0, "two words are not asked"
+
+
 def test_words_that_are_compared_by_documents_say_that_nothing_is_marked(tmp_path, run):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add((f"d{n}", "lion tiger cat" if n % 9 == 0 else f"wheat field number{n}") for n in range(90))
