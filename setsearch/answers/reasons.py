@@ -20,7 +20,7 @@ from setsearch.storage.feature_fields import MARK
 from setsearch.storage.ids import plain_name
 from setsearch.storage.vectors import ENCODER, LATENT
 from setsearch.text.contexts import LISTED, OWN_TEXT
-from setsearch.text.function_words import function_words, likely_language, stemmer, tell_nothing_but_english
+from setsearch.text.function_words import function_words, likely_language, stemmer
 from setsearch.text.words import MARKS
 
 REMEMBERED, KINDS = 1 << 16, 16  # features of a kind, and kinds
@@ -63,10 +63,10 @@ LISTS: dict[Key, str] = {
 }  # what stands before the words of a reason
 
 
-# What a feature tells of every item that has it: the key of its reason, label, sentence, and itself. Garbage collection
-# passes over plain tuples of texts, of which many are remembered.
-Told = tuple[Key, str, str, tuple[str, ...]]
-Row = tuple[Key, Reason]  # of parts that tell the same
+# A label, features, and a sentence. Garbage collection passes over plain tuples of texts, of which many are remembered.
+Said = tuple[str, tuple[str, ...], str]
+Told = tuple[Key, Said]  # what a feature tells of every item that has it: the key of its reason, and what it says
+Row = tuple[Key, float, Said]  # the same of several that tell the same, and their weight
 
 Known = dict[tuple[str, str, str | None], Told]  # what features tell, by language, name and title
 
@@ -96,12 +96,16 @@ class Wording:
 
     def reasons(self, parts: Sequence[Contribution], rest: float = 0.0) -> tuple[Reason, ...]:
         """The MOST reasons of largest weight, what is left of the parts, and the rest of the score."""
-        ranked, small = self._ranked(parts)
-        reasons, left = _shown(ranked[:MOST]), ranked[MOST:]
-        if small is not None:
-            left = _sorted([((EMPTY,), small), *left])
+        shown, left = self._ranked(parts), list[Row]()
+        total = abs(sum([weight for _, weight, _ in shown]))
+        small = [own for own in shown if own[0][0] == EMPTY]
+        if small or len(shown) > MOST:
+            telling = [own for own in shown if own[0][0] != EMPTY]
+            shown, left = telling[:MOST], telling[MOST:]
+            left = _sorted([*small, *left]) if small and left else left or small
+        reasons = _shown(shown)
         if left:
-            reasons.append(_left(left, abs(sum([weight for _, weight, _ in parts]))))
+            reasons.append(_left(left, total))
         return (*reasons, Reason(BASE, rest)) if rest else tuple(reasons)
 
     def common(self, hits: Sequence[Sequence[Contribution]]) -> tuple[Reason, ...]:
@@ -112,30 +116,35 @@ class Wording:
         least = min(len(hits), max(2, len(hits) // LEAST_SHARE))
         of_several = [(*feature, sum(own) / len(hits)) for feature, own in sums.items() if len(own) >= least]
         mean = [Contribution(feature, weight, title) for feature, title, weight in of_several]
-        ranked = [own for own in self._ranked(mean)[0] if own[1].weight > 0 and own[0][0] not in (PRIOR, LIKE)]
+        ranked = [own for own in self._ranked(mean) if own[1] > 0 and own[0][0] not in (EMPTY, PRIOR, LIKE)]
         return tuple(_shown(ranked[:MOST_COMMON]))
 
-    def _ranked(self, parts: Sequence[Contribution]) -> tuple[list[Row], Reason | None]:
-        """What is told of the parts, those that tell the same together, the largest first; apart what names nothing."""
-        weights, told, new = [weight for _, weight, _ in parts], self._tell_all(parts), tuple.__new__
-        found, several, joins_all = dict[Key, Reason](), dict[Key, list[Reason]](), self.are_people
-        for key, (_, label, said, feature), weight in zip(_keys(told, weights), told, weights, strict=True):
-            own = new(Reason, (label, weight, said, feature))  # in half the time of a call
-            if key in found or joins_all:
-                several.setdefault(key, [found[key]] if key in found else []).append(own)
-            found.setdefault(key, own)
-        for key, all_own in several.items():
-            found[key] = _joined(key, all_own)
-        if (PRIOR, OWN) in found:
-            found = dict(_scaled(_sorted(found.items()), sum(weights)))
-        small = found.pop((EMPTY,), None)
-        return _sorted(found.items()), small
+    def _ranked(self, parts: Sequence[Contribution]) -> list[Row]:
+        """What is told of the parts, those that tell the same together, the largest first."""
+        weights, told = [weight for _, weight, _ in parts], self._tell_all(parts)
+        firsts: dict[Key, int] = {}
+        several: dict[Key, list[int]] = {}
+        for place, key in enumerate(_keys(told, weights)):
+            if (first := firsts.setdefault(key, place)) != place:
+                several.setdefault(key, [first]).append(place)
+        may_be_shared = self.are_people
+        ranked = _sorted(
+            [
+                _joined(key, several.get(key, [first]), told, weights)
+                if key in several or may_be_shared
+                else (key, weights[first], told[first][1])
+                for key, first in firsts.items()
+            ]
+        )
+        return _scaled(ranked, sum(weights)) if (PRIOR, OWN) in firsts else ranked
 
     def _tell_all(self, parts: Sequence[Contribution]) -> list[Told]:
         """What the features of parts tell, in the language of most of their words."""
         language, known = self.language, self.known
         if language is None:
-            language = likely_language(_words_of(parts))
+            labels = [feature if title is None else display_name(feature, title) for feature, _, title in parts]
+            text = " ".join(labels)
+            language = likely_language(labels if text.count(" ") < len(labels) else text.split(" "))
         return [
             known.get((language, feature, title)) or self._tell(feature, title, language) for feature, _, title in parts
         ]
@@ -147,8 +156,7 @@ class Wording:
         label = feature if title is None else display_name(feature, title)
         if self.has_text and self.forms:  # stems of a pair by their surface forms
             label = " ".join([self.forms.get(word, word) for word in label.split(" ")])
-        is_word = self.has_text and feature.isalnum()  # whatever else is told has a blank or a mark in its name
-        told = (*_term(label, language), (feature,)) if is_word else self._told(feature, label, language)
+        told = self._told(feature, label, language)
         self.known[language, feature, title] = told
         return told
 
@@ -175,33 +183,31 @@ class Wording:
         has_numbers = dict(self.fields).get(name) if mark else None
         if has_numbers is not None:
             kind = NUMBER if has_numbers else FIELD
-            return (kind, name), f"{name}: {rest}", NEAR_NUMBERS * has_numbers, own
+            return (kind, name), (f"{name}: {rest}", own, NEAR_NUMBERS * has_numbers)
         is_popular = feature == POPULAR and not self.has_text  # "popular" is a term of texts
         if feature in (OWN, MEANING, RIVAL) or is_popular:
             label, said = self._prior(feature)
-            return (PRIOR, label), label, said, own
+            return (PRIOR, label), (label, own, said)
         if feature.startswith(NEAR):
-            return (LIKE, feature), label, "It is used like this word.", own
+            return (LIKE, feature), (label, own, "It is used like this word.")
         if self.are_words or self.has_text:
-            return *(_context if self.are_words else _term)(label, language), own
+            key, label, said = (_context if self.are_words else _term)(label, language)
+            return key, (label, own, said)
         if self.are_people:
             kind = f"{SHARED_BY} {_without_id(self.features.removesuffix('s'))}s"
             names = (self.examples or {}).get(feature, ())
             who = [f"{len(names)} of the examples"] if len(names) > MOST_SHARING else names
-            return (kind, *who), label, "", own
-        return (self.features, feature), label, "", own
+            return (kind, *who), (label, own, "")
+        return (self.features, feature), (label, own, "")
 
 
 def _term(label: str, language: str) -> tuple[Key, str, str]:
     """A term of a text, two of them, or an n-gram: key, label and sentence."""
     if label.startswith(NGRAM):
         return ("pieces of words",), "pieces of words", ""
-    empty, stem = function_words(language), stemmer(language)
-    if " " not in label:
-        word = label.lower()
-        return ((EMPTY,) if word in empty or len(label) == 1 else (WORDS, stem(word))), label, ""
-    content = [word for word in label.split(" ") if word.lower() not in empty]
-    if not content:
+    words, empty, stem = label.split(" "), function_words(language), stemmer(language)
+    content = [word for word in words if word.lower() not in empty]
+    if not content or len(words) == len(label) == 1:
         return (EMPTY,), label, ""
     return (WORDS, *[stem(word.lower()) for word in content]), " ".join(content), ""
 
@@ -217,12 +223,6 @@ def _context(label: str, language: str) -> tuple[Key, str, str]:
         return (TEXTS,), f"in “{label}”", "It is in texts that have examples."
     content = [word for word in places if word not in (PLACE, ANY, *MARKS) and word not in empty]
     return ((BESIDE, *map(stemmer(language), content)), label, "") if content else small
-
-
-def _words_of(parts: Iterable[Contribution]) -> list[str]:
-    """The words of the labels of features."""
-    labels = {feature if title is None else display_name(feature, title) for feature, _, title in parts}
-    return " ".join(labels).split(" ")
 
 
 def _keys(told: Sequence[Told], weights: Sequence[float]) -> list[Key]:
@@ -250,21 +250,24 @@ def _has_content(key: Key) -> bool:
     return key[0] in (BESIDE, WORDS)
 
 
-def _joined(key: Key, reasons: Sequence[Reason]) -> Reason:
+def _joined(key: Key, places: list[int], told: Sequence[Told], weights: Sequence[float]) -> Row:
     """What parts that tell the same tell together, named by the one that weighs most."""
-    weight, ordered = sum([own[1] for own in reasons]), sorted(reasons, key=lambda own: -abs(own[1]))
-    label, _, said, _ = ordered[0]
-    features = tuple([feature for *_, (feature,) in ordered])
+    weight, places = sum([weights[place] for place in places]), sorted(places, key=lambda place: -abs(weights[place]))
+    label, _, said = told[places[0]][1]
+    features = tuple([told[place][1][1][0] for place in places])
     if key[0].startswith(SHARED_BY):
-        who = label if len(ordered) == 1 else f"{len(ordered):,} {key[0].removeprefix(SHARED_BY).strip()}"
+        who = label if len(places) == 1 else f"{len(places):,} {key[0].removeprefix(SHARED_BY).strip()}"
         shared = f"shared with {' and '.join(key[1:])}" if key[1:] else "shared"
-        return Reason(f"{shared} by {who}", weight, "", features)
-    return Reason(_label_of_several(key, label, features), weight, said, features)
+        return key, weight, (f"{shared} by {who}", features, "")
+    return key, weight, (_label_of_several(key, label, features) if len(places) > 1 else label, features, said)
 
 
 def _shown(rows: Iterable[Row]) -> list[Reason]:
-    """The reasons of rows; what a context says is told of these alone."""
-    return [own._replace(sentence=sentence(own.label)) if key[0] == BESIDE else own for key, own in rows]
+    """Rows as reasons; what a context says is told of these alone."""
+    return [
+        Reason(label, weight, sentence(label) if key[0] == BESIDE else said, features)
+        for key, weight, (label, features, said) in rows
+    ]
 
 
 def _label_of_several(key: Key, label: str, features: Sequence[str]) -> str:
@@ -286,35 +289,32 @@ def _scaled(ranked: list[Row], total: float) -> list[Row]:
 
     The part of this factor, OWN, is distributed in proportion; rounding goes to the largest one.
     """
-    added = sum(own.weight for key, own in ranked if key == (PRIOR, OWN))
-    shared = sum(own.weight for key, own in ranked if key[0] not in (PRIOR, LIKE))
+    added = sum(weight for key, weight, _ in ranked if key == (PRIOR, OWN))
+    shared = sum(weight for key, weight, _ in ranked if key[0] not in (PRIOR, LIKE))
     if not added or not shared:
         return ranked
     share = added / shared * VALUE_LATTICE  # rounded, so that sums stay exact
     scaled = [
-        (key, own if key[0] in (PRIOR, LIKE) else _adding(own, round(own.weight * share) / VALUE_LATTICE))
-        for key, own in ranked
+        (key, weight if key[0] in (PRIOR, LIKE) else weight + round(weight * share) / VALUE_LATTICE, said)
+        for key, weight, said in ranked
         if key != (PRIOR, OWN)
     ]
-    missing = total - sum(own.weight for _, own in scaled)
-    scaled[0] = scaled[0][0], _adding(scaled[0][1], missing)
-    return scaled
-
-
-def _adding(reason: Reason, weight: float) -> Reason:
-    return reason._replace(weight=reason.weight + weight)
+    missing = total - sum(weight for _, weight, _ in scaled)
+    scaled[0] = (scaled[0][0], scaled[0][1] + missing, scaled[0][2])
+    return _sorted(scaled)
 
 
 def _sorted(rows: Iterable[Row]) -> list[Row]:
-    return sorted(rows, key=lambda row: (-abs(row[1][1]), row[1][0]))
+    return sorted(rows, key=lambda own: (-abs(own[1]), own[2][0]))
 
 
 def _left(left: Sequence[Row], total: float) -> Reason:
     """What is left of the parts: how many there are, and of which kinds if they are much of the score."""
-    weight, features, counts = 0.0, tuple[str, ...](), dict[str, int]()
-    for key, own in left:
-        weight, features, kind = weight + own[1], features + own[3], key[0]
-        counts[kind] = counts.get(kind, 0) + (len(own[3]) if kind in (EMPTY, TEXTS) else 1)
+    weight = sum([weight for _, weight, _ in left])
+    features = tuple([feature for _, _, (_, own, _) in left for feature in own])
+    counts: dict[str, int] = {}
+    for key, _, (_, own, _) in left:
+        counts[key[0]] = counts.get(key[0], 0) + (len(own) if key[0] in (EMPTY, TEXTS) else 1)
     if abs(weight) <= SMALL_SHARE * total:
         return Reason(f"{sum(counts.values()):,} more", weight, "", features)
     kinds = (
@@ -366,10 +366,7 @@ def wording(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: S
     having = _having(fields, parts, examples) if are_people(kind[0]) and not has_text else None
     # A word is told in less time than it takes to find what was told of it in another answer.
     is_remembered = not has_text and having is None
-    known = _known_by(*kind, kinds) if is_remembered else {}
-    if language is None and tell_nothing_but_english(_words_of(chain.from_iterable(parts))):
-        language = "english"
-    return Wording(*kind[:3], language, source, forms, having, kinds, known)
+    return Wording(*kind, forms, having, kinds, _known_by(*kind, kinds) if is_remembered else {})
 
 
 @lru_cache(KINDS)

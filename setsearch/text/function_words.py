@@ -1,7 +1,7 @@
 """Function words: those that hold sentences together and name nothing, such as "of". They explain little."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import cache
 
@@ -28,7 +28,7 @@ def function_words(language: str) -> frozenset[str]:
 
 def likely_language(words: Collection[str]) -> str:
     """The language with the most function words among some words; English if these tell none."""
-    if tell_nothing_but_english(words):  # nearly always, and found soon
+    if _foreign().isdisjoint(words):  # nearly always, and found soon
         return "english"
     known = _languages()
     telling = known.keys() & words
@@ -37,11 +37,6 @@ def likely_language(words: Collection[str]) -> str:
     counts = Counter([language for word in telling for language in known[word]])
     best = max(sorted(counts), key=counts.__getitem__, default="english")
     return best if counts[best] >= ENOUGH and counts[best] > counts["english"] else "english"
-
-
-def tell_nothing_but_english(words: Iterable[str]) -> bool:
-    """Whether none of some words is a function word of another language alone; then the same holds of some of them."""
-    return _foreign().isdisjoint(words)
 
 
 @cache
