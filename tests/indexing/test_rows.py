@@ -222,7 +222,7 @@ MARKED = [
     ("<!-- wp:paragraph -->\n<P CLASS=x>Lions</P>\n<!-- /wp:paragraph -->", "Lions"),
     ("lions<br/>tigers", "lions\ntigers"),
     ("<html><head><title>Cats</title></head>roar &lt;/p&gt;", "Cats\nroar </p>"),
-    ("<jats:p>Lions</jats:p>", "Lions"),
+    ("<![CDATA[<jats:p>Lions</jats:p>]]>", "Lions"),
     ("R&amp;D, caf&eacute; &#x27;x&#39; &zebra; AT&T &copy=1", "R&D, café 'x' &zebra; AT&T &copy=1"),
     ("List<A> a < b <me@x.org>\n\n<T> <pre> </T>", "List<A> a < b <me@x.org>\n\n<T> <pre> </T>"),
 ]
@@ -289,7 +289,8 @@ def test_a_condition_that_no_row_meets_is_named(run, failed, tmp_path):
     (tmp_path / "a.csv").write_text("user,film,rating\nu,a,4\n")
     how = ("index", "a.db", "a.csv", "--items", "film", "--features", "user", "--keep")
     failed(run(*how, "rating > 9"), 1, "nothing to index in a.csv: no document, no row that meets 'rating > 9'")
-    failed(run(*how, "rating => 4"), 1, "a.csv, line 2 has no column 'rating =' to compare; it has user, film, rating")
+    failed(run(*how, "stars > 4"), 1, "a.csv, line 2 has no column 'stars' to compare; it has user, film, rating")
+    failed(run(*how, "rating => 4"), 2, "--keep is a condition such as 'rating >= 4', not 'rating => 4'")
 
 
 def test_bars_divide_columns_on_standard_input(run, tmp_path):
