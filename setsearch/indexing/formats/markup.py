@@ -76,7 +76,7 @@ def html(data: bytes, decode: Decode) -> Parts:
 def without_tags(text: str) -> str:
     """A text of a table, as pages show it if it has tags of HTML; entities are characters."""
     if "<" in text and _has_tags(text):
-        page = read_page(text)
+        page = read_page(_without_cdata(text))
         return "\n".join(filter(None, (page.title().strip(), page.text())))
     return _entity.sub(lambda own: unescape(own[0]), text) if "&" in text else text
 
@@ -86,7 +86,7 @@ def xml(data: bytes, decode: Decode) -> Parts:
 
     The texts of a feed (RSS, Atom) are pages, whose tags are escaped.
     """
-    whole = declared(data, decode).replace("<![CDATA[", "").replace("]]>", "")
+    whole = _without_cdata(declared(data, decode))
     root = _root.match(whole)
     record, hidden, inline = KINDS[root[1]] if root else (RECORD, "", "")
     starts = [found.start() for found in re.finditer(record, whole)] if record else []
@@ -105,6 +105,10 @@ def xml(data: bytes, decode: Decode) -> Parts:
         yield Part(text, title, str(number) if starts else None)
     if root and root[1] == "en-export":
         yield Unread("attachment{s}", whole.count("<resource>"))
+
+
+def _without_cdata(text: str) -> str:
+    return text.replace("<![CDATA[", "").replace("]]>", "")
 
 
 def read_page(text: str, page: "Page | None" = None) -> "Page":
