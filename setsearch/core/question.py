@@ -2,9 +2,11 @@
 
 import ctypes as c
 import math
+from array import array
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
+from itertools import repeat
 from operator import ge
 from struct import Struct
 from typing import Any, NamedTuple, TypeVar
@@ -205,7 +207,7 @@ class Answer(NamedTuple):
 
     ids: Ints
     scores: Floats
-    joined: Ints
+    joined: list[int]
     told: Told
     weighed: tuple[Weighed, ...]
     least: float
@@ -352,43 +354,48 @@ def ask_all(questions: Sequence[Question]) -> list[Answered]:
 
 def _ask_once(questions: Sequence[Question]) -> list[Answered | Missing]:
     """The same by one call of the core, or a few; Missing where values of items are needed first."""
-    first, shape = questions[0], questions[0].base.shape
-    ids_of_all: list[int] = []
-    shares: list[float] = []
-    found: list[Answered | Missing] = []
-    for own in questions:
-        for array in (own.base, own.choosing, own.sums):
-            require(array is None or (array.shape == shape and array.dtype == np.float64), "a base of other items")
-            require(array is None or bool(array.flags.c_contiguous), "a base that the core cannot take")
-        count = len(own.seeds) + own.numbers.joining + (len(own.texts[0][2]) if own.texts else 0)
-        require(count <= MOST_EXAMPLES, "too many examples")
-        require(own.table is None or _fits(own.table, own), "a table of other items, or seeds")
-        require(own.texts is None or len(own.texts) == len(own.fields), "a field without texts")
-        shares += [1.0] * len(own.seeds) if own.shares is None else own.shares.tolist()
-        ids_of_all.extend(own.seeds)
-        ids_of_all.extend(own.excluded)
+    first, n, k, n_smoothed = questions[0], len(questions[0].base), 0, 0
+    ids, shares, asked = array("q"), array("d"), []
+    texts = [None if own.texts is None else part_structures(own.texts) for own in questions]  # they live until the end
+    for own, of_texts in zip(questions, texts, strict=True):
+        _require_sound(own, n)
+        ids.extend(own.seeds)
+        ids.extend(own.excluded)
+        shares.extend(repeat(1.0, len(own.seeds)) if own.shares is None else own.shares)
+        k = max(k, own.numbers.k, own.numbers.joining * own.numbers.deepest)
+        n_smoothed = n_smoothed if own.near is None and own.prior is None else n
+        asked.append(_packed(own, of_texts))
     fields = b"".join([own.lists.packed(*own[1:]) for own in first.fields])
-    # They must live as long as a call.
-    texts = [None if own.texts is None else part_structures(own.texts) for own in questions]
-    asked = b"".join(map(_packed, questions, texts))
-    ids, weights_of_seeds = np.array(ids_of_all, np.int64), np.array(shares)
     n_features = [field.lists.n_features for field in first.fields]
-    k = max(max(own.numbers.k, own.numbers.joining * own.numbers.deepest) for own in questions)
-    n_smoothed = 0 if all(own.near is None and own.prior is None for own in questions) else len(first.base)
     place = place_of_share = 0
+    found: list[Answered | Missing] = []
     while len(found) < len(questions):
-        scratch, left = _Scratch.take(len(first.base), n_features, k, n_smoothed), len(questions) - len(found)
-        at = address(ids) + 8 * place, address(weights_of_seeds) + 8 * place_of_share
-        of_all = fields, len(first.fields), len(first.base), asked[-left * _ASKED.size :], left, *at
+        scratch, left = _Scratch.take(n, n_features, k, n_smoothed), len(questions) - len(found)
+        at = ids.buffer_info()[0] + 8 * place, shares.buffer_info()[0] + 8 * place_of_share
+        of_all = fields, len(n_features), n, b"".join(asked[-left:]), left, *at
         count = binding.library().setsearch_questions(*of_all, *scratch.at, *scratch.found)
         if count <= 0:
             raise LostArrays("the lists in memory")
         answered = questions[len(found) : len(found) + count]
         found += _answers(answered, scratch.ints, scratch.reals)
         _idle.append(scratch)
-        place += sum(len(own.seeds) + len(own.excluded) for own in answered)
-        place_of_share += sum(len(own.seeds) for own in answered)
+        if count < left:
+            place += sum(len(own.seeds) + len(own.excluded) for own in answered)
+            place_of_share += sum(len(own.seeds) for own in answered)
     return found
+
+
+def _require_sound(own: Question, n: int) -> None:
+    """Refuse a question, about so many items, that the core cannot take."""
+    for items in (own.base, own.choosing, own.sums):
+        if items is not None:
+            require(items.shape == (n,) and items.dtype == np.float64, "a base of other items")
+            require(items.flags.c_contiguous, "a base that the core cannot take")
+    count = len(own.seeds) + own.numbers.joining + (len(own.texts[0][2]) if own.texts else 0)
+    require(count <= MOST_EXAMPLES, "too many examples")
+    require(own.shares is None or len(own.shares) == len(own.seeds), "a seed without a weight")
+    require(own.table is None or _fits(own.table, own), "a table of other items, or seeds")
+    require(own.texts is None or len(own.texts) == len(own.fields), "a field without texts")
 
 
 def now(asking: Asking[T]) -> T:
@@ -421,13 +428,14 @@ def _fits(table: Table, own: Question) -> bool:
 def _packed(own: Question, texts: Any) -> bytes:
     """An `asked_t`."""
     sums = 0 if own.sums is None else address(own.sums)
-    choosing = address(own.base if own.choosing is None else own.choosing)
+    base = address(own.base)
+    choosing = base if own.choosing is None else address(own.choosing)
     n_seeds, n_excluded = len(own.seeds), len(own.excluded)
     near = NO_NEAR if own.near is None else near_numbers(own.near, len(own.base))
     prior = NO_PRIOR if own.prior is None else _prior_numbers(*own.prior, own)
     at = 0 if texts is None else c.addressof(texts[1]), 0 if own.table is None else own.table.at
     given = *at, n_seeds, n_excluded, own.once, own.weighs
-    return _ASKED.pack(*own.numbers, address(own.base), choosing, sums, *near, *prior, *given)
+    return _ASKED.pack(*own.numbers, base, choosing, sums, *near, *prior, *given)
 
 
 def _prior_numbers(
@@ -444,33 +452,45 @@ def _prior_numbers(
     return 0 if len(ids) == n else address(ids), address(values), len(ids), mean, spread, share, seeds_at
 
 
-def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> Iterator[Answered | Missing]:
+def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> list[Answered | Missing]:
     """What setsearch_questions wrote."""
     at, real = 0, 0
+    found: list[Answered | Missing] = []  # an annotation is not evaluated, unlike a call of list[...]
     for own in questions:
         n_fields, n_seeds = len(own.fields), len(own.seeds)
         count, n_joined, above, together, *n_features = ints[at : at + 4 + n_fields].tolist()
         at += 4 + n_fields
         if count < 0:
-            real += 2 + n_seeds
-            yield (
-                Missing(ints[at : at + n_joined].copy()) if count == MISSING else Copies() if count == COPIES else None
-            )
-            at += n_joined
+            missing = Missing(ints[at : at + n_joined].copy()) if count == MISSING else None
+            found.append(Copies() if count == COPIES else missing)
+            at, real = at + n_joined, real + 2 + n_seeds
             continue
-        ids, joined = ints[at : at + count].copy(), ints[at + count : at + count + n_joined].copy()
-        (least, constant), real = reals[real : real + 2].tolist(), real + 2
-        left_out, scores = reals[real : real + n_seeds].copy(), reals[real + n_seeds : real + n_seeds + count].copy()
-        at, real, weighed = at + count + n_joined, real + n_seeds + count, []
-        for size in n_features if own.weighs else ():
-            weighed.append(Weighed(ints[at : at + size].copy(), *reals[real : real + 3 * size].reshape(3, size).copy()))
-            at, real = at + size, real + 3 * size
-        is_known, is_left_out = count > 0 and above >= 0, n_seeds > 0 and not math.isnan(left_out[0])
+        least, constant, *left_out = reals[real : real + 2 + n_seeds].tolist()
+        real += 2 + n_seeds
+        ids, scores = ints[at : at + count].copy(), reals[real : real + count].copy()
+        joined = ints[at + count : at + count + n_joined].tolist()
+        at, real = at + count + n_joined, real + count
+        weighed: tuple[Weighed, ...] = ()
+        if own.weighs:
+            weighed, at, real = _weighed(n_features, ints, reals, (at, real))
+        is_left_out = n_seeds > 0 and not math.isnan(left_out[0])
         # Above the lowest bit of `together` is one for each seed (are_together of core.c).
-        unheard = [place for place in range(n_seeds) if together > 0 and together >> place + 1 & 1]
-        of_scores = left_out if is_left_out else None, above if is_known else None
+        unheard = [place for place in range(n_seeds) if together >> place + 1 & 1] if together > 0 else ()
+        of_scores = np.array(left_out) if is_left_out else None, above if count > 0 and above >= 0 else None
         told = Told(*of_scores, together > 0, together < 0, unheard)
-        yield Answer(ids, scores, joined, told, tuple(weighed), least, constant)
+        found.append(Answer(ids, scores, joined, told, weighed, least, constant))
+    return found
+
+
+def _weighed(
+    n_features: Sequence[int], ints: Ints, reals: Floats, places: tuple[int, int]
+) -> tuple[tuple[Weighed, ...], int, int]:
+    """How the examples were weighed, from some places of both rows of numbers on, and where these end."""
+    (at, real), weighed = places, []
+    for size in n_features:
+        weighed.append(Weighed(ints[at : at + size].copy(), *reals[real : real + 3 * size].reshape(3, size).copy()))
+        at, real = at + size, real + 3 * size
+    return tuple(weighed), at, real
 
 
 def _numbers(ids: Array, values: Array | None, starts: Ints, ends: Ints) -> tuple[int, ...]:

@@ -179,7 +179,7 @@ class _ByCore(NamedTuple):
 
     def join(self) -> Examples:
         """The examples, and the items that joined."""
-        return self.whole.examples.joined_by(self.answer.joined.tolist(), self.asked.numbers.weight)
+        return self.whole.examples.joined_by(self.answer.joined, self.asked.numbers.weight)
 
     def make_first(self) -> SeedWeights:
         """The weights of the examples alone, by features, and the best items by these."""
