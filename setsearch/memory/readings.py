@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
+from types import TracebackType
 from typing import Any, NamedTuple
 
 from setsearch.errors import LostArrays, SetsearchError, TakenOver, UnknownReading
@@ -26,7 +27,8 @@ from setsearch.memory.word_contexts import (
 )
 from setsearch.models.values import ValueRule
 from setsearch.options import Fresh
-from setsearch.sqlite.database import Database
+from setsearch.sqlite.connections import OwnConnection
+from setsearch.sqlite.database import Database, Transaction
 from setsearch.storage.analyzers import Analyzers
 from setsearch.storage.generations import CONTEXTS, LISTS, Generation
 from setsearch.storage.ids import name_in
@@ -34,6 +36,7 @@ from setsearch.storage.relation import Relation, find_again, load_relations, rel
 
 BOTH = tuple(COEFFICIENTS)
 BY = {"documents": (), "contexts": tuple(name for name in BOTH if name != "documents"), "both": BOTH}
+STORED = "documents"  # the key of the stored relation alone
 # The stamp of a relation, and what changes without a new one: the forms in which stems are shown, of which generation
 # they are, and where vectors come from.
 PRESENT = """
@@ -57,6 +60,7 @@ class Opened(NamedTuple):
     version: Version
     relation: Relation
     fields: dict[str, Fields | None]
+    row: Sequence[Any] = ()  # as PRESENT has it
 
 
 class Readings:
@@ -85,38 +89,23 @@ class Readings:
         with self._database.read() as cursor:
             yield find_again(cursor, name)
 
-    @contextmanager
-    def open(self, name: str, contexts: bool, fresh: Fresh = None) -> Iterator[FieldsBy]:
+    def open(self, name: str, contexts: bool, fresh: Fresh = None) -> "Opening":
         """The fields of a reading, by a key of BY, within one read transaction.
 
         With `contexts`, these are as new as `fresh` says. After a LostArrays the next call derives again.
         """
-        try:
-            with self._database.read() as cursor:
-                opened = self.version(cursor, name)
-                is_behind = contexts and self.needs_contexts(opened, fresh)
-                if not is_behind:
-                    yield partial(self.fields, name, opened)
-        except LostArrays:
-            self.forget(name)
-            raise
-        except UNEXPECTED as error:
-            if isinstance(error, SetsearchError) or not self.are_damaged(name):
-                raise
-            self.forget(name)
-            raise LostArrays("the mapped lists") from error
-        if not is_behind:
-            self.share(opened.version)
-            return
-        self.update_contexts(name, fresh)
-        with self.open(name, False) as fields_by:
-            yield fields_by
+        return Opening(self, name, contexts, fresh)
+
+    def snapshot(self) -> Transaction:
+        """A read transaction."""
+        return self._database.read()
 
     def forget(self, name: str) -> None:
         """Use nothing that memory holds of a reading: something in a file of arrays turned out to be damaged.
 
         If this is our own file, they are deleted, and derived again.
         """
+        self._database.unbind()
         with self._database.read() as cursor, LOCK:
             relation = find_again(cursor, name)
             self._memory.versions.pop(relation.id, None)
@@ -232,7 +221,7 @@ class Readings:
 
     def _wants_contexts(self, opened: Opened) -> bool:
         """Whether something is to be derived from the texts: contexts of words, or the shown forms of stems."""
-        version, relation, _ = opened
+        version, relation = opened.version, opened.relation
         if relation.contexts == "off":
             return False
         if version.wants_contexts is None:
@@ -261,7 +250,7 @@ class Readings:
             return found
 
     def _read_contexts(self, opened: Opened, generation: Generation) -> WordContexts:
-        version, relation, _ = opened
+        version, relation = opened.version, opened.relation
         assert version.analyzer is not None
         mapped = self.files.map(relation, CONTEXTS)
         if mapped is not None:
@@ -280,9 +269,8 @@ class Readings:
                     row = cursor.execute(PRESENT, (relation.id,)).fetchone()
                     for version in versions if row is not None else ():
                         if version.is_of(*row[:2]):
-                            relation = version.relation.within(cursor)
-                            relation.items.vectors, relation.features.vectors = row[2:]
-                            return Opened(version, relation, {})
+                            return _opened(version, cursor, name, row)
+            self._database.unbind()
             relation = find_again(cursor, name)
             analyzer = self._analyzers.of(relation) if relation.analyzer else None
             version = Version(relation, analyzer, cursor.execute(PRESENT, (relation.id,)).fetchone()[1])
@@ -291,7 +279,7 @@ class Readings:
 
     def _content(self, opened: Opened) -> RelationContent:
         """The lists of a version: from a file that is new, brought up from an earlier version, or from the tables."""
-        version, relation, _ = opened
+        version, relation = opened.version, opened.relation
         if (content := version.content) is not None:
             return content
         with self._memory.alone(LISTS, relation.id):
@@ -325,9 +313,9 @@ class Readings:
         return opened.fields[by]
 
     def _fields(self, name: str, opened: Opened, by: str) -> Fields | None:
-        version, relation, _ = opened
+        version, relation = opened.version, opened.relation
         cursor = relation.cursor
-        if by == "documents":
+        if by == STORED:
             field = version.field(self._content(opened), relation.features.name == name).within(cursor)
             vectors = self._memory.vectors.of(relation, field.items)
             return Fields((field,), relation, version.analyzer, vectors=vectors)
@@ -350,7 +338,7 @@ class Readings:
         `always`: not only beside our own file.
         """
         content, contexts = version.content, self._memory.contexts.get(version.relation.id)
-        missing = {LISTS} if content is not None and content.origin is None else set[str]()
+        missing: set[str] = {LISTS} if content is not None and content.origin is None else set()
         if contexts is not None and contexts.mapped is None and contexts.fields and contexts.generation.id != IN_MEMORY:
             missing.add(CONTEXTS)
         missing -= version.tried
@@ -371,6 +359,7 @@ class Readings:
         rules = [version.field(content, side).arrays_of(_default_rule(relation, kind.name)) for side, kind in readings]
         if self.files.write(relation.id, LISTS, relation.state, chain(content.arrays(), *rules)):
             version.forget()
+            self._database.unbind()
 
     def _write_contexts(self, version: Version, contexts: WordContexts) -> None:
         of, generation = version.relation, contexts.generation
@@ -378,6 +367,67 @@ class Readings:
         relation = generation.state.relation  # the collection may have been made anew since
         if self.files.write(relation, CONTEXTS, contexts_state(generation), arrays):
             self._memory.contexts.pop(relation, None)
+
+
+def _opened(version: Version, cursor: sqlite3.Cursor, name: str, row: Sequence[Any]) -> Opened:
+    """A version in a transaction, as it was bound to the cursor before; contexts may be others now."""
+    bound: dict[str, Opened] = getattr(cursor, "bound", {})
+    known = bound.get(name)
+    fields: dict[str, Fields | None] = {}
+    if known is not None and known.version is version and known.row == row:
+        relation, stored = known.relation, known.fields.get(STORED)
+        if stored is not None and stored.first.content is version.content:
+            fields = {STORED: stored}
+    else:
+        relation = version.relation.within(cursor)
+        relation.items.vectors, relation.features.vectors = row[2:]
+    opened = Opened(version, relation, fields, row)
+    if isinstance(cursor.connection, OwnConnection):  # whose cursors stay
+        bound[name] = opened
+    return opened
+
+
+class Opening:
+    """As `Readings.open`. A class is faster than a generator, and every question starts with it."""
+
+    __slots__ = ("_contexts", "_fresh", "_name", "_opened", "_readings", "_transaction")
+
+    def __init__(self, readings: Readings, name: str, contexts: bool, fresh: Fresh) -> None:
+        self._readings, self._name, self._contexts, self._fresh = readings, name, contexts, fresh
+
+    def __enter__(self) -> FieldsBy:
+        readings = self._readings
+        self._transaction = readings.snapshot()
+        cursor = self._transaction.__enter__()
+        try:
+            self._opened = opened = readings.version(cursor, self._name)
+            is_behind = self._contexts and readings.needs_contexts(opened, self._fresh)
+        except BaseException as error:
+            self.__exit__(type(error), error, error.__traceback__)
+            raise
+        if not is_behind:
+            return partial(readings.fields, self._name, opened)
+        self._transaction.__exit__(None, None, None)
+        readings.update_contexts(self._name, self._fresh)
+        self._contexts = False
+        return self.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._transaction.__exit__(kind, error, trace)
+            if error is not None:
+                raise error
+        except LostArrays:
+            self._readings.forget(self._name)
+            raise
+        except UNEXPECTED as unexpected:
+            if isinstance(unexpected, SetsearchError) or not self._readings.are_damaged(self._name):
+                raise
+            self._readings.forget(self._name)
+            raise LostArrays("the mapped lists") from unexpected
+        self._readings.share(self._opened.version)
 
 
 def _default_rule(relation: Relation, name: str) -> ValueRule:

@@ -97,6 +97,7 @@ class Connections:
         self._file = NO_FILE  # the first file at the path: only this one is written to
         self._idle: list[OwnConnection] = []
         self._in_use: set[OwnConnection] = set()
+        self.cursors: dict[sqlite3.Connection, Any] = {}  # of our own idle ones: they stay
         self._opening = 0  # connections that are being opened
         self._lock = threading.RLock()  # of a lent connection
         self._busy = False  # whether a lent connection is in a transaction of ours
@@ -133,7 +134,7 @@ class Connections:
         """Close our own idle connections; the next call opens new ones. A lent connection stays open."""
         with LOCK:
             while self._idle:
-                self._idle.pop().close()
+                self._close(self._idle.pop())
             self._round += 1
         if self._make is not None:
             self._idle_of_thread()  # closes those of the last round
@@ -187,6 +188,11 @@ class Connections:
             for ending in (LOG, SHARED):
                 with suppress(OSError):
                     Path(self._name + ending).unlink()
+        self._close(connection)
+
+    def _close(self, connection: OwnConnection) -> None:
+        if (cursor := self.cursors.pop(connection, None)) is not None:
+            cursor.bound.clear()  # which has the cursor itself
         connection.close()
 
     def give(self, connection: sqlite3.Connection) -> None:

@@ -60,15 +60,24 @@ READ, WRITE = "begin", "begin immediate"
 class Transaction:
     """A context manager for the cursor of one transaction: all of the block takes effect, or nothing.
 
-    `is_nested`: whether it is inside one of the host's. A class is faster than a generator, and every query starts with
-    it.
+    `is_nested`: whether it is inside one of the host's. With a `database`, tables of an earlier version are migrated
+    first. A class is faster than a generator, and every query starts with it.
     """
 
-    __slots__ = ("_begin", "_begun", "_connection", "_connections", "_cursor", "_watched", "is_committed", "is_nested")
+    __slots__ = (
+        "_begin",
+        "_begun",
+        "_connection",
+        "_connections",
+        "_cursor",
+        "_database",
+        "_watched",
+        "is_committed",
+        "is_nested",
+    )
 
-    def __init__(self, connections: Connections, begin: str) -> None:
-        self._connections = connections
-        self._begin = begin
+    def __init__(self, connections: Connections, begin: str, database: "Database | None" = None) -> None:
+        self._connections, self._begin, self._database = connections, begin, database
         self.is_committed = False
 
     def __enter__(self) -> sqlite3.Cursor:
@@ -76,9 +85,7 @@ class Transaction:
         self._connection = connection = connections.take()
         self._begun, self.is_nested, self._watched = False, True, False
         try:
-            self._cursor = cursor = connection.cursor(LimitedCursor)
-            cursor.row_factory = None
-            cursor.time_limit = connections.time_limit
+            self._cursor = cursor = self._take_cursor()
             self._watched = self._begin == READ and watch_cancellation(connection)
             self.is_nested = nested = connection.in_transaction
             if not nested:
@@ -89,10 +96,16 @@ class Transaction:
             self._begun = True
             if self._begin != READ:
                 connections.require_same_file(connection)
+            is_current = self._database is None or self._database.is_current(cursor, nested)
         except BaseException as error:
             self._fail(error)
             raise
-        return cursor
+        if is_current or self._database is None:
+            return cursor
+        self.__exit__(None, None, None)
+        self._database.migrate()
+        self._database = None
+        return self.__enter__()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -110,10 +123,28 @@ class Transaction:
             except BaseException as failure:
                 self._fail(failure)
                 raise
-            self._cursor.close()
+            self._give_cursor()
             self._connections.give(self._connection)
         else:
             self._fail(error)
+
+    def _take_cursor(self) -> LimitedCursor:
+        """The cursor of the last transaction on one of our connections: what was bound to it is so still."""
+        cursor: LimitedCursor | None = self._connections.cursors.pop(self._connection, None)
+        if cursor is None:
+            cursor = self._connection.cursor(LimitedCursor)
+            cursor.row_factory = None
+            cursor.time_limit = self._connections.time_limit
+            if isinstance(self._connection, OwnConnection):
+                cursor.bound = {}
+        return cursor
+
+    def _give_cursor(self) -> None:
+        if isinstance(self._connection, OwnConnection):
+            self._cursor.close_others()
+            self._connections.cursors[self._connection] = self._cursor
+        else:
+            self._cursor.close()
 
     def _fail(self, error: BaseException) -> None:
         """Roll back, return the connection, and raise our error for one of SQLite's."""
@@ -272,18 +303,9 @@ class Database:
         """Close our own connections; the next call opens new ones. A lent connection stays open."""
         self._connections.close_idle()
 
-    @contextmanager
-    def read(self) -> Iterator[sqlite3.Cursor]:
+    def read(self) -> Transaction:
         """A cursor in one consistent snapshot; tables of an earlier version are migrated first."""
-        transaction = Transaction(self._connections, READ)
-        with transaction as cursor:
-            is_current = self._is_current(cursor, transaction.is_nested)
-            if is_current:
-                yield cursor
-        if not is_current:
-            self.migrate()
-            with Transaction(self._connections, READ) as cursor:
-                yield cursor
+        return Transaction(self._connections, READ, self)
 
     def give_way(self, cursor: sqlite3.Cursor) -> bool:
         """Let others write in the middle of a long read transaction; False if one has, and what was read is older.
@@ -298,7 +320,13 @@ class Database:
         cursor.execute(READ)
         return bool(cursor.execute("pragma data_version").fetchone() == before)
 
-    def _is_current(self, cursor: sqlite3.Cursor, is_nested: bool) -> bool:
+    def unbind(self) -> None:
+        """Let go what is bound to the cursors of idle connections."""
+        for cursor in [*self._connections.cursors.values()]:
+            cursor.bound.clear()
+
+    def is_current(self, cursor: sqlite3.Cursor, is_nested: bool) -> bool:
+        """Whether our tables are there, and of the present schema. Raises NoIndex, NewerSchema, CorruptIndex."""
         connection = cursor.connection
         file = connection.file if isinstance(connection, OwnConnection) else self.lent_file
         checked = file, cursor.execute("pragma schema_version").fetchone()[0]

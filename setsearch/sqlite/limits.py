@@ -74,11 +74,17 @@ class LimitedCursor(sqlite3.Cursor):
 
     time_limit = TIME_LIMIT
     others: tuple[sqlite3.Cursor, ...] = ()
+    bound: dict[str, Any]  # what was opened with it, by name (memory/readings.py)
+
+    def close_others(self) -> None:
+        """Close the cursors beside this one."""
+        for own in self.others:
+            own.close()
+        self.others = ()
 
     def close(self) -> None:
         """Close this cursor and those beside it."""
-        for own in self.others:
-            own.close()
+        self.close_others()
         super().close()
 
 

@@ -93,3 +93,33 @@ def test_what_a_process_keeps_has_no_cursor(tmp_path, derived_before):
         kept = [*reachable(index._readings._memory)]
         assert any(isinstance(one, Relation) for one in kept)
         assert not [one for one in kept if isinstance(one, sqlite3.Cursor)]
+
+
+def test_what_a_connection_of_ours_reads_stays_bound_until_a_write(index):
+    reading = index.items("documents")
+
+    def seen():
+        with reading.stored() as fields:
+            return fields, reading.document_frequency("lion")
+
+    seen()  # which writes the lists beside the file
+    first, frequency = seen()
+    assert seen()[0] is first
+    index.add([("c", "lion")], ("documents", "terms"))
+    second, frequency_then = seen()
+    assert second is not first
+    assert (frequency, frequency_then) == (2, 3)
+    with pytest.raises(ZeroDivisionError), reading.stored():
+        raise ZeroDivisionError
+    assert seen()[1] == 3
+    index.close()
+    assert seen()[1] == 3
+
+
+def test_the_cursor_of_a_host_is_closed(index, tmp_path):
+    connection = sqlite3.connect(tmp_path / "x.db")
+    with setsearch.open(connection).items("documents").stored() as fields:
+        cursor = fields.cursor
+    with pytest.raises(sqlite3.ProgrammingError):
+        cursor.execute("select 1")
+    connection.close()
