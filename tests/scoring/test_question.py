@@ -327,6 +327,15 @@ def test_a_prior_of_what_is_no_item_is_refused():
             question.ask_all([asked._replace(prior=(np.array(ids), np.arange(2.0), 0.5, 0.5, 1.0))])
 
 
+def test_a_seed_without_a_weight_is_refused():
+    matrix = np.full((9, 3), 0.5)
+    lists = FieldLists(tuple(lists_of(matrix.T)), tuple(lists_of(matrix)), np.array([9, 9, 9]))
+    asked = Question([OpenField(lists, 0.0, 1.0)], np.zeros(9), numbers(9, 2.0, 2), [0, 1], None, [0, 1])
+    for shares in (np.ones(1), np.ones(3)):
+        with pytest.raises(TypeError, match="without a weight"):
+            question.ask_all([asked._replace(shares=shares)])
+
+
 def test_neighbors_that_are_no_items_are_refused():
     scores, shares = np.ones(9), np.full((9, 2), 0.5)
     for id in (-1, 9, 1 << 30):
