@@ -87,7 +87,7 @@ def harmed(reading: Reading, sets: Mapping[str, list[str]], draws: int = 10) -> 
                     seeds = np.array(sorted(chance.sample(members, n_seeds)))
                     rest, precisions = ids[~np.isin(ids, seeds)], []
                     for options in ONE_PASS, DEFAULT:
-                        scores = weights_of(Weighing(fields, reading.defaults, options), seeds).scores()[rest]
+                        scores = weights_of(Weighing(fields, reading.defaults.choose(options)), seeds).scores()[rest]
                         order = np.argsort(-scores, kind="stable")
                         precisions.append(measures(np.isin(rest[order], members), scores[order])[0])
                     lost.append(precisions[1] < 0.9 * precisions[0])
@@ -178,13 +178,15 @@ def measured(
                 more["vectors alone"] = vectors_alone(fields)
             if len(fields.all) > 1:
                 more[f"bernoulli{NEIGHBORS}"] = partial(_by_bernoulli, near, reading.defaults)
-            result = evaluate(Weighing(fields, reading.defaults, {}), fitting, Design(n_seeds, draws), rivals=more)
+            result = evaluate(
+                Weighing(fields, reading.defaults.choose({})), fitting, Design(n_seeds, draws), rivals=more
+            )
         found[f"N={n_seeds}"] = as_table(result)
     return found
 
 
 def _by_bernoulli(fields: Fields, defaults: Defaults, seeds: Any) -> Any:
-    return weights_of(Weighing(fields, defaults, {"model": "bernoulli"}), seeds).scores()
+    return weights_of(Weighing(fields, defaults.choose({"model": "bernoulli"})), seeds).scores()
 
 
 def as_table(found: Evaluation) -> dict[str, Any]:

@@ -172,7 +172,8 @@ def median(values: npt.ArrayLike) -> float:
     """The median of at least one number; numpy's would load masked arrays first."""
     values = np.asarray(values, float)
     half, odd = divmod(len(values), 2)
-    middle = np.partition(values, [max(half - 1, 0), half])
+    middle = values.copy()
+    middle.partition((max(half - 1, 0), half))
     return float(middle[half] if odd else (middle[half - 1] + middle[half]) / 2)
 
 

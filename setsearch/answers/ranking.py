@@ -23,13 +23,13 @@ from setsearch.answers.word_notes import by_documents_note
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import NothingToRank
 from setsearch.memory.fields import Fields
-from setsearch.models.defaults import Defaults
-from setsearch.search.cutoff import belonging, few, n_leading, tells
+from setsearch.search.cutoff import belonging, n_leading, tells
 from setsearch.search.examples import Examples
 from setsearch.search.groups import LEADERS, Divided
 from setsearch.search.near_duplicates import FOLDED, first_of_each, fold
 from setsearch.search.passes import Wanted, Weighing
-from setsearch.search.request import NO_LIMIT, ExpandRequest, nothing_left
+from setsearch.search.plan import Plan
+from setsearch.search.request import ExpandRequest, nothing_left
 from setsearch.search.weights import SeedWeights
 
 DEEPER = 4  # times as many items are looked at if too many were dropped
@@ -37,13 +37,12 @@ PLACES = range(8, 21, 4)  # of hits of a group beside all examples
 
 
 class Judge(NamedTuple):
-    """What tells where a set ends, beside its scores: the defaults of what is asked about.
+    """What tells where a set ends, beside its scores and the plan.
 
     `cannot_tell`: nothing does, but hits are marked where no others are kept. `decided`: which items belong, and
     whether that is told, where other sets have their say.
     """
 
-    defaults: Defaults
     cannot_tell: bool
     decided: tuple[npt.NDArray[np.bool_], bool] | None = None
 
@@ -64,47 +63,36 @@ class Row(NamedTuple):
     place: int  # of its group
 
 
-def wanted_of(weighing: Weighing, examples: Examples, request: ExpandRequest) -> Wanted:
-    """What a request wants of its question: the best items, unless more is to be added, or other items are left out."""
-    given, defaults = request.options, weighing.defaults
-    weighs = bool(given.get("explain") or given.get("snippets") or request.exclude)
+_hit = partial(tuple.__new__, Hit)  # of all its values, in a sixth of the time of a call
+
+
+def wanted_of(weighing: Weighing, examples: Examples, plan: Plan) -> Wanted:
+    """What a plan wants of its question: the best items, unless more is to be added, or other items are left out."""
     is_added_to = weighing.fields.nearest is not None or weighing.uses_vectors
-    knows_line = not (given.get("cut") and (examples.texts or examples.rare))  # else the core does not tell all of it
-    leaves_out = request.among is not None or request.filter or request.exclude or given.get("keep_seeds")
-    few_above = few(defaults) if given.get("cut") and not given.get("about") else (0.0, 0.0)
-    if leaves_out or defaults.wants_likes(request.model) or (is_added_to and (weighs or not knows_line)):
-        return Wanted(0, weighs, few_above)
-    waits = _waits(request) and not is_added_to
-    return Wanted(_depth(weighing.fields, examples, request, _shown(request), waits), weighs, few_above)
+    knows_line = not (plan.cut and (examples.texts or examples.rare))  # else the core does not tell all of it
+    if plan.leaves_out or (is_added_to and (plan.weighs or not knows_line)):
+        return Wanted(0, plan.weighs, plan.few)
+    waits = plan.waits and not is_added_to
+    return Wanted(_depth(weighing.fields, examples, plan, plan.shown, waits), plan.weighs, plan.few)
 
 
-def _shown(request: ExpandRequest) -> int:
-    """How many of the best items may be hits, if some are dropped."""
-    return min(2 * request.k + FOLDED, NO_LIMIT) if request.drops else request.k
-
-
-def _waits(request: ExpandRequest) -> bool:
-    """Whether the line may wait for the hits: it is drawn only as sharply as they need it."""
-    return request.options.get("cut") == "mark" and not request.options.get("about")
-
-
-def _depth(fields: Fields, examples: Examples, request: ExpandRequest, shown: int, waits: bool) -> int:
+def _depth(fields: Fields, examples: Examples, plan: Plan, shown: int, waits: bool) -> int:
     """How many of the best items are looked for; the line needs more of them, that of one example some if it waits."""
     if waits and examples.count == 1:  # the scores of a few hits would not draw it sharply enough
-        return max(shown, 2 * request.k + FOLDED)
-    return max(shown, LEADERS, _leading(fields, request) if request.options.get("cut") and not waits else 0)
+        return max(shown, 2 * plan.k + FOLDED)
+    return max(shown, LEADERS, _leading(fields, plan) if plan.cut and not waits else 0)
 
 
-def _leading(fields: Fields, request: ExpandRequest) -> int:
+def _leading(fields: Fields, plan: Plan) -> int:
     """How many of the best items draw the line."""
-    return request.options.get("about") or n_leading(fields)
+    return plan.about or n_leading(fields)
 
 
 class _Asked(NamedTuple):
     """What the lists of all groups are asked for; `in_turn` of them take turns."""
 
     fields: Fields
-    request: ExpandRequest
+    plan: Plan
     excluded: Sequence[int]
     among: Ints | None
     judge: Judge
@@ -122,13 +110,14 @@ class _List:
 
     def rows(self, wanted: int) -> list[Row]:
         """The best ones that may be hits, at most so many. Raises NothingToRank."""
-        asked, request = self._asked, self._asked.request
-        cut = request.options.get("cut") if self._place < asked.in_turn else None
-        depth = _depth(asked.fields, self._weights.examples, request, wanted, asked.waits)
+        asked, plan = self._asked, self._asked.plan
+        cut = plan.cut if self._place < asked.in_turn else None
+        depth = _depth(asked.fields, self._weights.examples, plan, wanted, asked.waits)
         ids, scores = self._weights.best(asked.excluded, depth, asked.fields, asked.among)
         if not len(ids):
             raise NothingToRank(nothing_left(asked.fields.items, asked.among))
-        scores, marks = scores + self._weights.constant, list[bool | None]()
+        scores = scores + self._weights.constant
+        marks: list[bool | None] = []  # an annotation is not evaluated, unlike a call of list[...]
         if cut:
             self._leaders = self._find_leaders(scores)
             self.is_told = self._tells() if self.is_told is None else self.is_told
@@ -136,8 +125,8 @@ class _List:
                 ids, scores = ids[:wanted], scores[:wanted]
             marks = [] if asked.waits else self._marks(ids, scores)
         columns = ids.tolist(), scores.tolist(), marks or repeat(None), repeat(self._place)
-        rows = map(Row._make, zip(*columns, strict=False))
-        return [*islice((row for row in rows if row.belongs) if request.options.get("cut") == "keep" else rows, wanted)]
+        rows = [*map(Row._make, zip(*columns, strict=False))]
+        return ([row for row in rows if row.belongs] if plan.cut == "keep" else rows)[:wanted]
 
     def marked(self, rows: Sequence[Row]) -> list[Row]:
         """Rows with what says whether they belong; those of other lists stay as they are."""
@@ -154,65 +143,62 @@ class _List:
     def _find_leaders(self, scores: Floats) -> Floats:
         """The scores by which the line is drawn: neither a filter nor the seeds change what belongs."""
         asked = self._asked
-        if asked.among is None and not asked.request.options.get("keep_seeds"):
+        if asked.among is None and not asked.plan.keeps_seeds:
             return scores
-        found = self._best(_leading(asked.fields, asked.request), self._weights.examples.seeds)
+        found = self._best(_leading(asked.fields, asked.plan), self._weights.examples.seeds)
         return found if len(found) else scores
 
     def _tells(self) -> bool:
         """Whether the seeds tell what belongs, or a person did."""
         asked, judge = self._asked, self._asked.judge
-        if asked.request.options.get("about"):
+        if asked.plan.about:
             return True
         if judge.decided is not None:
             return judge.decided[1]
-        return not judge.cannot_tell and tells(
-            asked.fields, self._weights, self._leaders, asked.excluded, judge.defaults
-        )
+        defaults = asked.plan.chosen.defaults
+        return not judge.cannot_tell and tells(asked.fields, self._weights, self._leaders, asked.excluded, defaults)
 
     def _marks(self, ids: Ints, scores: Floats) -> list[bool | None]:
         """Whether items belong, by their scores; None if that cannot be told, and hits need not belong."""
-        options = self._asked.request.options
-        about: int | None = options.get("about")
-        if about:
-            return [*(scores >= self._leaders[: -(-about // self._asked.in_turn)][-1]).tolist()]
-        if options["cut"] != "keep" and not self.is_told:
+        plan = self._asked.plan
+        if plan.about:
+            return [*(scores >= self._leaders[: -(-plan.about // self._asked.in_turn)][-1]).tolist()]
+        if plan.cut != "keep" and not self.is_told:
             return []
         if (decided := self._asked.judge.decided) is not None:
             return [*decided[0][ids].tolist()]
         return [*belonging(self._asked.fields, self._weights, scores, self._leaders).tolist()]
 
 
-def best_hits(fields: Fields, found: Divided, excluded: Sequence[int], request: ExpandRequest, judge: Judge) -> Hits:
+def best_hits(fields: Fields, found: Divided, excluded: Sequence[int], plan: Plan, judge: Judge) -> Hits:
     """The k best hits.
 
     If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
     """
     groups, in_turn = _named(fields, found), len(found.in_turn)
     known = groups[0].weights.found.known  # more is soon found
-    is_open = known is not None and known.least > -np.inf and judge.decided is None
-    waits = _waits(request) and in_turn == 1 and is_open
-    among, wanted = fields.allowed(request.among, request.filter), _shown(request)
-    asked = _Asked(fields, request, excluded, among, judge, in_turn, waits)
+    waits = plan.waits and in_turn == 1 and known is not None and known.least > -np.inf and judge.decided is None
+    among, wanted = fields.allowed(plan.request.among, plan.request.filter), plan.shown
+    asked = _Asked(fields, plan, excluded, among, judge, in_turn, waits)
     lists = [_List(asked, group.weights, place) for place, group in enumerate(groups)]
     while True:
         every = [own.rows(wanted) for own in lists]
-        ranked, same = _merged(fields, every, request, in_turn, wanted)
-        if len(same) >= request.k or all(len(own) < wanted for own in every):
+        ranked, same = _merged(fields, every, plan, in_turn, wanted)
+        if len(same) >= plan.k or all(len(own) < wanted for own in every):
             break
         wanted *= DEEPER
-    rows = [*islice((row for row in ranked if row.id in same), request.k)]
+    rows = [*islice((row for row in ranked if row.id in same), plan.k)]
     if waits and lists[0].is_told:
         rows = lists[0].marked(rows)
-    hits = make_hits(fields, groups, rows, request, same)
-    told, several = [own.is_told for own in lists[:in_turn]], any(own.weights.examples.count > 1 for own in groups)
-    if (judge.cannot_tell or several) and request.options.get("cut") and not any(told):
-        hits.untold = by_documents_note(fields) if judge.cannot_tell else SHARE_LITTLE
+    hits = make_hits(fields, groups, rows, plan.request, same)
+    if plan.cut and not any(own.is_told for own in lists[:in_turn]):
+        several = any(own.weights.examples.count > 1 for own in groups)
+        hits.untold = by_documents_note(fields) if judge.cannot_tell else SHARE_LITTLE if several else None
     return hits
 
 
 def _merged(
-    fields: Fields, lists: Sequence[Sequence[Row]], request: ExpandRequest, in_turn: int, wanted: int
+    fields: Fields, lists: Sequence[Sequence[Row]], plan: Plan, in_turn: int, wanted: int
 ) -> tuple[Sequence[Row], Mapping[int, Sequence[int]]]:
     """The rows of all lists, each item once; and those that are hits, with what was folded in all or in its list.
 
@@ -220,11 +206,11 @@ def _merged(
     is beside the first if that is alone.
     """
     if len(lists) == 1:
-        return lists[0], _hits_among(fields, [row.id for row in lists[0]], request)
-    folded = [_hits_among(fields, [row.id for row in own], request) for own in lists]
+        return lists[0], _hits_among(fields, [row.id for row in lists[0]], plan)
+    folded = [_hits_among(fields, [row.id for row in own], plan) for own in lists]
     kept = [[row for row in own if row.id in same] for own, same in zip(lists, folded, strict=True)]
     rows = sorted(_in_turn(kept), key=lambda row: row.belongs is False) if in_turn > 1 else _beside(*kept)
-    same = _hits_among(fields, [row.id for row in rows[:wanted]], request)
+    same = _hits_among(fields, [row.id for row in rows[:wanted]], plan)
     own = {row.id: folded[row.place].get(row.id, ()) for row in rows}
     return rows, {id: [*dict.fromkeys([*others, *own[id]])] for id, others in same.items()}
 
@@ -251,12 +237,11 @@ def _beside(rows: Iterable[Row], more: Iterable[Row]) -> list[Row]:
     return [*merged.values()]
 
 
-def _hits_among(fields: Fields, ids: Sequence[int], request: ExpandRequest) -> Mapping[int, Sequence[int]]:
+def _hits_among(fields: Fields, ids: Sequence[int], plan: Plan) -> Mapping[int, Sequence[int]]:
     """Those of the best items that are hits, each with its near-duplicates."""
-    same = fold(fields, ids) if request.options.get("fold") else dict.fromkeys(ids, ())
-    if request.at_most is None:
-        return same
-    return {id: same[id] for id in first_of_each(fields, list(same), request.at_most)}
+    same = fold(fields, ids) if plan.folds else dict.fromkeys(ids, ())
+    at_most = plan.request.at_most
+    return same if at_most is None else {id: same[id] for id in first_of_each(fields, list(same), at_most)}
 
 
 def make_hits(
@@ -280,24 +265,25 @@ def make_hits(
             inside = [parts[row.id] for row in own if row.belongs is not False]
             sharing += [partial(how.common, inside)] if len(inside) > 1 else []
     passages = make_snippets(fields, features) if snippets else {}
-    columns = fields.columns_of(ids)
-    names = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])
-    hits = [
-        Hit(
-            rank,
-            names[id][0],
-            score,
-            names[id][1],
-            features[id] if explain else (),
-            belongs,
-            passages.get(id),
-            columns.get(id),
-            tuple([names[other][0] for other in same[id]]) if same.get(id) else (),
-            reasons.get(id, ()),
-            groups[place].names,
-        )
-        for rank, (id, score, belongs, place) in enumerate(rows, 1)
-    ]
+    described = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])
+    named, columns = [described[id] for id in ids], fields.columns_of(ids)
+    hits = map(
+        _hit,
+        zip(
+            range(1, len(rows) + 1),
+            [name for name, _ in named],
+            [row.score for row in rows],
+            [title for _, title in named],
+            [features[id] for id in ids] if explain else repeat(()),
+            [row.belongs for row in rows],
+            map(passages.get, ids),
+            map(columns.get, ids),
+            [tuple([described[other][0] for other in same[id]]) for id in ids] if any(same.values()) else repeat(()),
+            [reasons[id] for id in ids] if explain else repeat(()),
+            [groups[row.place].names for row in rows],
+            strict=False,  # of what repeats
+        ),
+    )
     found = Hits(hits)
     found.revision, found.contexts_revision = fields.relation.revision, fields.contexts_revision
     found.whole, found.sharing, found.learned = fields.items.whole, tuple(sharing), bool(groups[0].weights.corrections)
@@ -306,7 +292,7 @@ def make_hits(
     if groups[0].names:
         found.groups = tuple([group.names for group in groups])
     else:
-        found.beside = next((hit.group for hit in hits if hit.group), ())
+        found.beside = next((hit.group for hit in found if hit.group), ())
     return found
 
 

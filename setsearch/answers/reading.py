@@ -1,10 +1,10 @@
 """From seeds to the rest of the set: seeds -> model -> posting lists -> ranked hits, and why."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar, Unpack
+from typing import Any, NamedTuple, TypeVar, Unpack, cast
 
 import numpy as np
 
@@ -19,30 +19,25 @@ from setsearch.answers.word_notes import word_notes
 from setsearch.arrays import Floats, only
 from setsearch.core.question import Asking, now, one_after_another
 from setsearch.errors import InvalidParameter, LostArrays, NoSeeds, QueryError, SetsearchError
+from setsearch.memory.field import Kept
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
+from setsearch.models import MODELS
 from setsearch.models.defaults import Defaults
-from setsearch.options import ExpandOptions, Fresh, Id, Ids, ModelOptions, parse_fresh, refuse
+from setsearch.options import MODEL, ExpandOptions, Fresh, Id, Ids, ModelOptions, check, refuse
 from setsearch.search.cutoff import SeedFit, fits
-from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected
+from setsearch.search.examples import Examples, cannot_tell, choose_fields, find_examples, find_rejected, keys_of
 from setsearch.search.groups import FEWEST, Divided, find_groups, make_groups
 from setsearch.search.passes import ALL, Wanted, Weighing
+from setsearch.search.plan import Plan
 from setsearch.search.rejected import with_correction
-from setsearch.search.request import (
-    ExpandRequest,
-    SeedNames,
-    Seeds,
-    id_list,
-    parse_request,
-    parse_seeds,
-    positive_integer,
-    text_list,
-)
+from setsearch.search.request import SeedNames, Seeds, id_list, parse_seeds, positive_integer, text_list
 from setsearch.search.rounds import in_rounds
 from setsearch.search.weights import SeedWeights
 from setsearch.storage.ids import id_text, plain_name
 
 T = TypeVar("T")
+PLAIN = frozenset((str, int, float, bool, type(None)))  # types of options that nobody changes
 
 
 class _Posed(NamedTuple):
@@ -51,7 +46,7 @@ class _Posed(NamedTuple):
     weighing: Weighing
     examples: Examples
     rejected: list[int]
-    request: ExpandRequest
+    plan: Plan
 
     @property
     def marked(self) -> list[int]:
@@ -61,7 +56,7 @@ class _Posed(NamedTuple):
     @property
     def left_out(self) -> list[int]:
         """The items that are not returned."""
-        return [*self.rejected] if self.request.options.get("keep_seeds") else self.marked
+        return [*self.rejected] if self.plan.keeps_seeds else self.marked
 
 
 class Reading(BaseReading, Named):
@@ -82,11 +77,23 @@ class Reading(BaseReading, Named):
         self.defaults = defaults
         self._opened = opened  # as Readings.open
         self._has_contexts = has_contexts
-        self._choice = FieldChoice(self.kind, has_contexts)
         self._has_forms = has_forms  # surface forms of stems
+        self._plans = Kept[Hashable, Plan]()
 
     def __repr__(self) -> str:
         return f"<setsearch.Reading of {self.name}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_plans": Kept()}
+
+    def plan(self, k: int | None, options: ExpandOptions) -> Plan:
+        """The plan of questions with these options; those of plain values are kept. Raises InvalidParameter."""
+        types = type(k), *map(type, options.values())  # True equals 1
+        make = partial(Plan, partial(keys_of, self.kind, self._has_contexts), self.defaults, k, options)
+        if not PLAIN.issuperset(types):
+            return make()
+        factory = MODELS.get(options.get("model") or self.defaults.model)  # a name may be registered again
+        return self._plans.get_or_make((k, *options.items(), types, factory), make)
 
     def expand(
         self,
@@ -115,24 +122,25 @@ class Reading(BaseReading, Named):
 
         Raises UnknownItem, AmbiguousItem, NoSeeds, NothingToRank, InvalidParameter.
         """
-        request, names = parse_request(k, options), parse_seeds(seeds)
-        return self.answer(request.model, lambda fields_by: now(self._expand(fields_by, names, request)))
+        plan, names = self.plan(k, options), parse_seeds(seeds)
+        return self.answer(plan, lambda fields_by: now(self._expand(fields_by, names, plan)))
 
-    def answer(self, options: ModelOptions, ask: Callable[[FieldsBy], T]) -> T:
+    def answer(self, plan: Plan, ask: Callable[[FieldsBy], T]) -> T:
         """What `ask` makes of the fields; again, if derived arrays turn out to be damaged or gone."""
-        with suppress(LostArrays), self._fields_by(options) as fields_by:
-            return ask(fields_by)
-        with self._fields_by(options) as fields_by:
+        try:
+            with self._open(plan) as fields_by:
+                return ask(fields_by)
+        except LostArrays:
+            pass  # it is told only if it happens again
+        with self._open(plan) as fields_by:
             return ask(fields_by)
 
     def expand_each(
         self, seed_sets: Iterable[SeedNames], k: int | None = 10, **options: Unpack[ExpandOptions]
     ) -> list[Hits | SetsearchError]:
         """As `expand_many`; a set that has no answer has an error in its place."""
-        request, sets = parse_request(k, options), list(seed_sets)
-        return self.answer(
-            request.model, lambda fields_by: [*in_rounds(self._parsed(fields_by, seeds, request) for seeds in sets)]
-        )
+        plan, sets = self.plan(k, options), list(seed_sets)
+        return self.answer(plan, lambda fields_by: [*in_rounds(self._parsed(fields_by, seeds, plan) for seeds in sets)])
 
     def rank(
         self,
@@ -154,7 +162,7 @@ class Reading(BaseReading, Named):
         if missing == "error":
             names = list(dict.fromkeys(self.find_all(names)))
         options = {"keep_seeds": True, "groups": 1, **options, "among": names}
-        asked = parse_request(1, options).model
+        asked = self.plan(1, options).request.model
         if self.words_without_contexts(names, **asked):
             options["by"] = "documents"  # contexts would not rank these
         return self.expand(seeds, len(names), **options) if names else Hits()
@@ -166,13 +174,13 @@ class Reading(BaseReading, Named):
         Items that `expand` would leave out have -inf. Raises as `expand` does.
         """
         refuse("scores", options)
-        request, names = parse_request(1, options), parse_seeds(seeds)
-        with self._fields_by(request.model) as fields_by:
-            posed = self._pose(fields_by, names, request)
+        plan, names = self.plan(1, options), parse_seeds(seeds)
+        with self._open(plan) as fields_by:
+            posed = self._pose(fields_by, names, plan)
             fields, weights = posed.weighing.fields, now(self._weigh(posed, ALL))
             scores = weights.scores() + weights.constant
             scores[posed.left_out] = -np.inf
-            among = fields.allowed(request.among, request.filter)
+            among = fields.allowed(plan.request.among, plan.request.filter)
             yield fields, scores if among is None else only(scores, among)
 
     def explain(self, seeds: SeedNames, item: Id, **options: Unpack[ExpandOptions]) -> Explanation:
@@ -182,29 +190,29 @@ class Reading(BaseReading, Named):
         `expand` does.
         """
         refuse("explain", options)
-        request, names = parse_request(1, options), parse_seeds(seeds)
+        plan, names = self.plan(1, options), parse_seeds(seeds)
 
         def ask(fields_by: FieldsBy) -> Explanation:
-            posed = self._pose(fields_by, names, request, item)
+            posed = self._pose(fields_by, names, plan, item)
             divided = now(self._divide(posed, ALL))
             return explain_item(posed.weighing.fields, divided, posed.marked, posed.weighing.fields.resolve(item))
 
-        return self.answer(request.model, ask)
+        return self.answer(plan, ask)
 
     def fits(self, seeds: SeedNames, **options: Unpack[ModelOptions]) -> list[SeedFit]:
         """How well each seed fits the others: its score if it is left out, the lowest first (lift, in one pass).
 
         Empty for one seed, and for other models. Raises as `expand` does.
         """
-        names = parse_seeds(seeds)
+        plan, names = self._model_plan(options), parse_seeds(seeds)
 
         def ask(fields_by: FieldsBy) -> list[SeedFit]:
-            fields = self._choice.choose(fields_by, options, [*names])
+            fields = choose_fields(fields_by, plan.keys, [*names])
             examples = find_examples(fields, names)
             examples.ids = sorted(examples.ids)
-            return fits(fields, Weighing(fields, self.defaults, options).one_pass(examples))
+            return fits(fields, Weighing(fields, plan.chosen).one_pass(examples))
 
-        return self.answer(options, ask)
+        return self.answer(plan, ask)
 
     def features(
         self,
@@ -216,16 +224,16 @@ class Reading(BaseReading, Named):
         **options: Unpack[ModelOptions],
     ) -> list[SetFeature]:
         """The k features of largest weight (table 4 of the paper). Raises as `expand` does."""
-        k, names = positive_integer(k), parse_seeds(seeds)
+        k, plan, names = positive_integer(k), self._model_plan(options), parse_seeds(seeds)
         like, having = text_list(like, "like"), id_list(having, "having")
 
         def ask(fields_by: FieldsBy) -> list[SetFeature]:
-            fields = self._choice.choose(fields_by, options, [*names])
-            weighing = Weighing(fields, self.defaults, options)
+            fields = choose_fields(fields_by, plan.keys, [*names])
+            weighing = Weighing(fields, plan.chosen)
             examples = weighing.once_each(find_examples(fields, names, like, having))
             return set_features(weighing.one_pass(examples), k)
 
-        return self.answer(options, ask)
+        return self.answer(plan, ask)
 
     def query(
         self,
@@ -239,12 +247,12 @@ class Reading(BaseReading, Named):
         `engine`: its statistics. The base is left out (examples/other_engines.py). UsageError for words by contexts.
         """
         refuse("query", options)
-        request, names = parse_request(1 if most is None else most, options), parse_seeds(seeds)
+        plan, names = self.plan(1 if most is None else most, options), parse_seeds(seeds)
 
         def ask(fields_by: FieldsBy) -> WeightedQuery:
-            return weighted_query(now(self._weigh(self._pose(fields_by, names, request), ALL)), most, engine)
+            return weighted_query(now(self._weigh(self._pose(fields_by, names, plan), ALL)), most, engine)
 
-        return self.answer(request.model, ask)
+        return self.answer(plan, ask)
 
     def item_count(self) -> int:
         """n, the number of items."""
@@ -308,24 +316,27 @@ class Reading(BaseReading, Named):
 
     def words_without_contexts(self, names: list[str], **options: Unpack[ModelOptions]) -> list[str]:
         """The names that contexts do not know, so that a query by default uses documents; else empty."""
-        if not self._has_contexts or self._choice.keys(options)[0] != "both":
+        plan = self._model_plan(options)
+        if not self._has_contexts or plan.keys[0] != "both":
             return []
-        with self._fields_by(options) as fields_by:
+        with self._open(plan) as fields_by:
             fields = fields_by("both")
             return [] if fields is None else [name for name in names if not fields.knows(name)]
 
     def word_notes(self, seeds: Iterable[str], **options: Unpack[ModelOptions]) -> list[str]:
         """What is so of seeds that are words, one line each: no contexts and why, or contexts from a sample of uses."""
-        if not self._has_contexts or self._choice.keys(options)[0] != "both":
+        plan = self._model_plan(options)
+        if not self._has_contexts or plan.keys[0] != "both":
             return []
-        with self._fields_by(options) as fields_by:
+        with self._open(plan) as fields_by:
             return [*word_notes(fields_by("both"), lambda: fields_by("documents"), [*seeds])]
 
     @contextmanager
     def fields(self, names: Iterable[str] = (), **options: Unpack[ModelOptions]) -> Iterator[Fields]:
         """The fields that a query for some names with these options uses, within one transaction."""
-        with self._fields_by(options) as fields_by:
-            yield self._choice.choose(fields_by, options, [*names])
+        plan = self._model_plan(options)
+        with self._open(plan) as fields_by:
+            yield choose_fields(fields_by, plan.keys, [*names])
 
     @contextmanager
     def stored(self) -> Iterator[Fields]:
@@ -335,41 +346,50 @@ class Reading(BaseReading, Named):
             assert fields is not None
             yield fields
 
-    def _fields_by(self, options: ModelOptions) -> AbstractContextManager[FieldsBy]:
-        self.defaults.check(options)
-        uses_contexts = self._has_contexts and self._choice.keys(options) != ["documents"]
-        return self._opened(self._has_forms or uses_contexts, parse_fresh(options.get("fresh")))
+    def _model_plan(self, options: ModelOptions) -> Plan:
+        """The plan for options of the model, which alone are allowed."""
+        check(options, MODEL)
+        return self.plan(1, cast(ExpandOptions, options))
 
-    def _pose(self, fields_by: FieldsBy, seeds: Seeds, request: ExpandRequest, item: Id | None = None) -> _Posed:
+    def _open(self, plan: Plan) -> AbstractContextManager[FieldsBy]:
+        uses_contexts = self._has_contexts and plan.keys != ["documents"]
+        return self._opened(self._has_forms or uses_contexts, plan.fresh)
+
+    def _pose(self, fields_by: FieldsBy, seeds: Seeds, plan: Plan, item: Id | None = None) -> _Posed:
         """A question, to fields that can answer about an item, too."""
-        fields = self._choice.choose(fields_by, request.model, seeds, request.exclude, item)
+        request = plan.request
+        fields = choose_fields(fields_by, plan.keys, seeds, request.exclude, item)
         examples = find_examples(fields, seeds, request.like, request.having)
         rejected = find_rejected(fields, examples, request.exclude)
-        return _Posed(Weighing(fields, self.defaults, request.model), examples, rejected, request)
+        return _Posed(Weighing(fields, plan.chosen), examples, rejected, plan)
 
     def _weigh(self, posed: _Posed, wanted: Wanted) -> Asking[SeedWeights]:
         """What scores items."""
-        (weighing, examples, rejected, request), rejection = posed, None
+        (weighing, examples, rejected, plan), rejection = posed, None
         if rejected:
-            rejection = self.defaults.rejection_of(weighing.model, request.options.get("gamma"))
+            rejection = self.defaults.rejection_of(weighing.model, plan.gamma)
         weights = weighing.with_priors((yield from weighing.two_passes(examples, rejected, rejection, wanted, True)))
         if rejected and rejection is None:
-            weights = with_correction(weighing.fields, weights, rejected, self.defaults.feedback_of(request.model) > 0)
+            weights = with_correction(weighing.fields, weights, rejected, plan.chosen.feedback > 0)
         if not examples.ids and not any(own.df.any() for own in weights.positive) and not weights.has_priors:
             raise NoSeeds(
                 "the example has no feature more often than the collection; try `binarize=presence`, or others"
             )
         return weights
 
+    def _weigh_part(self, posed: _Posed, wanted: Wanted, part: Examples) -> Asking[SeedWeights]:
+        """The same of some of the examples alone."""
+        return self._weigh(posed._replace(examples=part), wanted)
+
     def candidates(self, fields_by: FieldsBy) -> list[Fields]:
         """The fields that may answer, the preferred ones first; the stored relation is the last."""
-        return [own for own in map(fields_by, self._choice.keys({})) if own is not None]
+        return [own for own in map(fields_by, self.plan(1, {}).keys) if own is not None]
 
     def weigh(
         self,
         fields_by: FieldsBy,
         names: Seeds,
-        request: ExpandRequest,
+        plan: Plan,
         taken: Floats | None = None,
         sums: bool = False,
     ) -> Asking[tuple[Fields, SeedWeights, list[int], bool]]:
@@ -377,41 +397,36 @@ class Reading(BaseReading, Named):
 
         `taken`: as Wanted has it. `sums`: whether the scores of all items are of interest.
         """
-        posed = self._pose(fields_by, names, request)
-        fields, wanted = posed.weighing.fields, wanted_of(posed.weighing, posed.examples, request)._replace(taken=taken)
+        posed = self._pose(fields_by, names, plan)
+        fields, wanted = posed.weighing.fields, wanted_of(posed.weighing, posed.examples, plan)._replace(taken=taken)
         is_added_to = taken is not None and fields.nearest is not None  # after the core has answered
         weights = yield from self._weigh(posed, wanted._replace(k=0) if sums or is_added_to else wanted)
-        return fields, weights, posed.left_out, self._choice.cannot_tell(fields, request.model)
+        return fields, weights, posed.left_out, cannot_tell(fields, plan.keys)
 
-    def _parsed(self, fields_by: FieldsBy, seeds: SeedNames, request: ExpandRequest) -> Asking[Hits]:
+    def _parsed(self, fields_by: FieldsBy, seeds: SeedNames, plan: Plan) -> Asking[Hits]:
         """As `_expand`; wrong seeds are an error of this question alone."""
-        return (yield from self._expand(fields_by, parse_seeds(seeds), request))
+        return (yield from self._expand(fields_by, parse_seeds(seeds), plan))
 
-    def _expand(self, fields_by: FieldsBy, names: Seeds, request: ExpandRequest) -> Asking[Hits]:
-        posed = self._pose(fields_by, names, request)
-        divided = yield from self._divide(posed, wanted_of(posed.weighing, posed.examples, request))
-        judge = Judge(self.defaults, self._choice.cannot_tell(posed.weighing.fields, request.model))
-        hits = best_hits(posed.weighing.fields, divided, posed.left_out, request, judge)
-        others = {name: request.options.get(name) for name in ("gamma", "groups")}
-        examples = {"exclude": request.exclude, "like": request.like, "having": request.having}
-        hits.asked = Asked(self, names, {**request.model, **others, **examples})
+    def _expand(self, fields_by: FieldsBy, names: Seeds, plan: Plan) -> Asking[Hits]:
+        posed = self._pose(fields_by, names, plan)
+        fields = posed.weighing.fields
+        divided = yield from self._divide(posed, wanted_of(posed.weighing, posed.examples, plan))
+        hits = best_hits(fields, divided, posed.left_out, plan, Judge(cannot_tell(fields, plan.keys)))
+        hits.asked = Asked(self, names, plan.again)
         return hits
 
     def _divide(self, posed: _Posed, wanted: Wanted) -> Asking[Divided]:
         """What scores items for each group of the examples, all of them if there are no groups."""
-        weighing, examples, _, request = posed
-
-        def weigh(part: Examples, wanted: Wanted) -> Asking[SeedWeights]:
-            return self._weigh(posed._replace(examples=part), wanted)
-
-        count, ask = request.options.get("groups"), partial(weigh, wanted=Wanted(few=wanted.few))
+        weighing, examples, _, plan = posed
+        count, ask = plan.groups, partial(self._weigh_part, posed, Wanted(few=wanted.few))
         if count is not None and count > 1:
             groups = make_groups(weighing.fields, weighing.once_each(examples), weighing.model, count)
             return Divided((yield from one_after_another(map(ask, groups))))
         weights = yield from self._weigh(posed, wanted)
         if count is None and self.defaults.divided and weights.examples.count >= FEWEST:
-            hears = request.options.get("cut") != "keep" and (wanted is ALL or request.k >= PLACES[0])
+            hears = plan.cut != "keep" and (wanted is ALL or plan.k >= PLACES[0])
             deeper = wanted.k and wanted.k + examples.count  # the other examples may be among its best items
-            ask_beside = partial(weigh, wanted=wanted._replace(k=deeper, few=(0.0, 0.0))) if hears else None
+            beside = wanted._replace(k=deeper, few=(0.0, 0.0))
+            ask_beside = partial(self._weigh_part, posed, beside) if hears else None
             return (yield from find_groups(weighing.fields, weights, posed.marked, ask, ask_beside))
         return Divided([weights])

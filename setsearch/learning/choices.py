@@ -101,7 +101,7 @@ def _weigh(weighing: Weighing, examples: Examples) -> Asking[SeedWeights]:
 
 def measure_line(weighing: Weighing, tasks: Sequence[Task]) -> Line:
     """The line of the default model, averaged over sets."""
-    weighing, fields = weighing._replace(options={"model": "lift"}), weighing.fields
+    weighing, fields = weighing._replace(chosen=weighing.defaults.choose({"model": "lift"})), weighing.fields
     measured: dict[str, list[tuple[float, float, float]]] = {}
     for name, seeds, others in tasks:
         weights = weights_of(weighing, seeds)

@@ -156,7 +156,7 @@ def evaluate_sets(
     if by is not None and reading.kind != "terms":
         raise UsageError("`by` chooses what describes terms; `fields` learns the weights of fields")
     with reading.fields(by=by) as own:
-        weighing, design = Weighing(own, reading.defaults, {}), Design(seeds, draws, learns_fields=fields)
+        weighing, design = Weighing(own, reading.defaults.choose({})), Design(seeds, draws, learns_fields=fields)
         return evaluate(weighing, sets, design, progress=progress)
 
 
@@ -270,7 +270,7 @@ def _models(weighing: Weighing) -> list[Method]:
     if weighing.is_smoothed:
         more.append({"model": "lift", "neighbors": 0.0})
     if fields.vectors is not None:
-        own = defaults.vectors_of({}, fields.vectors().source)
+        own = getattr(defaults.choose({}).vectors, fields.vectors().source)
         more += [{"model": "lift", "vectors": weight} for weight in WEIGHTS_OF_VECTORS if weight != own]
     if defaults.kind is RATINGS:
         more.append({"model": "lift", "purpose": "likes"})
@@ -302,7 +302,7 @@ def _label(options: ModelOptions) -> str:
 
 
 def _model(name: str, weighing: Weighing, options: ModelOptions) -> Method:
-    own = weighing._replace(options=options)
+    own = weighing._replace(chosen=weighing.defaults.choose(options))
     return Method(name, lambda seeds: weights_of(own, seeds).scores(), options)
 
 

@@ -63,87 +63,23 @@ class Defaults:
         """Those of its kind, whatever fields there are."""
         return next((own for own in KINDS if own == replace(self, fields=(), weights=())), self)
 
-    def feedback_of(self, options: ModelOptions) -> float:
-        """The share that a second pass may read; raises InvalidParameter."""
-        return self._of_lift("feedback", options.get("feedback"), self.feedback, options)
-
-    def neighbors_of(self, options: ModelOptions) -> float:
-        """The weight of neighbors; raises InvalidParameter."""
-        return self._of_lift("neighbors", options.get("neighbors"), self.neighbors, options)
-
-    def vectors_of(self, options: ModelOptions, source: str = "own") -> float:
-        """The weight of vectors of a source; raises InvalidParameter."""
-        default = 0.0 if options.get("purpose") == "likes" else getattr(self.vectors, source)
-        return self._of_lift("vectors", options.get("vectors"), default, options)
-
-    def _of_lift(self, name: str, given: float | None, default: float, options: ModelOptions) -> float:
-        """A number that only the model lift has."""
-        is_lift = (options.get("model") or self.model) == "lift"
-        if given is None:
-            return default if is_lift else 0.0
-        if given and not is_lift:
-            raise InvalidParameter(f"{name} needs the model lift, not {options.get('model')}; leave out one")
-        return float(given)
-
-    def wants_likes(self, options: ModelOptions) -> bool:
-        """Whether popular items come first; raises InvalidParameter."""
-        if options.get("purpose") != "likes":
-            return False
-        if self.kind is not RATINGS or (options.get("model") or self.model) != "lift":
-            raise InvalidParameter("likes are asked of relations such as ratings, by the model lift")
-        return True
-
     def rejection_of(self, model: Model, gamma: float | None) -> Rejection | None:
         """How rejected items change the weights, by `gamma` if it is given; None if they teach what separates them."""
         return self.rejection if gamma is None and isinstance(model, Lift) else Rejection(gamma or 0.0)
 
-    def check(self, options: ModelOptions) -> None:
-        """Raise InvalidParameter, UnknownOption for options that no question may have."""
-        check(options, MODEL)
-        self.feedback_of(options)
-        self.neighbors_of(options)
-        vectors = self.vectors_of(options)
-        if self is VECTORS and not vectors:
-            raise InvalidParameter(
-                "only vectors describe these items, and count with the model lift; leave `model` out"
-            )
-        self.wants_likes(options)
-
-    def make(self, options: ModelOptions) -> Model:
-        """The model for some options; raises InvalidParameter, UnknownOption."""
+    def choose(self, options: ModelOptions) -> "Chosen":
+        """What some options choose; raises InvalidParameter, UnknownOption."""
         try:
             factory = MODELS.get(options.get("model") or self.model)  # part of the key: a name may be registered again
-            return _cached_model(self, tuple(options.items()), tuple(map(type, options.values())), factory)
+            return _kept(self, tuple(options.items()), tuple(map(type, options.values())), factory)
         except UnknownOption:
             raise
         except TypeError:  # an unhashable value
-            return self._make(options)
+            return Chosen(self, options)
 
-    def by_presence(self, options: ModelOptions) -> Model | None:
-        """The model by which all features count; None if that is another one's choice, or the same model."""
-        model = self.make(options)
-        if not isinstance(model, Lift) or options.get("binarize") is not None:
-            return None
-        other = self.make({**options, "binarize": "presence"})
-        return None if other == model else other
-
-    def _make(self, options: ModelOptions) -> Model:
-        check(options, MODEL)
-        given: dict[str, Any] = {
-            key: value for key, value in options.items() if value is not None and key not in NOT_OF_MODELS
-        }
-        name = given.pop("model", self.model)
-        given = {key: float(value) if MODEL[key].type is float else value for key, value in given.items()}
-        if name == "lift":
-            own = ("popularity", "binarize", "rarity", "budget")
-            given = {key: getattr(self, key) for key in own} | given
-        if options.get("by") is not None and self.kind is not TERMS:
-            given["fields"] = self.coefficients(options["by"])
-            if name != "lift":
-                raise InvalidParameter(f"fields are chosen with the model lift, not with {name}; leave out one")
-        elif self.weights and name == "lift":
-            given["fields"] = self.weights
-        return make_model(name, **given)
+    def make(self, options: ModelOptions) -> Model:
+        """The model for some options; raises InvalidParameter, UnknownOption."""
+        return self.choose(options).model
 
     def coefficients(self, given: Any) -> tuple[tuple[str, float], ...]:
         """The fields, with their coefficients, in their order.
@@ -173,6 +109,67 @@ class Defaults:
         elif self.feedback:
             shown["feedback"] = self.feedback
         return shown
+
+
+class Chosen:
+    """What options choose with the defaults of a kind of items. Raises InvalidParameter, UnknownOption.
+
+    `feedback`: the share that a second pass may read; `neighbors` and `vectors`: their weights; `likes`: whether
+    popular items come first.
+    """
+
+    def __init__(self, defaults: Defaults, options: ModelOptions) -> None:
+        check(options, MODEL)
+        self.defaults, self.options = defaults, options
+        self._name = options.get("model") or defaults.model
+        self.feedback = self._of_lift("feedback", options.get("feedback"), defaults.feedback)
+        self.neighbors = self._of_lift("neighbors", options.get("neighbors"), defaults.neighbors)
+        by_source = VectorWeights(0.0, 0.0, 0.0) if options.get("purpose") == "likes" else defaults.vectors
+        self.vectors = VectorWeights(*(self._of_lift("vectors", options.get("vectors"), own) for own in by_source))
+        if defaults is VECTORS and not self.vectors.own:
+            raise InvalidParameter(
+                "only vectors describe these items, and count with the model lift; leave `model` out"
+            )
+        self.likes = options.get("purpose") == "likes"
+        if self.likes and (defaults.kind is not RATINGS or self._name != "lift"):
+            raise InvalidParameter("likes are asked of relations such as ratings, by the model lift")
+
+    def _of_lift(self, name: str, given: float | None, default: float) -> float:
+        """A number that only the model lift has."""
+        if given is None:
+            return default if self._name == "lift" else 0.0
+        if given and self._name != "lift":
+            raise InvalidParameter(f"{name} needs the model lift, not {self.options.get('model')}; leave out one")
+        return float(given)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model; raises InvalidParameter, UnknownOption."""
+        defaults, by = self.defaults, self.options.get("by")
+        options: dict[str, Any] = {**self.options}
+        given: dict[str, Any] = {
+            key: float(value) if MODEL[key].type is float else value
+            for key, value in options.items()
+            if value is not None and key not in NOT_OF_MODELS
+        }
+        name: str = given.pop("model", defaults.model)
+        if name == "lift":
+            given = {key: getattr(defaults, key) for key in ("popularity", "binarize", "rarity", "budget")} | given
+        if by is not None and defaults.kind is not TERMS:
+            given["fields"] = defaults.coefficients(by)
+            if name != "lift":
+                raise InvalidParameter(f"fields are chosen with the model lift, not with {name}; leave out one")
+        elif defaults.weights and name == "lift":
+            given["fields"] = defaults.weights
+        return make_model(name, **given)
+
+    @cached_property
+    def by_presence(self) -> Model | None:
+        """The model by which all features count; None if that is another one's choice, or the same model."""
+        if not isinstance(self.model, Lift) or self.options.get("binarize") is not None:
+            return None
+        other = self.defaults.make({**self.options, "binarize": "presence"})
+        return None if other == self.model else other
 
 
 def field_weights(given: Any) -> dict[str, float]:
@@ -207,10 +204,8 @@ def defaults_for(name: str, features: str, is_text: bool) -> Defaults:
 
 
 @lru_cache(maxsize=64)
-def _cached_model(
-    defaults: Defaults, options: tuple[tuple[str, Any], ...], types: tuple[type, ...], factory: object
-) -> Model:
-    return defaults._make(cast(ModelOptions, dict(options)))  # types are in the key: True equals 1
+def _kept(defaults: Defaults, options: tuple[tuple[str, Any], ...], types: tuple[type, ...], factory: object) -> Chosen:
+    return Chosen(defaults, cast(ModelOptions, dict(options)))  # types are in the key: True equals 1
 
 
 _OF_TEXTS = VectorWeights(encoder=2.0, latent=0.25)

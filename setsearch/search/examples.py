@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,52 +19,47 @@ from setsearch.search.request import Seeds, id_list, require_distinct
 WEIGHT_LATTICE, LARGEST_WEIGHT = 1024, 1000  # of seeds
 
 
-class FieldChoice(NamedTuple):
-    """The fields of a reading: `name` is what it ranks."""
+def keys_of(name: str, has_contexts: bool, options: ModelOptions) -> list[str]:
+    """The keys of BY that may answer where `name` is ranked, the preferred one first; raises InvalidParameter."""
+    by = options.get("by") if name == "terms" else None  # others have fields in one relation (defaults.py)
+    if by is not None and by not in [*BY]:
+        raise InvalidParameter(f"by must be one of {', '.join(BY)}, not {by!r:.40}")
+    is_default = has_contexts and options.get("model") in (None, "lift")
+    if by is None or (by == "both" and is_default):
+        return ["both", "documents"] if is_default else ["documents"]
+    return [by]
 
-    name: str
-    has_contexts: bool
 
-    def keys(self, options: ModelOptions) -> list[str]:
-        """The keys of BY that may answer, the preferred one first; raises InvalidParameter."""
-        by = options.get("by") if self.name == "terms" else None  # others have fields in one relation (defaults.py)
-        if by is not None and by not in [*BY]:
-            raise InvalidParameter(f"by must be one of {', '.join(BY)}, not {by!r:.40}")
-        is_default = self.has_contexts and options.get("model") in (None, "lift")
-        if by is None or (by == "both" and is_default):
-            return ["both", "documents"] if is_default else ["documents"]
-        return [by]
+def choose_fields(
+    fields_by: FieldsBy,
+    keys: Sequence[str],
+    seeds: Iterable[str],
+    excluded: Iterable[str] = (),
+    item: Id | None = None,
+) -> Fields:
+    """The fields to use, unless `by` decides: contexts if one of the seeds, and the `item`, have them.
 
-    def choose(
-        self,
-        fields_by: FieldsBy,
-        options: ModelOptions,
-        seeds: Iterable[str],
-        excluded: Iterable[str] = (),
-        item: Id | None = None,
-    ) -> Fields:
-        """The fields to use, unless `by` decides: contexts if one of the seeds, and the `item`, have them.
+    Seeds without contexts then count by their documents. They, and excluded words without contexts, are looked up
+    in `Fields.stored`, which is there only if it is needed.
+    """
+    *preferred, last = keys
+    best = fields_by(preferred[0]) if preferred else None
+    if best is not None and (item is None or best.knows(item)):
+        asked, left_out = [*seeds], {*excluded}
+        known = best.find_all([*asked, *left_out]).keys()
+        if known >= left_out.union(asked):
+            return best
+        if not asked or not known.isdisjoint(asked):
+            return best._replace(stored=fields_by(last))
+    fields = fields_by(last)
+    if fields is None:
+        raise InvalidParameter("the index has no contexts; index it with `contexts`, or expand by documents")
+    return fields if best is None else fields._replace(phrases=best.items)
 
-        Seeds without contexts then count by their documents. They, and excluded words without contexts, are looked up
-        in `Fields.stored`, which is there only if it is needed.
-        """
-        *preferred, last = self.keys(options)
-        best = fields_by(preferred[0]) if preferred else None
-        if best is not None and (item is None or best.knows(item)):
-            asked, left_out = [*seeds], {*excluded}
-            known = best.find_all([*asked, *left_out]).keys()
-            if known >= left_out.union(asked):
-                return best
-            if not asked or not known.isdisjoint(asked):
-                return best._replace(stored=fields_by(last))
-        fields = fields_by(last)
-        if fields is None:
-            raise InvalidParameter("the index has no contexts; index it with `contexts`, or expand by documents")
-        return fields if best is None else fields._replace(phrases=best.items)
 
-    def cannot_tell(self, fields: Fields, options: ModelOptions) -> bool:
-        """Whether no seed has the contexts that it should have: what belongs by documents is another question."""
-        return len(self.keys(options)) > 1 and fields.contexts_revision is None
+def cannot_tell(fields: Fields, keys: Sequence[str]) -> bool:
+    """Whether no seed has the contexts that it should have: what belongs by documents is another question."""
+    return len(keys) > 1 and fields.contexts_revision is None
 
 
 @dataclass(slots=True)
@@ -144,14 +138,16 @@ def find_examples(fields: Fields, seeds: Seeds, like: Sequence[str] = (), having
     """The examples as the index knows them, of checked names; raises NoSeeds, InvalidParameter."""
     names = [*seeds]
     rare = fields.without_contexts(names)
-    ids = fields.resolve_all([name for name in names if name not in rare])
+    ids = fields.resolve_all([name for name in names if name not in rare] if rare else names)
     texts = [fields.count_terms(text) for text in like]
     texts += [fields.resolve_features(having)] if having else []
     if not ids and not texts:
         raise no_seeds(fields)
     counted = {id: fields.counted_documents(id) for id in rare.values()}
     examples = Examples(ids, texts, has_features=bool(having), like=like, rare=counted)
-    given = {name: seed_weight(name, weight) for name, weight in seeds.items()} if isinstance(seeds, Mapping) else {}
+    if not isinstance(seeds, dict):
+        return examples
+    given = {name: seed_weight(name, weight) for name, weight in seeds.items()}
     if all(weight == 1 for weight in given.values()):
         return examples
     known = {name: rare[name] if name in rare else fields.resolve(name) for name in given}

@@ -72,6 +72,8 @@ def _same(fields: Fields, ids: Sequence[int]) -> list[int]:
         texts = [own[groups.of_feature[own] == 0] for own in every]
         same = [other if _are_equal(one, texts[other]) else -1 for one, other in zip(texts, same, strict=True)]
     short = [place for place, length in enumerate(lengths) if 0 < length < LEAST_WORDS]
+    if not short:
+        return same
     spans = [slice(starts[ids[place]], ends[ids[place]]) for place in short]
     texts, firsts = [(words[at].tobytes(), counts[at].tobytes()) for at in spans], dict[object, int]()
     if len({*texts}) < len(texts):  # some may be the same, but for their titles

@@ -27,10 +27,9 @@ from setsearch.core.question import Answer, Asking, Copies, Numbers, Question, W
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
 from setsearch.models import Bernoulli, Lift, Model, Seeds
-from setsearch.models.defaults import Defaults, Rejection
+from setsearch.models.defaults import Chosen, Defaults, Rejection
 from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import ValueRule
-from setsearch.options import ModelOptions
 from setsearch.scoring.best import Base, Best, is_core
 from setsearch.scoring.smoothing import Smoothing
 from setsearch.search.base_parts import NOTHING_WAITS, Prior, Waiting
@@ -53,6 +52,7 @@ LEAST = 5000  # postings that a second pass may always read
 OWN = 20  # features of the seeds that always count
 MOST_ROWS, EXACT_BELOW = 32, 2.0**15  # seeds of a model by a table, and the size of its base
 FEWEST_POSTINGS = 1 << 13  # fewer are added in less time than it takes to choose among lists
+BY_CORE = Lift, Bernoulli  # models of which the core answers whole questions
 POPULARITY = 2.0  # standard deviations of the scores for one of the logarithms, with one seed
 
 
@@ -226,7 +226,7 @@ def weights_by_core(
     they are no part.
     """
     fields, examples, model, wanted = whole.fields, whole.examples, whole.model, whole.wanted
-    if not (is_core() and isinstance(model, Lift | Bernoulli)) or has_tiny_weights(model):
+    if not (is_core() and isinstance(model, BY_CORE)) or has_tiny_weights(model):
         return None
     base = fields.base(model, examples.total)
     near = None if smoothing is None or not wanted.k else (*smoothing.neighbors, smoothing.share)
@@ -343,39 +343,40 @@ def _subtracting(
 
 
 class Weighing(NamedTuple):
-    """How examples are weighed: in some fields, by options of the model and the defaults of the kind of items.
-
-    All raise InvalidParameter for options that no question may have.
-    """
+    """How examples are weighed: in some fields, by what options choose. A wrong model is an InvalidParameter."""
 
     fields: Fields
-    defaults: Defaults
-    options: ModelOptions
+    chosen: Chosen
+
+    @property
+    def defaults(self) -> Defaults:
+        """The defaults of the kind of items."""
+        return self.chosen.defaults
 
     @property
     def model(self) -> Model:
-        """The model for these options."""
-        return self.defaults.make(self.options)
+        """The model."""
+        return self.chosen.model
 
     @property
     def feedback(self) -> float:
         """The share that a second pass may read: by default none where neighbors count."""
-        is_default = self.options.get("feedback") is None
-        return 0.0 if is_default and self.is_smoothed else self.defaults.feedback_of(self.options)
+        chosen = self.chosen
+        return chosen.feedback if chosen.options.get("feedback") is not None or not self.is_smoothed else 0.0
 
     @property
     def is_smoothed(self) -> bool:
         """Whether neighbors count."""
-        return self.fields.nearest is not None and self.defaults.neighbors_of(self.options) > 0
+        return self.fields.nearest is not None and self.chosen.neighbors > 0
 
     @property
     def uses_vectors(self) -> bool:
         """Whether vectors are a field of the question."""
-        return self.fields.vectors is not None and self.defaults.vectors_of(self.options) > 0
+        return self.fields.vectors is not None and self.chosen.vectors.own > 0
 
     def smoothing(self, examples: Examples) -> Smoothing | None:
         """The neighbors that count, and the share w = W (1 / 2 + 2 / N) of what they score."""
-        if self.fields.nearest is None or not (weight := self.defaults.neighbors_of(self.options)):
+        if self.fields.nearest is None or not (weight := self.chosen.neighbors):
             return None
         return Smoothing(self.fields.nearest(), weight * (0.5 + 2 / max(examples.total, 1.0)))
 
@@ -391,7 +392,7 @@ class Weighing(NamedTuple):
         that may leave nothing that another item has; then all features of an item count.
         """
         weights = seed_weights(self.fields, examples, self.model)
-        other = self.defaults.by_presence(self.options)
+        other = self.chosen.by_presence
         return weights if other is None or weights.reach_others() else seed_weights(self.fields, examples, other)
 
     def two_passes(
@@ -436,7 +437,7 @@ class Weighing(NamedTuple):
         """Weights with the parts of the base that the options ask for."""
         if weights.found.known is not None:  # by all parts
             return weights
-        if self.defaults.wants_likes(self.options):
+        if self.chosen.likes:
             weights = with_popularity(self.fields, weights)
         smoothing = self.smoothing(weights.examples)
         return self._with_vectors(weights if smoothing is None else weights.smoothed(*smoothing))
@@ -454,5 +455,5 @@ class Weighing(NamedTuple):
         from setsearch.search.meaning import in_meaning
 
         vectors = self.fields.vectors()
-        share = self.defaults.vectors_of(self.options, vectors.source)
+        share = getattr(self.chosen.vectors, vectors.source)
         return in_meaning(self.fields, vectors, examples, every, share) if share else None

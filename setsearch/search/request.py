@@ -36,14 +36,9 @@ class ExpandRequest(NamedTuple):
     options: ExpandOptions
     model: ModelOptions
 
-    @property
-    def drops(self) -> bool:
-        """Whether some of the best items may be no hits."""
-        return bool(self.options.get("fold")) or self.at_most is not None
-
 
 def parse_request(k: int | None, options: ExpandOptions) -> ExpandRequest:
-    """Check options; raises InvalidParameter. Those of the model are checked with the reading (`Defaults.check`)."""
+    """Check options; raises InvalidParameter. Those of the model are checked with the reading (`Chosen`)."""
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     model = {name: given.pop(name) for name in [*given] if name in MODEL}
     check(given)

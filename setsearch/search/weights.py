@@ -67,7 +67,7 @@ class Found(NamedTuple):
 NOTHING_FOUND = Found()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class SeedWeights:
     """Everything that scores an item, for one set of examples. Lists have the scale of the base.
 

@@ -5,6 +5,7 @@ The driver weighs the seeds as one process does; workers rank (ranking.py). Many
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import compress, repeat
 from operator import not_
 from typing import Unpack, cast
@@ -28,7 +29,15 @@ from setsearch.models.model import has_tiny_weights
 from setsearch.models.values import PRESENCE
 from setsearch.options import ExpandOptions, ModelOptions, refuse
 from setsearch.search.cutoff import can_tell, few_above, middle_seed, n_leading, threshold
-from setsearch.search.examples import Examples, FieldChoice, find_examples, find_rejected, once_each
+from setsearch.search.examples import (
+    Examples,
+    cannot_tell,
+    choose_fields,
+    find_examples,
+    find_rejected,
+    keys_of,
+    once_each,
+)
 from setsearch.search.passes import DEEPEST, are_flat, different, how_many_join, second_pass
 from setsearch.search.request import (
     NO_LIMIT,
@@ -65,7 +74,7 @@ class SparkReading(BaseReading):
     def __init__(self, spark: SparkSession, layout: Layout, side: Side) -> None:
         self.name, self._count = side.items, side.count
         self._source = FieldsSource(spark, layout, side)
-        self._choice = FieldChoice(self.name, self._source.has_contexts)
+        self._keys = partial(keys_of, self.name, self._source.has_contexts)
         self.defaults = defaults_for(self.name, layout.features, layout.analyzer is not None)
 
     def expand(self, seeds: SeedNames, k: int | None = 10, **options: Unpack[ExpandOptions]) -> Hits:
@@ -92,7 +101,7 @@ class SparkReading(BaseReading):
         request, names = parse_request(1, options), parse_seeds(seeds)
         model, fields_by = self._model(request), self._source.open()
         self._look_up(fields_by, [[*names, item]], request)
-        fields = self._choice.choose(fields_by, request.model, names, item=item)
+        fields = choose_fields(fields_by, self._keys(request.model), names, item=item)
         question = Question(0, fields, find_examples(fields, names), [])
         ((model, _),) = self._by_model([question], request, model)
         self._weigh([question], request, model)
@@ -109,7 +118,7 @@ class SparkReading(BaseReading):
 
     def words_without_contexts(self, names: Iterable[str], **options: Unpack[ModelOptions]) -> list[str]:
         """The names that contexts do not know, so that a query by default uses documents; else empty."""
-        if self._choice.keys(options)[0] != "both":
+        if self._keys(options)[0] != "both":
             return []
         fields = self._source.open()("both")
         return [] if fields is None else [name for name in names if not fields.knows(name)]
@@ -133,13 +142,13 @@ class SparkReading(BaseReading):
             raise InvalidParameter("the models on Spark are lift, and bernoulli with presence; use one file for others")
         if has_tiny_weights(model):
             raise InvalidParameter(f"on Spark the strength is at most {model.usual_strength}, not {model.strength:g}")
-        if isinstance(model, Bernoulli) and self._choice.keys(options)[0] != "documents":
+        if isinstance(model, Bernoulli) and self._keys(options)[0] != "documents":
             raise InvalidParameter("on Spark bernoulli is by documents; leave `by` out, or use the model lift")
         return model
 
     def _look_up(self, fields_by: FieldsBy, sets: Sequence[Iterable[str]], request: ExpandRequest) -> None:
         """Look up all names at once: words with contexts are known already."""
-        preferred, stored = fields_by(self._choice.keys(request.model)[0]), fields_by("documents")
+        preferred, stored = fields_by(self._keys(request.model)[0]), fields_by("documents")
         assert stored is not None
         among = request.among if isinstance(request.among, list) else []
         names = {name for own in sets for name in own}.union(request.exclude, among)
@@ -156,7 +165,7 @@ class SparkReading(BaseReading):
         questions: list[Question] = []
         for number, names in enumerate(sets):
             try:
-                fields = self._choice.choose(fields_by, request.model, names, request.exclude)
+                fields = choose_fields(fields_by, self._keys(request.model), names, request.exclude)
                 examples = find_examples(fields, names)
                 questions.append(Question(number, fields, examples, find_rejected(fields, examples, request.exclude)))
             except SetsearchError as error:
@@ -176,7 +185,7 @@ class SparkReading(BaseReading):
             load_entries(questions[0].remote, {id for own in questions for id in own.examples.ids}, model.rule)
             for own in questions:
                 own.examples = once_each(own.fields, own.examples, model.rule)
-        other = self.defaults.by_presence(request.model)
+        other = self.defaults.choose(request.model).by_presence
         if other is None:
             return [(model, questions)] if questions else []
         reach = [seed_weights(own.fields, own.examples, model).reach_others() for own in questions]
@@ -196,7 +205,7 @@ class SparkReading(BaseReading):
             """The weights of a set less those of rejected items."""
             return own.weights.minus(*negatives[own.number]) if own.number in negatives else own.weights
 
-        feedback = self.defaults.feedback_of(request.model)
+        feedback = self.defaults.choose(request.model).feedback
         self._second_passes(questions, [subtracted(own) for own in questions], feedback)
         for own in questions:
             own.weights = subtracted(own)
@@ -248,7 +257,7 @@ class SparkReading(BaseReading):
         ranking, depth = Ranking(questions[0].remote[0], among), FIRST if request.k == NO_LIMIT else request.k
         found = ranking.best(asked, max(depth, n_leading(fields)) if cut else depth)
         ends: list[float | None] = [None] * len(questions)
-        if cut == "keep" or (cut and not self._choice.cannot_tell(fields, request.model)):
+        if cut == "keep" or (cut and not cannot_tell(fields, self._keys(request.model))):
             ends = [*self._ends(questions, found, request)]
             if cut == "mark":
                 told = self._which_tell(questions)

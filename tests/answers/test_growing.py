@@ -383,7 +383,7 @@ def test_somebody_changes_a_set_while_it_grows():
     with made() as index:
         grower = index.growth(group="kinds")._grower
         rounds = growing.Rounds(grower, growing.Plan(3, 2, 0.6), grower.begin())
-        found = grower.reading.answer({}, partial(rounds._ask, 1))
+        found = grower.reading.answer(grower.reading.plan(1, {}), partial(rounds._ask, 1))
         assert found.joining
         own = index.set("sea")
         own.reject("cats9")

@@ -52,7 +52,7 @@ def alone(index, name, taken=None, **options):
             if item not in own.rejected
         }
 
-    return reading.answer({}, answer)
+    return reading.answer(reading.plan(1, {}), answer)
 
 
 def heights(index, name, scores):
@@ -363,7 +363,7 @@ def test_what_is_held_of_sets_is_bounded(monkeypatch):
             tracemalloc.stop()
             return sum(own.size for own in held), together.row("s7")
 
-        held, row = reading.answer({}, ask)
+        held, row = reading.answer(reading.plan(1, {}), ask)
         assert len(row.scores) == n and held < all_scores / 2
 
 

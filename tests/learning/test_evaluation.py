@@ -152,7 +152,7 @@ def test_our_models_are_measured_as_they_rank(build):
     data, sets = planted()
     reading = build(data).items("film")
     with reading.fields() as fields:
-        found = evaluate(Weighing(fields, reading.defaults, {}), {"x": sets["x"]}, Design(3, 1))
+        found = evaluate(Weighing(fields, reading.defaults.choose({})), {"x": sets["x"]}, Design(3, 1))
     by_name = {result.method: result for result in found.results}
     assert found.tasks == 1
     members = sorted(sets["x"])
@@ -173,9 +173,9 @@ def test_planted_sets_are_found(build):
     data, sets = planted()
     reading = build(data).items("film")
     with reading.fields() as fields:
-        found = evaluate(Weighing(fields, reading.defaults, {}), sets | {"small": ["x-00", "zzz"]}, Design(3, 5))
-        again = evaluate(Weighing(fields, reading.defaults, {}), sets | {"small": ["x-00", "zzz"]}, Design(3, 5))
-        other = evaluate(Weighing(fields, reading.defaults, {}), sets, Design(3, 5, seed=1))
+        found = evaluate(Weighing(fields, reading.defaults.choose({})), sets | {"small": ["x-00", "zzz"]}, Design(3, 5))
+        again = evaluate(Weighing(fields, reading.defaults.choose({})), sets | {"small": ["x-00", "zzz"]}, Design(3, 5))
+        other = evaluate(Weighing(fields, reading.defaults.choose({})), sets, Design(3, 5, seed=1))
     assert found == again
     assert found.results != other.results
     assert (found.sets, found.tasks, found.left_out) == (3, 15, ["small"])
@@ -186,14 +186,14 @@ def test_planted_sets_are_found(build):
     assert all(r.options is not None for r in found.results)
     assert "lift" in found.recommendation
     with reading.fields() as fields, pytest.raises(errors.NoSeeds, match="4 members"):
-        evaluate(Weighing(fields, reading.defaults, {}), {"small": ["x-00"]}, Design(3))
+        evaluate(Weighing(fields, reading.defaults.choose({})), {"small": ["x-00"]}, Design(3))
 
 
 def test_the_cut_is_measured(build):
     data, sets = planted()
     reading = build(data).items("film")
     with reading.fields() as fields:
-        found = evaluate(Weighing(fields, reading.defaults, {}), {"x": sets["x"]}, Design(3, 1))
+        found = evaluate(Weighing(fields, reading.defaults.choose({})), {"x": sets["x"]}, Design(3, 1))
     members = sorted(sets["x"])
     seeds = random.Random("0 x").sample(members, 3)
     hits = reading.expand(seeds, 99, cut="mark")
@@ -203,7 +203,7 @@ def test_the_cut_is_measured(build):
     about = sum(hit.belongs for hit in reading.expand(seeds, 99, about=len(members) - 3))
     assert found.line == pytest.approx((f1[chosen], f1[about], max(f1), 1.0))
     with reading.fields() as fields:
-        one = evaluate(Weighing(fields, reading.defaults, {}), {"x": sets["x"]}, Design(1, 2))
+        one = evaluate(Weighing(fields, reading.defaults.choose({})), {"x": sets["x"]}, Design(1, 2))
     assert one.line == (0.0, 0.0, 0.0, 0.0), "one film does not tell what belongs"
     assert "not told" in one.line.sentence() and found.groups is None, "films have no groups"
 
@@ -232,7 +232,7 @@ def test_groups_are_measured(tmp_path):
         reading, names = index.items("documents"), sorted(sets)
         with reading.fields() as fields:
             members = {name: fields.resolve_known(own) for name, own in sets.items()}
-            found = measure_groups(Weighing(fields, reading.defaults, {}), members, 6)
+            found = measure_groups(Weighing(fields, reading.defaults.choose({})), members, 6)
         apart, single, precisions = [], [], []
         for place, name in enumerate(names):
             rng, other = random.Random(f"0 groups {name}"), names[(place + 1) % len(names)]
@@ -260,9 +260,9 @@ def test_a_copy_of_an_example_is_no_find(tmp_path):
         index.add(texts.items())
         reading = index.items("documents")
         with reading.fields() as fields:
-            twice = evaluate(Weighing(fields, reading.defaults, {}), sets, Design(3, 2))
+            twice = evaluate(Weighing(fields, reading.defaults.choose({})), sets, Design(3, 2))
             once = {name: [each for each in own if each[0] == "d"] for name, own in sets.items()}
-            alone = evaluate(Weighing(fields, reading.defaults, {}), once, Design(3, 2))
+            alone = evaluate(Weighing(fields, reading.defaults.choose({})), once, Design(3, 2))
     assert (twice.copies, alone.copies) == (24, 0)
     assert twice.results == alone.results
 
@@ -273,16 +273,16 @@ def test_members_are_named_by_their_titles_too(tmp_path):
         index.add((name, text, f"The {name} (1999)") for name, text in texts.items())
         reading = index.items("documents")
         with reading.fields() as fields:
-            expected = evaluate(Weighing(fields, reading.defaults, {}), sets, Design(3, 2))
+            expected = evaluate(Weighing(fields, reading.defaults.choose({})), sets, Design(3, 2))
             for way in ("The {} (1999)", "the {}"):
                 titled = {name: [way.format(one) for one in own] + ["nobody"] for name, own in sets.items()}
-                found = evaluate(Weighing(fields, reading.defaults, {}), titled, Design(3, 2))
+                found = evaluate(Weighing(fields, reading.defaults.choose({})), titled, Design(3, 2))
                 assert (found.results, found.unknown) == (expected.results, ("nobody",))
             with pytest.raises(errors.NoSeeds, match=r"no set has 4 members among the .* 2 are unknown, such as 'a'"):
-                evaluate(Weighing(fields, reading.defaults, {}), {"x": ["a", "b"]}, Design(3, 2))
+                evaluate(Weighing(fields, reading.defaults.choose({})), {"x": ["a", "b"]}, Design(3, 2))
         index.update([("one", "w", "Hamlet"), ("two", "w", "Hamlet")])
         with reading.fields() as fields, pytest.raises(errors.AmbiguousItem, match="use one of the ids: 'one', 'two'"):
-            evaluate(Weighing(fields, reading.defaults, {}), {"x": ["d0", "Hamlet"]}, Design(3, 2))
+            evaluate(Weighing(fields, reading.defaults.choose({})), {"x": ["d0", "Hamlet"]}, Design(3, 2))
 
 
 def test_terms_are_measured_in_context(tmp_path):
@@ -294,7 +294,7 @@ def test_terms_are_measured_in_context(tmp_path):
         index.add(texts)
         reading = index.items("terms")
         with reading.fields() as fields:
-            found = evaluate(Weighing(fields, reading.defaults, {}), groups, Design(2, 3))
+            found = evaluate(Weighing(fields, reading.defaults.choose({})), groups, Design(2, 3))
     scores = {result.method: result.map for result in found.results}
     assert scores["lift"] > 0.7
     assert scores["lift"] > scores["lift, by documents"]
@@ -308,7 +308,7 @@ def test_a_notebook_gets_rows_and_sentences(tmp_path):
         films = index.items("film")
         found = evaluate_sets(films, sets | {"small": ["x-00"], "odd": ["none"]}, seeds=2, draws=1)
         with films.fields() as own:
-            same = evaluate(Weighing(own, films.defaults, {}), sets, Design(2, 1))
+            same = evaluate(Weighing(own, films.defaults.choose({})), sets, Design(2, 1))
         assert found.results == same.results and found.n_seeds == 2
         frame = pandas.DataFrame(found.rows())
         assert [*frame.columns] == "method map low high p10 ndcg10 r_precision".split()

@@ -63,7 +63,7 @@ def test_evaluate_measures_each_field_and_learns_their_weights(index):
     index, sets = index
     reading = index.items("documents")
     with reading.fields() as fields:
-        found = evaluate(Weighing(fields, reading.defaults, {}), sets, Design(2, 2, learns_fields=True))
+        found = evaluate(Weighing(fields, reading.defaults.choose({})), sets, Design(2, 2, learns_fields=True))
     by_name = {result.method.partition(", by ")[0]: result for result in found.results}
     alone = {
         own.method.removeprefix("lift, by "): own.map for own in found.results if own.method.startswith("lift, by ")

@@ -43,7 +43,7 @@ def test_hits_are_the_same_before_and_after(index):
         names = fields.first._item_names
         assert names.is_complete
         assert names.find(fields.items, NAMES) == {name: id for id, name in enumerate(NAMES) if name in left}
-        assert names.find(fields.items, ["", "nothing", "name 1\0"]) == {}
+        assert names.find(fields.items, ["", "nothing", "name 1\0", "\ud800"]) == {}
         ids = [id for id, name in enumerate(NAMES) if name in left]
         described = fields.items.describe(ids)
         assert names.describe(fields.items, described) == described

@@ -217,7 +217,7 @@ def test_who_is_heard_is_told_by_the_definition(built, kernel):
             rest = [place for place in range(len(every)) if place not in places]
             parts = [[place for place, own in zip(places, mask, strict=True) if own == side] for side in (True, False)]
             heard = [alike[np.ix_(part, rest)].mean() for part in parts]
-            weights = now(Weighing(fields, reading.defaults, {}).two_passes(Examples(sorted(ids.values()))))
+            weights = now(Weighing(fields, reading.defaults.choose({})).two_passes(Examples(sorted(ids.values()))))
             share_little = groups._share_little(fields, weights, sorted(ids.values()))
         hits = reading.expand(names, 20)
         expected = set()
@@ -324,7 +324,9 @@ def by_definition(data, reading, seeds):
 def told(reading, every, seeds):
     """Whether at most a quarter of 256 items, or 50 of all, score above the middle seed that is left out."""
     with reading.fields() as fields:
-        weights = now(Weighing(fields, reading.defaults, {}).two_passes(Examples(sorted(fields.resolve_all(seeds)))))
+        weights = now(
+            Weighing(fields, reading.defaults.choose({})).two_passes(Examples(sorted(fields.resolve_all(seeds))))
+        )
         middle, scores = middle_seed(fields, weights, exactly=True), weights.scores()
         exist, n = {*fields.item_ids().tolist()}, len(scores)
         some = [id for id in (number * n // 256 for number in range(256)) if id in exist]
@@ -416,7 +418,7 @@ def test_the_core_finds_that_there_are_no_groups(built):
         """What the core says of seeds."""
         with reading.fields() as fields:
             asked = Examples(sorted(fields.resolve_all(seeds)))
-            return now(Weighing(fields, reading.defaults, {}).two_passes(asked, wanted=Wanted(k)))
+            return now(Weighing(fields, reading.defaults.choose({})).two_passes(asked, wanted=Wanted(k)))
 
     def together(*own):
         """Whether they fall into no groups."""

@@ -49,7 +49,7 @@ def test_weights_are_freed_when_nobody_has_them(built):
     with reading.fields() as fields:
         gc.disable()
         try:
-            weights = now(module.Weighing(fields, reading.defaults, {}).two_passes(Examples([1, 4])))
+            weights = now(module.Weighing(fields, reading.defaults.choose({})).two_passes(Examples([1, 4])))
             assert len(weights.scores()) and not weights.parts and weights.of_seeds is None and weights.positive
             kept = weakref.ref(weights)
             del weights

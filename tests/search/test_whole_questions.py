@@ -18,7 +18,6 @@ from setsearch.search import weights as weighing
 from setsearch.search.cutoff import few, middle_seed
 from setsearch.search.examples import find_examples
 from setsearch.search.passes import Wanted, Weighing
-from setsearch.search.request import parse_request
 
 BUDGETS = (5.0, 20.0, 60.0, 150.0, None, 0)
 
@@ -90,18 +89,18 @@ def test_what_others_take_counts_for_what_joins_alone(reading, excluded, monkeyp
 
     def ask(seeds, taken):
         """All scores, by sums and by weights."""
-        request = parse_request(1, {"exclude": excluded, "gamma": 0.0})
+        plan = reading.plan(1, {"exclude": excluded, "gamma": 0.0})
 
         def answer(fields_by):
             (fields,) = reading.candidates(fields_by)
             names = [name for name, _ in fields.describe([*range(600)]).values()]
             array = np.array([taken.get(name, 0.0) for name in names])
-            both = [now(reading.weigh(fields_by, seeds, request, array, sums))[1] for sums in (True, False)]
+            both = [now(reading.weigh(fields_by, seeds, plan, array, sums))[1] for sums in (True, False)]
             scores = [own.scores().tolist() for own in both]
             assert scores[0] == scores[1]
             return dict(zip(names, scores[0], strict=True))
 
-        return reading.answer({}, answer)
+        return reading.answer(plan, answer)
 
     differ = 0
     for turn in range(12):
@@ -235,8 +234,8 @@ def test_what_tells_is_the_question_in_which_none_joins(reading, gamma):
 
     def ask(seeds, **options):
         """What tells, and what scores."""
-        request = parse_request(1, {"exclude": excluded, "gamma": gamma, **options})
-        found = reading.answer({}, lambda fields_by: now(reading.weigh(fields_by, seeds, request))[1])
+        plan = reading.plan(1, {"exclude": excluded, "gamma": gamma, **options})
+        found = reading.answer(plan, lambda fields_by: now(reading.weigh(fields_by, seeds, plan))[1])
         return found.telling, found
 
     for n in (2, 3, 4, 5, 6) * 4:
@@ -268,7 +267,7 @@ def test_others_above_the_middle_seed_are_counted_until_it_is_known_whether_they
                 examples, use = find_examples(fields, seeds), few(documents.defaults)
                 documents.expand(seeds)
                 weights = now(
-                    Weighing(fields, documents.defaults, {}).two_passes(examples, wanted=Wanted(50, False, use))
+                    Weighing(fields, documents.defaults.choose({})).two_passes(examples, wanted=Wanted(50, False, use))
                 )
                 telling, others = weights.telling, fields.items.size - n
                 scores = telling.scores()

@@ -328,7 +328,7 @@ def test_als_is_compared(spark, tmp_path, monkeypatch):
         with reading.fields() as fields:
             rivals = {"ALS (spark.ml)": als_score(spark, fields)}
             sets = {g: [f"{g}{n}" for n in range(12)] for g in "ab"}
-            evaluation = evaluate(Weighing(fields, reading.defaults, {}), sets, Design(3, 3), rivals=rivals)
+            evaluation = evaluate(Weighing(fields, reading.defaults.choose({})), sets, Design(3, 3), rivals=rivals)
     (als,) = [result for result in evaluation.results if result.method == "ALS (spark.ml)"]
     assert als.map > 0.8
     assert als.options is None

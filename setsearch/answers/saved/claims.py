@@ -68,7 +68,7 @@ def sets_of(database: Database, reading: Reading, item: Id | None, text: str | N
         claims.notes = noted + [f"{name}: {why}" for name, why in untold if why]
         return claims
 
-    return reading.answer({}, answer)
+    return reading.answer(reading.plan(1, {}), answer)
 
 
 class _Asking:

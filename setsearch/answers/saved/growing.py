@@ -279,7 +279,8 @@ class Rounds:
     def __iter__(self) -> Iterator[list[Grown]]:
         while (done := self._grower.last_round()) < self._plan.rounds:
             try:
-                found = self._grower.reading.answer({}, partial(self._ask, done + 1))
+                reading = self._grower.reading
+                found = reading.answer(reading.plan(1, {}), partial(self._ask, done + 1))
                 is_stored, self._gives_way = self._store(found), True
             except _Moved:
                 self._gives_way = False
@@ -523,7 +524,7 @@ def _notes(first: Together, reading: Reading, names: Sequence[str]) -> Iterator[
             yield f"{name}: {own.untold}; it does not grow"
         else:
             examples = replace(own.examples, ids=sorted(own.examples.ids))
-            odd = odd_one(fits(own.fields, Weighing(own.fields, reading.defaults, {}).one_pass(examples)))
+            odd = odd_one(fits(own.fields, Weighing(own.fields, reading.defaults.choose({})).one_pass(examples)))
             yield from [f"{name}: {odd_note(odd.item, odd.title)}"] if odd else []
 
 

@@ -239,7 +239,7 @@ def _read_kind(database: Database, reading: Reading | NumericReading, wanted: Se
         doubtful.setdefault(one.set, []).append(one.item)
 
     kind = _Kind(database, reading, doubtful)
-    alone = reading.answer({}, partial(kind.ask_together, wanted))
+    alone = reading.answer(reading.plan(1, {}), partial(kind.ask_together, wanted))
     kind.ask_alone(alone)
     return kind
 
@@ -287,7 +287,7 @@ class _Kind:
             self._ask_alone(name, news)
         others = [item for item in self.claims if item not in before]
         if others and len(self._alone) < len(self._sets.marks):
-            self._reading.answer({}, partial(self._claim_at_once, others))
+            self._reading.answer(self._reading.plan(1, {}), partial(self._claim_at_once, others))
         known = {one.own.name: one.news.names for one in self.asked if one.news.are_new is None}
         for name in self._alone:
             self._claim_alone(name, known.get(name, {}))

@@ -41,7 +41,8 @@ from setsearch.search.cutoff import LEADERS, floor_of, n_leading, tells, thresho
 from setsearch.search.examples import Examples
 from setsearch.search.groups import Divided
 from setsearch.search.passes import EXAMPLES, Weighing, how_many_join
-from setsearch.search.request import ExpandRequest, Seeds, parse_request
+from setsearch.search.plan import Plan
+from setsearch.search.request import Seeds
 from setsearch.search.rounds import in_rounds
 from setsearch.search.weights import RIVAL, SeedWeights
 
@@ -202,15 +203,15 @@ def _weigh(
     if not marks[0]:
         raise NoSeeds("it has no accepted item; accept one first")
     asked: Any = {"exclude": marks[1], "cut": "mark", "explain": True, **options}
-    request = parse_request(1, asked)
+    plan = reading.plan(1, asked)
     seeds = marks[0] if isinstance(marks[0], dict) else list(marks[0])
-    fields, weights, excluded, cannot_tell = yield from reading.weigh(fields_by, seeds, request, taken, sums)
+    fields, weights, excluded, cannot_tell = yield from reading.weigh(fields_by, seeds, plan, taken, sums)
     leaders = weights.best_scores(excluded, n_leading(fields)) + weights.constant
     line, is_told, floor, unit = np.nan, False, 0.0, 0.0
     if len(leaders):
         floor = floor_of(fields, leaders)
         unit = float(np.mean(leaders[:LEADERS])) - floor
-    if len(leaders) and request.options.get("cut"):
+    if len(leaders) and plan.cut:
         line = threshold(fields, weights, leaders)
         is_told = not cannot_tell and tells(fields, weights, leaders, excluded, reading.defaults)
     found = Weighed(weights.scale, weights.constant, line, is_told, floor, unit)
@@ -230,7 +231,7 @@ class _Taking:
         self._passes = dict[str, FirstPass]()
         reading, options = several.reading, cast(Any, several.options)
         candidates = reading.candidates(several.fields_by)
-        second = any(Weighing(own, reading.defaults, options).feedback for own in candidates)
+        second = any(Weighing(own, reading.defaults.choose(options)).feedback for own in candidates)
         within = [name for name in several.groups.within(group) if name in several.marks]
         if not second or len(within) < 2:
             return
@@ -289,7 +290,7 @@ def _first_pass(several: Several, name: str, own: Standing) -> FirstPass:
     rejection = defaults.rejection_of(weights.model, several.more.get(name, NOTHING).get("gamma"))
     takes_away = several.marks[name][1] and rejection is not None and rejection.gamma > 0
     differs = takes_away or weights.has_parts  # from what chooses who joins
-    share = 0.0 if differs else Weighing(fields, defaults, options).feedback
+    share = 0.0 if differs else Weighing(fields, defaults.choose(options)).feedback
     most = how_many_join(weights.model, weights.examples, fields.items.size, share, beside=True)
     scores, seeds = weights.scores(), weights.examples.seeds
     return FirstPass(fields.first.source, scores, weights.constant, weighed.floor, weighed.unit, seeds, excluded, most)
@@ -547,12 +548,12 @@ class SetBeside(NamedTuple):
     def expand(self, k: int | None, options: Options) -> Hits:
         """As `Reading.expand`."""
 
-        def answer(own: Beside, request: ExpandRequest) -> Hits:
+        def answer(own: Beside, plan: Plan) -> Hits:
             decided = own.row.belong, own.row.standing.weighed.is_told
-            judge = Judge(self.reading.defaults, own.cannot_tell, decided)
-            hits = best_hits(own.fields, Divided([own.weights]), own.left_out, request, judge)
-            hits.asked = Asked(self.reading, self.seeds, {**request.model, "exclude": self.rejected})
-            if not request.options.get("explain"):
+            judge = Judge(own.cannot_tell, decided)
+            hits = best_hits(own.fields, Divided([own.weights]), own.left_out, plan, judge)
+            hits.asked = Asked(self.reading, self.seeds, {**plan.request.model, "exclude": self.rejected})
+            if not plan.explains:
                 return hits
             ids = own.fields.find_all([hit.item for hit in hits])
             return hits.with_hits(own.named(hit, ids[hit.item]) for hit in hits)
@@ -562,7 +563,7 @@ class SetBeside(NamedTuple):
     def explain(self, item: Id, options: Options) -> Explanation:
         """As `Reading.explain`."""
 
-        def answer(own: Beside, request: ExpandRequest) -> Explanation:
+        def answer(own: Beside, plan: Plan) -> Explanation:
             id = own.fields.resolve(item)
             return own.named(explanation(own.fields, own.weights, id), id)
 
@@ -572,18 +573,18 @@ class SetBeside(NamedTuple):
         """What `answer` makes of the fields and the scores of all items, as `Reading.scores` has them."""
         refuse("scores", options)
 
-        def scored(own: Beside, request: ExpandRequest) -> T:
+        def scored(own: Beside, plan: Plan) -> T:
             scores = own.weights.scores() + own.weights.constant
             scores[own.left_out] = -np.inf
-            among = own.fields.allowed(request.among, request.filter)
+            among = own.fields.allowed(plan.request.among, plan.request.filter)
             return answer(own.fields, scores if among is None else only(scores, among))
 
         return self._ask(1, options, scored)
 
-    def _ask(self, k: int | None, options: Options, answer: Callable[[Beside, ExpandRequest], T]) -> T:
+    def _ask(self, k: int | None, options: Options, answer: Callable[[Beside, Plan], T]) -> T:
         """What `answer` makes of the question. Raises as `Reading.expand`."""
         reading, name, seeds, rejected, kept = self
-        request = parse_request(k, cast(Any, {**options, "exclude": rejected}))
+        plan = reading.plan(k, cast(Any, {**options, "exclude": rejected}))
         given = seeds if isinstance(seeds, dict) else tuple(seeds), tuple(rejected)
 
         def ask(fields_by: FieldsBy) -> T:
@@ -594,15 +595,15 @@ class SetBeside(NamedTuple):
             stored[name] = given
             asked = {other: stored[other] for other in groups.asked_with([name]) if other in stored}
             more = {key: options[key] for key in ("like", "having", "gamma") if key in options}
-            key = (asked, groups, request.model, more, [own.first.source for own in known])
-            several = Several(reading, fields_by, asked, groups, request.model, {name: more})
+            key = (asked, groups, plan.request.model, more, [own.first.source for own in known])
+            several = Several(reading, fields_by, asked, groups, plan.request.model, {name: more})
             if not kept or kept[0] != key or name not in kept[1].names:
                 kept[:] = key, Together(several, name)
             row: Row = kept[1].asked_by(several).row(name)
-            fields, weights, left_out, cannot_tell = now(reading.weigh(fields_by, seeds, request, row.standing.taken))
+            fields, weights, left_out, cannot_tell = now(reading.weigh(fields_by, seeds, plan, row.standing.taken))
             taking = row.taking()
             weights = weights.less(RIVAL, taking) if taking.any() else weights
             left_out += np.flatnonzero(row.taken & ~row.members).tolist()
-            return answer(Beside(fields, weights, left_out, cannot_tell, row, taking), request)
+            return answer(Beside(fields, weights, left_out, cannot_tell, row, taking), plan)
 
-        return reading.answer(request.model, ask)
+        return reading.answer(plan, ask)

@@ -68,13 +68,13 @@ class AllNames:
         """The ids of those names that exist, once all are there."""
         assert self._by_hash is not None
         (hashes, ids, begins), found = self._by_hash, {}
-        for name in filter(None, names):
+        for name in filter(None, names):  # ids without a name have the empty one
             own = hash(name)
             bits = (own >> self._shift) + self._half
             place = bisect_left(hashes, own, begins[bits], begins[bits + 1])  # of one or two: memory is slow
             while place < len(hashes) and hashes[place] == own:
                 id = ids[place]
-                if self._text[self._starts[id] : self._ends[id]] == name.encode():
+                if self._text[self._starts[id] : self._ends[id]].decode() == name:
                     found[name] = id
                 place += 1
         return found
@@ -136,12 +136,12 @@ class KnownNames:
 
     def find(self, vocabulary: Vocabulary, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that exist, by the vocabulary within a transaction."""
+        known = self._all
+        if known is not None and not self._changed:
+            return known.find(names)
         found = {name: self._ids[name] for name in names if name in self._ids}
-        if len(found) < len(names) and (known := self._all) is not None:
-            own = known.find(name for name in names if name not in found and is_storable(name))
-            found |= {name: id for name, id in own.items() if id not in self._changed} if self._changed else own
-            if not self._changed:
-                return found
+        if known is not None:
+            found |= {name: id for name, id in known.find(names).items() if id not in self._changed}
         if len(found) < len(names):
             new = vocabulary.find([name for name in names if name not in found and is_storable(name)])
             if len(self._ids) + len(new) <= CACHED:
