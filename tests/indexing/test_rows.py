@@ -225,6 +225,15 @@ MARKED = [
     ("<![CDATA[<jats:p>Lions</jats:p>]]>", "Lions"),
     ("R&amp;D, caf&eacute; &#x27;x&#39; &zebra; AT&T &copy=1", "R&D, café 'x' &zebra; AT&T &copy=1"),
     ("List<A> a < b <me@x.org>\n\n<T> <pre> </T>", "List<A> a < b <me@x.org>\n\n<T> <pre> </T>"),
+    ("<p>List<A>, <me@x.org>, a<b and c>d, <p y></p>", "List<A>, <me@x.org>, a<b and c>d, <p y>"),
+    ("a<br>I </3 you, </ x>", "a\nI </3 you, </ x>"),
+    ('if (a<b) print("</p>");\n  <T> c>d', 'if (a<b) print("</p>");\n  <T> c>d'),
+    ("a <script> ends by </Script>, a <script> or <style><br>so", "a , a <script> or <style>\nso"),
+    ("x<br><?php $x->roar(); ?><?xml:namespace o/>[[1]]>0", "x\n<?php $x->roar(); ?>[[1]]>0"),
+    ('<A HREF="x">lion</A><svg/> <svg a="1"><br/><span style="x">cut</spa', 'lion<svg/> <svg a="1">\ncut</spa'),
+    ("<p>lion</p><![x y> tiger <![if !a]>bear<![endif]>", "lion\n<![x y> tiger bear"),
+    ("<br>" + "i<n" * 30, "i<n" * 30),
+    ("&notit; &Zebra;", "&notit; &Zebra;"),
 ]
 
 

@@ -13,6 +13,7 @@ from laws import examples
 
 import setsearch
 from setsearch import Item, errors
+from setsearch.indexing.formats.markup import with_entities, without_tags
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
 
@@ -138,3 +139,26 @@ def test_what_stores_no_text_is_refused(tmp_path, run):
         index.add([("film", ["user"])], ("film", "user"))
         with pytest.raises(errors.UnknownReading, match="film"):
             next(index.export())
+
+
+marks = "<", ">", "</", "/>", "<!", "<!--", "-->", "<![", "]]>", "<?", "=", '"', "&", ";", "#38", "amp", " ", "\n"
+tagged = st.lists(st.sampled_from((*marks, "p", "b", "br", "svg", "script", "title", "CDATA[", "if", "x"))).map("".join)
+
+
+@examples(300)
+@given(tagged)
+def test_a_text_of_any_marks_is_read_and_comes_back_by_entities(text):
+    assert without_tags(with_entities(text)) == text
+
+
+@pytest.mark.parametrize("kept", [{}, {"text": "<b>kept</b>", "title": "&amp;"}])
+def test_texts_about_tags_are_exported_as_they_are_read(run, tmp_path, kept):
+    text, title = "A <p> ends by </p>,\n  R&amp;D by &amp;amp;", "The <br>"
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([Item("a", text, title, kept), Item("b", "1 < 2 & 3", None, kept)])
+    lines, said = run("export", "a.db")[1:]
+    (tmp_path / "rows.jsonl").write_text(lines)
+    options = shlex.split(said.partition("`setsearch ")[2].partition("`")[0].replace("NEW.db FILE", "b.db rows.jsonl"))
+    assert run(*options)[0] == 0 and "1 < 2 & 3" in lines, "what would be read as it is"
+    with setsearch.open(tmp_path / "a.db") as ours, setsearch.open(tmp_path / "b.db") as other:
+        assert everything(ours) == everything(other)

@@ -291,14 +291,18 @@ def export(db: Collection, *, time_limit: TimeLimit = 10.0) -> None:
     """The documents of an index as JSON Lines, which `index` reads back.
 
     Each has its id, title and text, the columns that were kept of it, its fields, and the vector that you gave.
-    Records of references are not among them, but what is shown of them.
+    Records of references are not among them, but what is shown of them. Texts with tags have entities in their place.
 
     Example: setsearch export notes.db
     """
+    from setsearch.indexing.formats.markup import with_entities
+
     with db.open(time_limit=time_limit) as index:
         columns, count, vectors = index.exported_columns(), 0, list[str]()
-        plain = {columns.id, columns.title or "title", *columns.texts, *columns.keep, *columns.fields}
+        shown = [columns.title or "title", *columns.texts]
+        plain = {columns.id, *shown, *columns.keep, *columns.fields}
         for row in index.export():
+            row |= {name: with_entities(row[name]) for name in shown if row.get(name)}
             print(json_module.dumps(row, ensure_ascii=False))
             count += 1
             vectors = vectors or [name for name in row if name not in plain]

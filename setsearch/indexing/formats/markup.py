@@ -2,10 +2,13 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
-from html import unescape
+from html import escape, unescape
+from html.entities import html5
 from html.parser import HTMLParser
 from itertools import pairwise
+from typing import Any
 
 from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.indexing.formats.broken_words import join_broken_words
@@ -49,7 +52,7 @@ _unit_title = re.compile(r"<(?:seg|term|source)(?:\s[^<>]{0,200})?>([^<]+)<")
 _codes = re.compile(r"<(bpt|ept|it|ph|ut)(?:\s[^<>]{0,200})?(?:/>|>[^<]*</\1\s*>)")
 _root = re.compile(rf"\s*(?:<[?!][^<>]*>\s*)*<(?:\w+:)?({'|'.join(KINDS)})[\s>]")
 _feed = re.compile(r"<(?:rss|feed)[\s>]")
-_tag = re.compile(r"<[^<>]*>?")
+_tag = re.compile(r"<[^<>]*>")
 _time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+(?:\s*-->.*|,\d+:\d\d:\d\d\.\d+\s*)$")
 _said = re.compile(  # a line of SubStation Alpha, MicroDVD, LRC
     r"^(?:Dialogue:[ \t]*(?:[^,\n]*,){9}|\{\d+\}\{\d+\}|(?:\[\d+:\d\d(?:[.:]\d+)?\])+)(.*)$", re.MULTILINE
@@ -63,7 +66,12 @@ _has_tags = re.compile(
     r"|strong|sub|sup|table|t[dhr]|u|ul)\s*>|<(?:br|hr|img|li|p)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 ).search
-_entity = re.compile(r"&(?:[a-z]\w{1,30}|#\d{1,7}|#x[\da-f]{1,6});", re.IGNORECASE)
+_end_tag = re.compile(r"</([a-z][^\s<>/]*)\s*>", re.IGNORECASE)
+_left_open = frozenset(
+    "area body br col dd dt head hr html img input li link meta option p source tbody td tfoot th thead tr wbr".split()
+)
+_cut_off = frozenset("a div em font h1 h2 h3 i ol span strong table ul".split())  # with attributes, where a text is cut
+_entity = re.compile(r"&(?:([a-z]\w{1,30};)|#\d{1,7};|#x[\da-f]{1,6};)", re.IGNORECASE)
 _cue_block = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 
 
@@ -76,9 +84,21 @@ def html(data: bytes, decode: Decode) -> Parts:
 def without_tags(text: str) -> str:
     """A text of a table, as pages show it if it has tags of HTML; entities are characters."""
     if "<" in text and _has_tags(text):
-        page = read_page(_without_cdata(text))
-        return "\n".join(filter(None, (page.title().strip(), page.text())))
-    return _entity.sub(lambda own: unescape(own[0]), text) if "&" in text else text
+        whole = _without_cdata(text)
+        page = MixedPage(whole)
+        read_page(whole, page)
+        if page.opened:
+            return "\n".join(filter(None, (page.title().strip(), page.text())))
+    return _entity.sub(_character, text) if "&" in text else text
+
+
+def with_entities(text: str) -> str:
+    """A text that `without_tags` gives back as it is."""
+    return text if without_tags(text) == text else escape(text, quote=False)
+
+
+def _character(entity: re.Match[str]) -> str:
+    return unescape(entity[0]) if entity[1] is None or entity[1] in html5 else entity[0]
 
 
 def xml(data: bytes, decode: Decode) -> Parts:
@@ -108,7 +128,7 @@ def xml(data: bytes, decode: Decode) -> Parts:
 
 
 def _without_cdata(text: str) -> str:
-    return text.replace("<![CDATA[", "").replace("]]>", "")
+    return text.replace("<![CDATA[", "").replace("]]>", "") if "<![CDATA[" in text else text
 
 
 def read_page(text: str, page: "Page | None" = None) -> "Page":
@@ -120,6 +140,7 @@ def read_page(text: str, page: "Page | None" = None) -> "Page":
         if not left.startswith("<"):
             page.handle_data(unescape(left))
             return page
+        page.handle_data("<")
         text = left[1:]  # as browsers do not: the words after it are read
     page.handle_data(unescape(_tag.sub("\n", text)))
     return page
@@ -174,6 +195,76 @@ class Page(HTMLParser):
             self._titles.append(data)
         elif self._inside is None:
             self._pieces.append(data)
+
+    def parse_html_declaration(self, i: int) -> int:
+        """Where a declaration ends; browsers take one that there is not for a comment."""
+        try:
+            return super().parse_html_declaration(i)
+        except AssertionError:
+            return self.parse_bogus_comment(i)
+
+
+class MixedPage(Page):
+    """Gathers a text with tags and what looks like some, such as `List<A>`, `<me@x.org>` and `<?php`: that is text.
+
+    A tag is one of an element that ends after it, or is often left open; its attributes have values.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.opened: set[str] = set()
+        self._ends = Counter(name.lower() for name in _end_tag.findall(text))  # that are to come
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """A tag, or text."""
+        if self._is_tag(tag, attrs):
+            self.opened.add(tag)
+            super().handle_starttag(tag, attrs)
+        else:
+            self.handle_data(self.get_starttag_text() or "")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element without content, or text."""
+        self.handle_starttag(tag, attrs)
+        if self._is_tag(tag, attrs):
+            super().handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """The end of an element that began, or text."""
+        self._ends[tag] -= 1
+        if tag in self.opened:
+            super().handle_endtag(tag)
+        else:
+            self.handle_data(f"</{tag}>")
+
+    def handle_pi(self, data: str) -> None:
+        """Code of PHP is text, a declaration of XML not."""
+        if not data.lower().startswith("xml"):
+            self.handle_data(f"<?{data}>")
+
+    def set_cdata_mode(self, elem: str, **how: Any) -> None:
+        """All to the end of an element is its own, if that is to come."""
+        if self._ends[elem] > 0 and elem in self.opened:
+            super().set_cdata_mode(elem, **how)
+
+    def parse_endtag(self, i: int) -> int:
+        """Where an end tag ends, or text that begins as one, such as `</3`."""
+        if self.cdata_elem is None and not _end_tag.match(self.rawdata, i):
+            return self.parse_bogus_comment(i)
+        return super().parse_endtag(i)
+
+    def parse_bogus_comment(self, i: int, report: bool = True) -> int:
+        """Where what browsers hide as if it were a comment ends; it is text."""
+        end = super().parse_bogus_comment(i, False)
+        if end > 0:
+            self.handle_data(self.rawdata[i:end])
+        return end
+
+    def _is_tag(self, tag: str, attrs: list[tuple[str, str | None]]) -> bool:
+        has_values = any(value is not None for _, value in attrs)
+        if attrs and not has_values:
+            return False
+        return self._ends[tag] > 0 or tag in _left_open or (has_values and tag in _cut_off)
 
 
 class XmlPage(Page):
