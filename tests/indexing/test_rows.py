@@ -199,6 +199,14 @@ def test_one_object_of_standard_input_is_a_row(run, tmp_path, monkeypatch):
     assert "standard input, line 4: broken JSON" in run("index", "a.db", "-")[2]
 
 
+def test_a_stream_of_rows_is_read_by_lines_also_after_a_broken_one(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("setsearch.indexing.rows.reader.read_whole", None)
+    given = b'{"id": "a", "text": "lion"}\n\n"bad\n{"id": "b", "text": "tiger"}\n'
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
+    code, _, said = run("index", "a.db", "-", "--errors", "skip")
+    assert code == 0 and "skipped standard input, line 3: broken JSON" in said and "indexed 2;" in said
+
+
 @pytest.mark.parametrize(
     ("header", "found"),
     [

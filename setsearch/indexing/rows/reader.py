@@ -142,7 +142,7 @@ class RowReader:
 
     def _object_rows(self, lines: IO[bytes], name: str) -> Iterator[Row]:
         """Rows of which the first line is an object, or the beginning of one that wraps them all."""
-        begin, are_lines = _first_lines(lines)
+        begin, are_lines = _first_lines(lines, b"")  # a broken one is told, and the others are not kept in memory
         if are_lines:
             yield from self._json_rows(chain(begin, lines), name)
             return
@@ -356,11 +356,11 @@ def _is_array(begin: bytes) -> bool:
     return re.match(rb"(\xef\xbb\xbf)?\s*\[\s*[{\"]", begin) is not None
 
 
-def _first_lines(file: IO[bytes]) -> tuple[list[bytes], bool]:
+def _first_lines(file: IO[bytes], following: bytes = b"{") -> tuple[list[bytes], bool]:
     """The first lines of a file, and whether these are a JSON object on one line, and one that begins as another."""
     first, rest = [*_up_to_text(file)], [*_up_to_text(file)]
     are_lines = False
-    if rest and rest[-1].lstrip().startswith(b"{"):
+    if rest and (after := rest[-1].lstrip()) and after.startswith(following):
         with suppress(ValueError, RecursionError):
             are_lines = isinstance(json.loads(first[-1].removeprefix(b"\xef\xbb\xbf")), dict)
     return first + rest, are_lines
