@@ -213,7 +213,8 @@ class FileReader:
             rows, folders = replace(self.rows, errors="skip"), self.folders._replace(globs=())
             lenient = replace(self, rows=rows, folders=folders)
             named = packed_ending(file.name)
-            packed = ".zip" if is_plain_zip(io.BytesIO(file.data), named is not None) else named
+            is_zip = is_plain_zip(io.BytesIO(file.data), named is not None)
+            packed = ".zip" if is_zip else None if named == ".zip" else named
             if packed is None:
                 yield from lenient._documents_in(file.data, place)
                 return

@@ -108,11 +108,12 @@ def test_archives_in_mail_are_bounded(tmp_path, run, monkeypatch):
 
 def test_a_document_that_is_kept_in_an_archive_is_no_archive(tmp_path, run):
     drawing = zipped(**{"[Content_Types].xml": "<types/>", "visio/page.xml": "<page>lions</page>"})
-    files = [("plan.vsdx", drawing, PLAIN), ("plan", zipped(x="wolves"), PLAIN)]
+    files = [("plan.vsdx", drawing, PLAIN), ("plan.zip", drawing, PLAIN), ("plan", zipped(x="wolves"), PLAIN)]
+    files.append(("page.zip", b"<html>please log in", PLAIN))
     (tmp_path / "a.eml").write_bytes(message("ann@x.org", "bob@x.org", "wheat", files=files))
     assert run("index", "a.db", "a.eml")[0] == 0
     with setsearch.open(tmp_path / "a.db") as index:
-        assert sorted(row["id"] for row in index.export()) == ["a.eml", "a.eml#plan/x"]
+        assert sorted(row["id"] for row in index.export()) == ["a.eml", "a.eml#page.zip", "a.eml#plan/x"]
 
 
 def test_an_archive_that_finds_no_room_costs_itself(tmp_path, run, monkeypatch):
