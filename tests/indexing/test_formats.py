@@ -493,6 +493,11 @@ def test_a_picture_of_a_page_is_what_is_said_in_its_place():
     assert part.text == "See\na lion & a tiger\nthere"
 
 
+def test_a_page_with_a_declaration_that_there_is_not_is_read():
+    (part,) = markup.html(b"<p>lions<![x y> hunt<![if !a]> zebras", bytes.decode)
+    assert part.text == "lions hunt zebras"
+
+
 CUES = ["The light-\nhouse keeper was walk\xad\ning", "I was just-", "no, you were not", "Well-\n- Yes"]
 
 
