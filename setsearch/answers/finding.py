@@ -89,9 +89,10 @@ def find_all(reading: Described, names: Ids, hint: bool = True) -> list[str]:
     found = find_each(reading, given)
     for name, own in found.items():
         if isinstance(own, QueryError):
-            with reading.stored() as fields:
-                fields.resolve(name, hint)  # raises it, perhaps with similar names
-            raise own  # it came meanwhile
+            if hint:
+                with reading.stored() as fields:
+                    fields.resolve(name)  # raises it with similar names, unless it came meanwhile
+            raise own
     return [str(found[name]) for name in given]
 
 

@@ -62,8 +62,9 @@ def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[
                 unknown.append({"name": name, "problem": as_on_tabs(str(error).partition(";")[0]), "several": True})
             except UnknownItem as error:
                 several, problem = _few(typed_list(reading, name)), as_on_tabs(str(error).rpartition(";")[0])
-                if several == [name] and all(_is_known(reading, part) for part in name.split()):
-                    several = name.split()
+                words = name.split()
+                if several == [name] and len(words) > 1 and all(_is_known(reading, part) for part in words):
+                    several = words
                 if several and several != [name]:
                     found += _find(several)
                 else:

@@ -280,7 +280,8 @@ def test_many_unknown_names_are_told(asked):
 
     names = [f"wheatx{n}" for n in range(150)]
     for seeds in ({"seed": names}, {"seed": ",".join(names[:100])}):
-        _, _, text = asked.ask("/", items="documents", **seeds)
+        status, _, text = asked.ask("/", items="documents", **seeds)
+        assert status == 200, text
         assert text.count("did you mean") == MOST_HINTS
         assert re.findall(r"no &#39;(\w+)&#39; among the \d+ \w+", text) == names[:MOST_HINTS]
         assert re.search(r"and (97|147) more: wheatx3, .*, wheatx99\b", text)

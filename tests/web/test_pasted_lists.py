@@ -10,6 +10,7 @@ from laws import examples
 
 import setsearch
 from setsearch import errors
+from setsearch.storage.names import Vocabulary
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
 
@@ -100,6 +101,15 @@ def test_many_unknown_names_are_told_in_one_line(asked):
     html = asked.ask("/", items="documents", seed="lion\n" + "\n".join(f"xq{n}" for n in range(40)))[2]
     assert html.count('class="problem"') == 4
     assert "and 37 more: xq3, xq4" in html
+
+
+def test_an_unknown_name_is_looked_for_once(films, monkeypatch):
+    """Each look costs some .4 ms, and a page has up to two hundred names."""
+    looks, resolve = [], Vocabulary.resolve
+    monkeypatch.setattr(Vocabulary, "resolve", lambda own, name, *how: looks.append(name) or resolve(own, name, *how))
+    names = [f"xq{n}" for n in range(9)]
+    _, unknown = find_typed(films, Address(films.name, tuple(names)))
+    assert [own["name"] for own in unknown] == looks == names
 
 
 def test_a_mistyped_name_stays_in_the_field(asked):
