@@ -70,7 +70,10 @@ _end_tag = re.compile(r"</([a-z][^\s<>/]*)\s*>", re.IGNORECASE)
 _left_open = frozenset(
     "area body br col dd dt head hr html img input li link meta option p source tbody td tfoot th thead tr wbr".split()
 )
-_cut_off = frozenset("a div em font h1 h2 h3 i ol span strong table ul".split())  # with attributes, where a text is cut
+# With attributes, where a text is cut.
+_cut_off = frozenset(
+    "a article b blockquote button code div em font h1 h2 h3 i ol path pre script span style svg table ul".split()
+)
 _entity = re.compile(r"&(?:([a-z]\w{1,30};)|#\d{1,7};|#x[\da-f]{1,6};)", re.IGNORECASE)
 _cue_block = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 
@@ -217,11 +220,12 @@ class MixedPage(Page):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """A tag, or text."""
-        if self._is_tag(tag, attrs):
-            self.opened.add(tag)
-            super().handle_starttag(tag, attrs)
-        else:
+        if not self._is_tag(tag, attrs):
             self.handle_data(self.get_starttag_text() or "")
+            return
+        self.opened.add(tag)
+        if self._ends[tag] > 0 or tag not in self.hidden:  # else it hid all the rest
+            super().handle_starttag(tag, attrs)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """An element without content, or text."""
@@ -239,7 +243,7 @@ class MixedPage(Page):
 
     def handle_pi(self, data: str) -> None:
         """Code of PHP is text, a declaration of XML not."""
-        if not data.lower().startswith("xml"):
+        if not (data.lower().startswith("xml") and data.endswith(("?", "/"))):
             self.handle_data(f"<?{data}>")
 
     def set_cdata_mode(self, elem: str, **how: Any) -> None:
