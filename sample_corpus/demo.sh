@@ -2,7 +2,12 @@
 set -e
 db=demo.db
 rm -f $db $db-wal $db-shm
-run() { printf '\n$ setsearch %s\n' "$*"; setsearch "$@"; }
+run() {
+  printf '\n$ setsearch'
+  for word; do case $word in *' '*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac; done
+  echo
+  setsearch "$@"
+}
 
 run index $db sample_corpus/wordnet.jsonl
 echo; echo "Words that belong with a few words:"

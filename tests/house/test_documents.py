@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import shlex
 import sqlite3
@@ -79,6 +80,18 @@ def run_commands(name, run):
             ran += 1
             compared += bool(shown)
     return ran, compared
+
+
+def test_the_demo_prints_commands_that_can_be_typed(tmp_path):
+    stub = tmp_path / "setsearch"
+    stub.write_text('#!/bin/sh\necho "$#"\n')
+    stub.chmod(0o755)
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    demo = ["sh", str(ROOT / "sample_corpus" / "demo.sh")]
+    printed = subprocess.run(demo, cwd=tmp_path, env=path, capture_output=True, text=True, check=True).stdout
+    told = re.findall(r"^\$ (setsearch .*)\n(\d+)$", printed, re.M)
+    assert len(told) >= 8
+    assert [len(shlex.split(line)) - 1 for line, _ in told] == [int(given) for _, given in told]
 
 
 @pytest.mark.long
