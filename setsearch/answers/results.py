@@ -9,8 +9,8 @@ from setsearch.options import Ids
 
 LEAST_REST = 1e-6  # more than what sums of floats lose
 SHARE_LITTLE = "these examples share little, so what belongs cannot be told"
-BY_DOCUMENTS = "without contexts of words what belongs is not told; `by=documents` tells it"
-CONTEXTS_HELP = ", and so does an index made with `contexts`"
+BY_DOCUMENTS = "of words without contexts what belongs is told only with `by=documents`"
+CONTEXTS_HELP = ", or in an index made with `contexts`"
 NOTHING_SHARED = "nothing else has a feature that tells these examples from the rest"
 
 

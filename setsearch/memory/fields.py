@@ -140,6 +140,9 @@ class Fields(NamedTuple):
     def _way_out(self, name: str) -> str:
         """What to do about the name of no item, if it is known otherwise; else empty."""
         other = self.all[-1].features  # of terms: the documents
+        bare = name.strip(" ,;")
+        if bare != name and self.knows(bare):  # names that were typed as a list
+            return f"; {did_you_mean([bare])}"
         forms = [name]
         if self.analyzer is not None and self.analyzer.is_available and self.have_columns:
             terms = [*self.analyzer.terms(name)]

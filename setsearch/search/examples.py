@@ -199,7 +199,7 @@ def resolve_seeds(fields: Fields, seeds: Ids) -> list[int]:
 
 def no_seeds(fields: Fields) -> NoSeeds:
     """The error for a query without examples."""
-    return NoSeeds(f"no seeds; give at least one of the {fields.items.own_size()} {fields.items.name}")
+    return NoSeeds(f"no seeds; give at least one of the {fields.items.own_size():,} {fields.items.name}")
 
 
 def seed_weight(name: str, weight: float) -> float:

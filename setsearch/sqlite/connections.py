@@ -328,8 +328,9 @@ class Connections:
                 )
             if self.creates and not self.has_opened:
                 raise MissingDatabase(f"{self} is not there yet; the first write, such as `add`, creates it")
+            first = "" if self.path.suffix else "name a database before all else; "  # perhaps it is an example
             raise MissingDatabase(
-                f"{self} is not a file; `setsearch index {self} SOURCE` or "
+                f"{self} is not a file; {first}`setsearch index {self} SOURCE` or "
                 "setsearch.open(path, create=True) creates a database"
             )
 

@@ -750,12 +750,14 @@ def test_a_run_whose_group_gets_another_name_ends(classes, run, monkeypatch, gro
 def test_the_command_shows_what_joined_and_takes_rounds_back(classes, run, failed):
     grown = ["set", "group", "a.db", "kinds", "--grown"]
     how = ["--rounds", "3", "--each", "1", "--precision", ".5"]
-    joined = json.loads(run("grow", "a.db", "--sets", "kinds.csv", "--items", "documents", *how)[1])
+    code, out, told = run("grow", "a.db", "--sets", "kinds.csv", "--items", "documents", *how)
+    assert "`setsearch set group a.db kinds --grown` has what joined" in told, "as it can be typed"
+    joined = json.loads(out)
     code, out, err = run(*grown)
     assert (code, json.loads(out), err) == (0, joined, "round 3 is reached\n")
     code, out, err = run("set", "group", "a.db", "kinds", "--take-back", "3")
     assert (code, json.loads(out)) == (0, [row for row in joined if row["round"] == 3])
-    assert err.endswith(" taken back; `setsearch grow` goes on\n")
+    assert err.endswith(" taken back; `setsearch grow a.db --group kinds` goes on\n")
     nothing = "nothing joined from round 3 on that nobody has judged\n"
     assert run("set", "group", "a.db", "kinds", "--take-back", "3")[2] == nothing
     assert json.loads(run(*grown)[1]) == [row for row in joined if row["round"] < 3]

@@ -503,7 +503,10 @@ def test_the_cut_and_more_examples(failed, run, animals, tmp_path):
     failed(run(*documents, "--like", "."), 1, ". is a folder; give a file")
     failed(run(*documents, "a", "--among", "none.txt"), 1, "Error: none.txt does not exist")
     failed(run(*documents, "a,e"), 1, "no 'a,e' among", "give each by itself: 'a' 'e'")
+    failed(run(*documents, "a,", "e"), 1, "no 'a,' among the 5 documents; did you mean 'a'?")
     failed(run("expand", documents[1], "wheat, field"), 1, "give each by itself: 'wheat' 'field'")
+    failed(run("expand", "a", "e"), 1, "a is not a file; name a database before all else; `setsearch index a SOURCE`")
+    failed(run("expand", "b.db", "e"), 1, "b.db is not a file; `setsearch index b.db SOURCE`")
     failed(run("expand", ".", "a"), 1, ". is a folder, not a database", "`setsearch index notes.db .` puts")
     assert json.loads(run(*documents, "--having", "jungle")[1])[0]["item"] == "e"
     assert run(*documents, "a", "--exclude", "e", "--gamma", "0.5")[0] == 0

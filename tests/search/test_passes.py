@@ -382,8 +382,8 @@ def test_words_that_are_compared_by_documents_say_that_nothing_is_marked(tmp_pat
         assert terms.expand(["lion"], 9, cut="mark", by="documents")[0].belongs
         assert terms.expand(["lion"], 9, cut="mark", about=1)[0].belongs
     said = run("expand", "a.db", "lion")[2]
-    told = "note: without contexts of words what belongs is not told; --by documents tells it"
-    assert said == f"{told}, and so does an index made with --contexts\n"
+    told = "note: of words without contexts what belongs is told only with --by documents"
+    assert said == f"{told}, or in an index made with --contexts\n"
     said = run("expand", "a.db", "lion", "tiger cat")[2]
     assert "phrases are among them where texts were indexed with --contexts" in said
 

@@ -1,5 +1,6 @@
 """The command that grows a set in a dialogue: expand, accept and reject, expand again; or many sets by themselves."""
 
+import shlex
 from collections.abc import Iterator, Mapping
 from datetime import datetime, time, timedelta
 from pathlib import Path
@@ -82,7 +83,8 @@ def _grow_alone(db: Collection, items: str | None, alone: Alone, how: dict[str, 
         say(joined.untold)
     if is_reached:
         more = f"--rounds {last + how.get('rounds', ROUNDS)} goes on"
-        say(f"{joined.ended}; {more}, `setsearch set group --grown` has what joined, and why")
+        shows = f"setsearch set group {shlex.join([str(db), group])} --grown"
+        say(f"{joined.ended}; {more}, `{shows}` has what joined, and why")
     elif not is_late:
         ways_out: dict[End | None, str] = {
             End.NOTHING: "judge the doubtful ones of `setsearch inbox`, or give a smaller --precision, then grow again",

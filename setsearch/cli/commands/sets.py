@@ -1,5 +1,6 @@
 """Commands for saved sets: `setsearch set ...`."""
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
@@ -79,16 +80,17 @@ def group_command(
 
     Example: setsearch set group notes.db kinds --exclusive
     """
+    again = f"`setsearch grow {shlex.quote(str(db))} --group {shlex.quote(name)}` goes on"
     with db.open() as index:
         found = index.group(name, exclusive)
         growth = index.growth(group=name) if grown or stop or take_back is not None else None
         if growth is not None and stop:
-            say("stopped; `setsearch grow` goes on" if growth.runs else f"the group {name} does not grow now")
+            say(f"stopped; {again}" if growth.runs else f"the group {name} does not grow now")
             growth.stop()
         if growth is not None and take_back is not None:
             growth[:] = growth.take_back(take_back)
             nothing = f"nothing joined from round {take_back} on that nobody has judged"
-            say(f"{len(growth):,} taken back; `setsearch grow` goes on" if growth else nothing)
+            say(f"{len(growth):,} taken back; {again}" if growth else nothing)
         rows = [_row(index.set(own)) for own in found.sets]
     if growth is not None and (grown or take_back is not None):
         if grown:
