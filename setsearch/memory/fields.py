@@ -119,7 +119,7 @@ class Fields(NamedTuple):
         if id is not None:
             return id
         name = id_text(name)
-        way_out = self._phrases_like(name) or self._way_out(name) if hint and isinstance(name, str) else ""
+        way_out = self._meant(name) or self._way_out(name) if hint and isinstance(name, str) else ""
         try:
             return self.items.resolve(name, hint and not way_out, self.first.total)
         except UnknownItem:
@@ -129,8 +129,11 @@ class Fields(NamedTuple):
                 f"no {shown(name)} among the {self.items.own_size():,} {self.items.name}{way_out}"
             ) from None
 
-    def _phrases_like(self, name: str) -> str:
-        """A question that offers phrases that are one edit from a name; empty if there are none."""
+    def _meant(self, name: str) -> str:
+        """A question that offers the name without a comma, or phrases one edit away; empty if there are none."""
+        bare = name.strip(" ,;")  # names may be typed as a list
+        if bare != name and self.knows(bare):
+            return f"; {did_you_mean([bare])}"
         if self.phrases is None:
             return ""
         near = self.phrases.describe(self.phrases.one_edit_away(name))
@@ -140,9 +143,6 @@ class Fields(NamedTuple):
     def _way_out(self, name: str) -> str:
         """What to do about the name of no item, if it is known otherwise; else empty."""
         other = self.all[-1].features  # of terms: the documents
-        bare = name.strip(" ,;")
-        if bare != name and self.knows(bare):  # names that were typed as a list
-            return f"; {did_you_mean([bare])}"
         forms = [name]
         if self.analyzer is not None and self.analyzer.is_available and self.have_columns:
             terms = [*self.analyzer.terms(name)]

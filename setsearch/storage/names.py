@@ -10,7 +10,6 @@ import numpy as np
 
 from setsearch.arrays import Ints
 from setsearch.errors import (
-    HINTS,
     REPAIR_HINT,
     AmbiguousItem,
     CorruptIndex,
@@ -22,7 +21,7 @@ from setsearch.errors import (
 from setsearch.options import Id
 from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.ids import collection_of, id_text, is_storable, plain_name
-from setsearch.storage.name_search import AMONG, LAST_CHARACTER, NameSearch
+from setsearch.storage.name_search import AMONG, LAST_CHARACTER, MOST_CANDIDATES, NameSearch
 from setsearch.storage.records import Records
 from setsearch.text.letters import normal_forms
 from setsearch.text.matching import WHOLE, Total, best_matches, is_one_edit, no_total, with_article_moved
@@ -203,7 +202,7 @@ class Vocabulary(NameSearch):
         shorter = [name.lower().removesuffix(ending) for ending in PLURALS if name.lower().endswith(ending)]
         known = self.find([own for own in shorter if is_storable(own)])
         names = dict.fromkeys(own for own in shorter if own in known)
-        found = best_matches(self.search(name, HINTS), total)
+        found = best_matches(self.search(name, MOST_CANDIDATES), total)
         found.sort(key=lambda one: one.quality != WHOLE and not is_one_edit(name.casefold(), one.shown.casefold()))
         names |= dict.fromkeys(one.name if self.titles_shown else one.shown for one in found)
         return did_you_mean(names)

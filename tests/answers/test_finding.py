@@ -337,6 +337,12 @@ def test_two_letters_that_were_swapped_are_found_in_a_short_word(build):
         words.find("rde")
 
 
+def test_a_letter_too_many_is_offered_without_before_what_begins_so(build):
+    words = build({name: {"x": 1} for name in ("red", "reddening", "reddish", "reddle")}).items("film")
+    with pytest.raises(errors.UnknownItem, match="did you mean 'red' or 'reddening' or"):
+        words.find("redd")
+
+
 AUTHORS = ["J. R. R. Tolkien", "Ursula K. Le Guin", "Gabriel García Márquez", "Horror Story 3", "Horror Story 4"]
 
 
