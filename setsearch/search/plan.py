@@ -16,11 +16,11 @@ Keys = Callable[[ModelOptions], list[str]]  # of the fields that may answer, the
 class Plan:
     """What depends on the options of a question alone. Raises InvalidParameter, UnknownOption.
 
-    `keys`: which fields may answer. `fresh`: how far contexts may be behind. `weighs`: whether it is of interest how
-    examples are weighed. `leaves_out`: whether other items than the seeds are left out, or some come first, so that the
-    core does not find the best ones. `waits`: whether the line may wait for the hits: it is drawn only as sharply as
-    they need it. `shown`: how many of the best items may be hits, if some are dropped. `few` as `Wanted` has it.
-    `again`: the options that scores depend on.
+    `keys`: which fields may answer. `fresh`: how far contexts may be behind. `weighs`: whether the weights of examples
+    are told, too. `leaves_out`: whether the best hits are not the best items that the core finds: others than the seeds
+    are left out, these are kept, or likes come first. `waits`: whether the line may be drawn after the hits are known,
+    by as many items as they need. `shown`: how many of the best items may be hits, if some are dropped. `few` as
+    `Wanted` has it. `again`: the options that scores depend on.
     """
 
     def __init__(self, keys: Keys, defaults: Defaults, k: int | None, options: ExpandOptions) -> None:
