@@ -86,7 +86,7 @@ class Intake(Bound):
         if relation.analyzer is not None and not self._settings.analyzer.agrees(relation.analyzer):
             raise UsageError(
                 f"{self._database} was analyzed by {relation.analyzer!r}, not by {self._settings.analyzer.spec!r}; "
-                "leave that out, or index into another `collection`"
+                "leave that out, or index into a new database, or another `collection`"
             )
         self._set_contexts(relation, empty)
         self._set_encoder(relation, empty)

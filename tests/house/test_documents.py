@@ -124,7 +124,7 @@ def test_the_walk_of_a_folder_that_grows(run, tmp_path):
     (tmp_path / "classes.csv").write_text("set,item\nsteps,polka.md\nsteps,minuet.md\n")
     ran, compared = run_commands("docs/sets.md", run)
     assert (ran, compared) == (17, 6)
-    assert run("inbox", "notes.db")[1] == "[]\n", "all were looked at"
+    assert run("inbox", "stems.db")[1] == "[]\n", "all were looked at"
 
 
 @pytest.mark.long
@@ -141,6 +141,15 @@ def test_python_in_documents_runs(tmp_path, monkeypatch, name):
     names = {}
     for block in fenced(name, "python"):
         exec(compile(block, name, "exec"), names)
+
+
+def test_programs_of_documents_run_in_one_folder_after_all_commands():
+    """Each has a file of its own, which nobody else fills."""
+    taken = {own for name in DOCUMENTS for block in fenced(name, "console") for own in re.findall(r"\w+\.db", block)}
+    for name in DOCUMENTS:
+        own = {*re.findall(r'(?:open|connect)\("(\w+\.db)"', "".join(fenced(name, "python")))}
+        assert not own & taken, name
+        taken |= own
 
 
 @pytest.mark.long
