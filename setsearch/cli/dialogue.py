@@ -161,9 +161,13 @@ def typed_lines() -> Iterator[str]:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")  # such a name is unknown, and an error says so
     read = _edited_line if sys.stdin.isatty() and sys.stdout.isatty() else _line
-    while line := read():
-        if line.strip():
-            yield line.strip()
+    try:
+        while line := read():
+            if line.strip():
+                yield line.strip()
+    except KeyboardInterrupt:
+        print(file=sys.stderr)  # what is shown last begins a line
+        raise
     print(file=sys.stderr)
 
 

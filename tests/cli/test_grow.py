@@ -115,6 +115,15 @@ def test_ctrl_c_prints_the_set(grow, monkeypatch):
     assert "stopped" in err
 
 
+def test_ctrl_c_ends_the_line_of_the_prompt(grow, monkeypatch):
+    def stopped():
+        print("> ", end="", file=sys.stderr)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("setsearch.cli.dialogue._line", stopped)
+    assert grow("", "d0")[2].endswith("> \nError: stopped; saved sets stay saved\n")
+
+
 @pytest.mark.parametrize("content", ["set,item\nA\n", 'set,item\nA,lion,tiger\n"A\n', "set,item\nA,unicorn\n"])
 @pytest.mark.parametrize("command", [["grow", "x.db", "--sets"], ["evaluate", "x.db"]])
 def test_errors_of_files_advise_the_option_of_commands_that_have_it(run, database, tmp_path, content, command):
