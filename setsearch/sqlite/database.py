@@ -447,5 +447,8 @@ class Database:
         try:
             tables: Any = getattr(connection, "raw", connection)
             migrations.apply(Tables(tables, recursive_triggers=False, execute_plugins=False))
+            # Older processes that have the file open look again if its schema is another; some migrations leave it.
+            connection.execute("create table setsearch_converted (x)")
+            connection.execute("drop table setsearch_converted")
         finally:
             connection.row_factory = row_factory

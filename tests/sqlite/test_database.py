@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -19,6 +20,7 @@ from setsearch import errors, lists
 from setsearch.indexing import batch
 from setsearch.memory import field
 from setsearch.scoring import postings as valued_lists
+from setsearch.sqlite import database
 from setsearch.sqlite import sql as inserts
 from setsearch.storage import names
 
@@ -128,6 +130,27 @@ def test_missing_foreign_and_newer_databases(tmp_path):
     for call in (lambda i: i.items("terms"), lambda i: i.add([("z", "z")])):
         with setsearch.open(tmp_path / "a.db") as index, pytest.raises(errors.NewerSchema, match="m999_future"):
             call(index)
+
+
+def test_an_older_process_is_told_that_a_newer_one_converted_its_file(tmp_path, monkeypatch):
+    """Also by a migration that leaves the schema: else `check` of the older one would see damage."""
+    path, last = tmp_path / "a.db", database.MIGRATIONS[-1]
+    with setsearch.open(path, create=True) as older:
+        older.add(ITEMS)
+        words, kept = older.items("terms"), older.keep_set("kept", ["lion"], items="terms")
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("delete from setsearch_migrations where name = ?", [last])
+        with monkeypatch.context() as then, setsearch.open(path) as newer:
+            then.setattr(database, "MIGRATIONS", database.MIGRATIONS[:-1])
+            assert len(words.expand(["lion"])) == 4
+            then.undo()
+            assert newer.sets() == {"kept": "terms"}
+            assert newer.check() == []
+        monkeypatch.setattr(database, "MIGRATIONS", database.MIGRATIONS[:-1])
+        told = rf"^.*a\.db was written by a newer setsearch \({last}\); upgrade setsearch to read it$"
+        for call in (lambda: words.expand(["lion"]), lambda: older.add([("z", "z")]), kept.save, older.check):
+            with pytest.raises(errors.NewerSchema, match=told):
+                call()
 
 
 def test_a_locked_database_can_be_read_and_says_who_waits(tmp_path):
