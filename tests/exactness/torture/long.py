@@ -16,6 +16,7 @@ import concurrency
 import crash
 import damage
 import power
+import replayed
 import resources
 import serving
 import transactions
@@ -49,8 +50,10 @@ def main() -> None:
     parts = {
         "crashes": lambda folder: crash.torture(folder, 200 // share),
         "crashes with contexts": lambda folder: crash.torture(folder, 100 // share, contexts="on"),
+        "ends beside sets and tables": lambda folder: replayed.torture(folder, 100 // share),
         "power cuts": lambda folder: power.torture(folder, 1000 // share, contexts="off"),
         "power cuts with contexts": lambda folder: power.torture(folder, 500 // share),
+        "power cuts beside sets and tables": lambda folder: replayed.cut(folder, 500 // share),
         "killed servers": lambda folder: serving.torture(folder, 100 // share),
         "concurrency": lambda folder: concurrency.torture(folder, 600 / share),
         "hosts' transactions": lambda folder: transactions.torture(folder, 360 / share),

@@ -36,8 +36,8 @@ class Note(NamedTuple):
     second: bytes
 
 
-def record(folder: Path, steps: int, contexts: str) -> list[Note]:
-    """What a process does to the files of a folder while it writes."""
+def record(folder: Path, steps: int, contexts: str, script: str = __file__) -> list[Note]:
+    """What a process does to the files of a folder while it writes, as a script writes."""
     shim, log = folder / "power.so", folder / "notes"
     files = folder / "files"
     files.mkdir()
@@ -45,7 +45,7 @@ def record(folder: Path, steps: int, contexts: str) -> list[Note]:
         ["cc", "-shared", "-fPIC", "-O1", "-o", shim, Path(__file__).with_name("power.c"), "-ldl"], check=True
     )
     noted = {"LD_PRELOAD": str(shim), "POWER_FOLDER": str(files), "POWER_LOG": str(log)}
-    command = [sys.executable, __file__, "write", str(files / "power.db"), str(steps), contexts]
+    command = [sys.executable, script, "write", str(files / "power.db"), str(steps), contexts]
     subprocess.run(command, env=os.environ | noted, check=True)
     data, place, notes = log.read_bytes(), 0, []
     while place < len(data):
@@ -153,6 +153,14 @@ def cuts(notes: list[Note], folder: bytes, times: int, rng: random.Random) -> It
             yield disk.ended, disk.cut(rng)
 
 
+def put(files: dict[bytes, bytes], place: Path) -> None:
+    """Let these be the files of a folder."""
+    for own in place.iterdir():
+        own.unlink()
+    for name, data in files.items():
+        (place / Path(os.fsdecode(name)).name).write_bytes(data)
+
+
 def torture(folder: Path, times: int, seed: int = 0, contexts: str = "on", steps: int = 40) -> dict[str, int]:
     """`times` power cuts at random moments of a process that does `steps`: none may lose a write that had ended."""
     kernels.use_kernel("numpy")
@@ -165,10 +173,7 @@ def torture(folder: Path, times: int, seed: int = 0, contexts: str = "on", steps
     place.mkdir()
     path = place / "power.db"
     for ended, files in cuts(notes, written, times, rng):
-        for own in place.iterdir():
-            own.unlink()
-        for name, data in files.items():
-            (place / Path(os.fsdecode(name)).name).write_bytes(data)
+        put(files, place)
         found["cuts"] += 1
         if ended == 0 and not path.exists():
             found["before the first write"] += 1

@@ -15,6 +15,7 @@ import crash
 import damage
 import fuzz
 import power
+import replayed
 import serving
 import transactions
 import writes
@@ -23,6 +24,9 @@ from processes import in_fresh_process
 from setsearch.errors import SetsearchError
 
 pytestmark = pytest.mark.long
+needs_power = pytest.mark.skipif(
+    not sys.platform.startswith("linux") or not shutil.which("cc"), reason="needs a compiler, and Linux"
+)
 
 
 def chance(seed):
@@ -52,9 +56,16 @@ class TestShort:
         found = in_fresh_process(crash.torture, tmp_path, 3, "on")
         assert found["rolled back"] + found["completed"] == 9
 
-    @pytest.mark.skipif(
-        not sys.platform.startswith("linux") or not shutil.which("cc"), reason="needs a compiler, and Linux"
-    )
+    def test_all_that_is_stored_is_that_of_the_same_steps_after_kills(self, tmp_path):
+        found = in_fresh_process(replayed.torture, tmp_path, 2)
+        assert found["rolled back"] + found["completed"] == 2 * len(replayed.ENDS)
+        assert found["steps"] > found["completed"]
+
+    @needs_power
+    def test_power_cuts_lose_no_write_of_sets_and_tables(self, tmp_path):
+        assert in_fresh_process(replayed.cut, tmp_path, 10, 0, 12)["cuts"] > 0
+
+    @needs_power
     @pytest.mark.parametrize("contexts", ["on", "off"])
     def test_power_cuts_lose_no_write_that_had_ended(self, tmp_path, contexts):
         found = in_fresh_process(power.torture, tmp_path, 40, 0, contexts)

@@ -1,5 +1,7 @@
 """Hosts that write, ask and roll back in their own transactions, in threads, beside another process that writes.
 
+Within them are savepoints, of saved sets and prices, which are rolled back or not by themselves.
+
 Whoever closes a file ends all locks that the process has on it: then two transactions write at once, and one is lost.
 """
 
@@ -20,6 +22,8 @@ HOSTS, THREADS = 2, 3
 LEAST = 4  # transactions of a thread, however slow the machine is
 ROWS = 100
 WORDS = "lion tiger wolf bear cat fox dog eagle hawk owl wheat rye".split()
+COLUMNS = Columns(text="body", keep=("price",))
+DEAR = ["price > 50"]
 JOURNALS = ("wal", "delete", "persist")
 
 
@@ -34,10 +38,11 @@ def make(path: Path, journal: str) -> None:
     host.execute(f"pragma journal_mode = {journal}")
     host.execute("create table count (n integer)")
     host.execute("insert into count values (0)")
-    host.execute("create table article (id integer primary key, body text)")
-    host.executemany("insert into article values (?, ?)", [(n, text(rng)) for n in range(ROWS)])
+    host.execute("create table kept (name text primary key)")
+    host.execute("create table article (id integer primary key, body text, price integer)")
+    host.executemany("insert into article values (?, ?, ?)", [(n, text(rng), n) for n in range(ROWS)])
     index = setsearch.open(host, contexts="on")
-    index.add_table("article", Columns(text="body"), track=True)
+    index.add_table("article", COLUMNS, track=True)
     index.refresh("now")
     host.close()
 
@@ -49,13 +54,28 @@ def transaction(host: sqlite3.Connection, rng: random.Random) -> str:
     documents = index.items("documents")
     documents.expand([1, 2], 5)
     host.execute("update count set n = n + 1")
-    host.execute("insert or replace into article values (?, ?)", (rng.randrange(ROWS), text(rng)))
+    host.execute("insert or replace into article values (?, ?, 60)", (rng.randrange(ROWS), text(rng)))
     index.refresh()
+    save(host, index, rng)
     documents.expand([1, 3], 5)
     index.items("terms").expand(["lion"], 5, fresh=rng.choice([None, None, None, "now"]))
     end = rng.choice(["committed", "committed", "committed", "rolled back"])
     host.execute("commit" if end == "committed" else "rollback")
     return end
+
+
+def save(host: sqlite3.Connection, index: setsearch.Index, rng: random.Random) -> None:
+    """A savepoint with a set, which the host notes, and a price."""
+    host.execute("savepoint own")
+    name = f"set {rng.randrange(30)}"
+    index.keep_set(name, rng.sample(range(ROWS), 3), items="documents")
+    host.execute("insert or replace into kept values (?)", (name,))
+    host.execute("update article set price = ? where id = ?", (rng.randrange(ROWS), rng.randrange(ROWS)))
+    index.refresh()
+    index.set(name).expand(5, filter=DEAR)
+    if rng.random() < 0.5:
+        host.execute("rollback to own")
+    host.execute("release own")
 
 
 def host_until(path: Path, end: float, seed: int) -> dict[str, int]:
@@ -119,23 +139,28 @@ def torture(folder: Path, seconds: float) -> dict[str, int]:
         host = sqlite3.connect(path)
         assert host.execute("select n from count").fetchone() == (found["committed"],), "a transaction is lost"
         assert host.execute("pragma integrity_check").fetchall() == [("ok",)]
-        _compare(path, host.execute("select id, body from article").fetchall())
+        _compare(path, host.execute("select * from article").fetchall(), host.execute("select * from kept").fetchall())
         host.close()
         total.update(found)
     return dict(total)
 
 
-def _compare(path: Path, rows: list[tuple[int, str]]) -> None:
-    """With an index of these rows alone."""
+def _compare(path: Path, rows: list[tuple[int, str, int]], kept: list[tuple[str]]) -> None:
+    """With an index of these rows alone, and with the names of the sets."""
     other = sqlite3.connect(":memory:", isolation_level=None)
-    other.execute("create table article (id integer primary key, body text)")
-    other.executemany("insert into article values (?, ?)", rows)
+    other.execute("create table article (id integer primary key, body text, price integer)")
+    other.executemany("insert into article values (?, ?, ?)", rows)
     fresh = setsearch.open(other, contexts="on")
-    fresh.add_table("article", Columns(text="body"))
+    fresh.add_table("article", COLUMNS)
     with setsearch.open(path) as index:
         index.refresh("now")
         assert index.check() == []
-        for items, seeds in (("documents", [1, 2]), ("terms", ["lion", "cat"])):
-            found = [own.items(items).expand(seeds, ROWS, fresh="now") for own in (index, fresh)]
+        assert sorted(index.sets()) == sorted(name for (name,) in kept)
+        for items, seeds, how in (
+            ("documents", [1, 2], {}),
+            ("documents", [1, 2], {"filter": DEAR}),
+            ("terms", ["lion", "cat"], {}),
+        ):
+            found = [own.items(items).expand(seeds, ROWS, fresh="now", **how) for own in (index, fresh)]
             assert [(hit.item, hit.score) for hit in found[0]] == [(hit.item, hit.score) for hit in found[1]]
     other.close()
