@@ -1,7 +1,7 @@
 """The best model and options for each kind of items (docs/relevance.md); every call can override them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, cast
 
@@ -57,6 +57,9 @@ class Defaults:
     divided: bool = False
     fields: tuple[str, ...] = ()
     weights: tuple[tuple[str, float], ...] = ()
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return _of_this_process, tuple([getattr(self, own.name) for own in fields(self)])
 
     @cached_property
     def kind(self) -> "Defaults":
@@ -201,6 +204,12 @@ def defaults_for(name: str, features: str, is_text: bool) -> Defaults:
     if name == features:
         return TERMS
     return DOCUMENTS if name == "documents" else GROUPS
+
+
+def _of_this_process(*values: Any) -> Defaults:
+    """Defaults that another process sent: a kind is told by `is`."""
+    sent = Defaults(*values)
+    return next((own for own in (*KINDS, VECTORS) if own == sent), sent)
 
 
 @lru_cache(maxsize=64)

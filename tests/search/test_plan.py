@@ -72,3 +72,16 @@ def test_a_pickled_reading_plans_anew(reading):
     again = pickle.loads(pickle.dumps(reading))
     assert not again._plans
     assert again.expand(["i1", "i4"], cut="mark") == expected
+
+
+def test_a_pickled_reading_of_vectors_or_ratings_is_of_its_kind(tmp_path):
+    with setsearch.open(tmp_path / "v.db", create=True) as index:
+        index.add_vectors(["a", "b", "c"], [[1, 0], [0, 1], [1, 1]], "pictures")
+        index.add([(f"f{n}", [f"u{m}" for m in range(n + 1)]) for n in range(9)], ("film", "user"))
+        pictures, films = index.items("pictures"), index.items("film")
+        assert films.expand(["f3"], purpose="likes")
+        other_pictures, other_films = pickle.loads(pickle.dumps((pictures, films)))
+        for reading in (other_pictures, pictures):  # the sent one asks first
+            with pytest.raises(InvalidParameter, match="only vectors describe these items"):
+                reading.expand(["a"], model="bernoulli")
+        assert other_films.expand(["f3"], purpose="likes") == films.expand(["f3"], purpose="likes")
