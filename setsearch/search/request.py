@@ -63,9 +63,9 @@ def parse_request(k: int | None, options: ExpandOptions) -> ExpandRequest:
 
 
 def positive_integer(k: int) -> int:
-    """k as an int; raises InvalidParameter unless it is a whole number from 1 on."""
+    """k as an int, at most NO_LIMIT; raises InvalidParameter unless it is a whole number from 1 on."""
     K.check(k)
-    return int(k)
+    return min(int(k), NO_LIMIT)
 
 
 def _at_most(most: int | None, per: str | None) -> AtMost | None:

@@ -85,3 +85,8 @@ def test_a_pickled_reading_of_vectors_or_ratings_is_of_its_kind(tmp_path):
             with pytest.raises(InvalidParameter, match="only vectors describe these items"):
                 reading.expand(["a"], model="bernoulli")
         assert other_films.expand(["f3"], purpose="likes") == films.expand(["f3"], purpose="likes")
+
+
+@pytest.mark.parametrize("k", [2**62, 2**63, 10**30])
+def test_more_hits_than_can_be_are_all(reading, k):
+    assert reading.expand(["i1"], k) == reading.expand(["i1"], reading.item_count())
