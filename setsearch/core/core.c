@@ -2105,10 +2105,9 @@ ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64
         int64_t *const features = ints + HEAD, *const best = features + n_fields;
         double *const left_out = reals + 2, *const scores = left_out + asked->n_seeds;
         if (ints_end - best < room + joining + told || reals_end - scores < room + 3 * told) break;
-        memcpy(memory->examples, ids, (size_t)asked->n_seeds * sizeof *ids);
-        memcpy(memory->shares, shares, (size_t)asked->n_seeds * sizeof *shares);
         memory->n_examples = asked->n_seeds, ints[2] = UNSURE;
-        for (int64_t e = 0; e < asked->n_seeds; e++) left_out[e] = NAN;
+        for (int64_t e = 0; e < asked->n_seeds; e++) /* without seeds there may be no ids: NULL */
+            memory->examples[e] = ids[e], memory->shares[e] = shares[e], left_out[e] = NAN;
         const int64_t found =
             asked->table ? answer_by_table(fields, n, asked, &without, memory, weighed, best, scores, room)
                          : answer(fields, n_fields, n, asked, &without, memory, weighed, limits, left_out, ints + 2,

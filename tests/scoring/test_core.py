@@ -425,6 +425,16 @@ def test_the_core_answers_whatever_is_asked(tmp_path, asked, items):
 
 
 @needs_core
+def test_the_core_answers_what_has_no_seeds(tmp_path, asked):
+    with setsearch.open(tmp_path / "x.db", create=True) as index:
+        index.add(TEXTS)
+        reading = index.items("documents")
+        assert reading.expand([], 10, having=["w1"])  # under the sanitizers, too: nothing is copied from nowhere
+        assert reading.expand([], 10, like=["w1 w2"])
+    assert asked["core"] >= 2 and not asked["others"]
+
+
+@needs_core
 def test_the_core_answers_the_command_line_the_page_and_the_api(tmp_path, asked, run):
     with setsearch.open(tmp_path / "x.db", create=True) as index:
         index.add(TEXTS)
