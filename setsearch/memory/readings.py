@@ -417,17 +417,22 @@ class Opening:
     ) -> None:
         try:
             self._transaction.__exit__(kind, error, trace)
-            if error is not None:
-                raise error
-        except LostArrays:
-            self._readings.forget(self._name)
+        except BaseException as failure:
+            self._forget_damage(failure)
             raise
-        except UNEXPECTED as unexpected:
-            if isinstance(unexpected, SetsearchError) or not self._readings.are_damaged(self._name):
-                raise
-            self._readings.forget(self._name)
-            raise LostArrays("the mapped lists") from unexpected
-        self._readings.share(self._opened.version)
+        if error is None:
+            self._readings.share(self._opened.version)
+        else:  # it goes on by itself: raised here, it would have a frame that has it, and all of the question
+            self._forget_damage(error)
+
+    def _forget_damage(self, error: BaseException) -> None:
+        """Use no arrays that an error shows to be damaged. Raises LostArrays for one that does not say so."""
+        readings, name = self._readings, self._name
+        if isinstance(error, LostArrays):
+            readings.forget(name)
+        elif isinstance(error, UNEXPECTED) and not isinstance(error, SetsearchError) and readings.are_damaged(name):
+            readings.forget(name)
+            raise LostArrays("the mapped lists") from error
 
 
 def _default_rule(relation: Relation, name: str) -> ValueRule:

@@ -192,7 +192,7 @@ class Connections:
 
     def _close(self, connection: OwnConnection) -> None:
         if (cursor := self.cursors.pop(connection, None)) is not None:
-            cursor.bound.clear()  # which has the cursor itself
+            cursor.close()
         connection.close()
 
     def give(self, connection: sqlite3.Connection) -> None:

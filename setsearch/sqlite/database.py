@@ -135,8 +135,6 @@ class Transaction:
             cursor = self._connection.cursor(LimitedCursor)
             cursor.row_factory = None
             cursor.time_limit = self._connections.time_limit
-            if isinstance(self._connection, OwnConnection):
-                cursor.bound = {}
         return cursor
 
     def _give_cursor(self) -> None:

@@ -74,7 +74,10 @@ class LimitedCursor(sqlite3.Cursor):
 
     time_limit = TIME_LIMIT
     others: tuple[sqlite3.Cursor, ...] = ()
-    bound: dict[str, Any]  # what was opened with it, by name (memory/readings.py)
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__(connection)
+        self.bound: dict[str, Any] = {}  # what was opened with it, by name (memory/readings.py)
 
     def close_others(self) -> None:
         """Close the cursors beside this one."""
@@ -83,8 +86,9 @@ class LimitedCursor(sqlite3.Cursor):
         self.others = ()
 
     def close(self) -> None:
-        """Close this cursor and those beside it."""
+        """Close this cursor and those beside it, and let go what is bound to it, which has the cursor itself."""
         self.close_others()
+        self.bound.clear()
         super().close()
 
 

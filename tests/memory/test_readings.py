@@ -11,6 +11,7 @@ import pytest
 import setsearch
 from setsearch import errors
 from setsearch.answers.numeric import NumericReading
+from setsearch.sqlite.limits import LimitedCursor
 from setsearch.storage.relation import Relation
 
 
@@ -114,6 +115,28 @@ def test_what_a_connection_of_ours_reads_stays_bound_until_a_write(index):
     assert seen()[1] == 3
     index.close()
     assert seen()[1] == 3
+
+
+def test_a_question_that_fails_leaves_nothing_to_the_collector_of_garbage(index):
+    reading = index.items("documents")
+
+    def cursors():
+        return [one for one in gc.get_objects() if isinstance(one, LimitedCursor)]
+
+    reading.expand(["a"])
+    gc.collect()
+    before = len(cursors())
+    gc.disable()
+    try:
+        for _ in range(3):
+            with pytest.raises(errors.UnknownItem):
+                reading.expand(["unknown"])
+            reading.expand(["a"])
+        assert len(cursors()) == before
+        index.close()
+        assert len(cursors()) == before - 1
+    finally:
+        gc.enable()
 
 
 def test_the_cursor_of_a_host_is_closed(index, tmp_path):
