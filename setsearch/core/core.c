@@ -46,7 +46,7 @@
 #define APART __attribute__((noinline))
 
 enum {
-    VERSION = 19, /* of the entries; binding.py asks for it */
+    VERSION = 20, /* of the entries; binding.py asks for it */
 
     /* Why there is no answer, or no count: what an entry returns then. */
     DAMAGED = -1, /* a list is not what the layout says */
@@ -1229,7 +1229,7 @@ ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t
 /* The numbers of a question by lift. */
 typedef struct {
     double n_items, given, strength, rarity, budget, feedback; /* n, N of the seeds, k, r, b, ... */
-    double weight; /* of an item that joins */
+    double weight, parts; /* of the first item that joins; how many of these others may have */
     double flat;  /* none joins if the last of as many of the best ones has more than this share of the first score */
     double alike; /* the share of features that items have in common which are nearly the same; 0 if none are */
     double unlike, few; /* the share of the others, and the number, that may be above the middle seed; 0: not asked */
@@ -1843,19 +1843,23 @@ static int have_copies(const part_t *items, const question_t *question, const me
     return 0;
 }
 
-/* Let the best items of a first pass join the examples (search/passes.py, _joining_items), in the order of their
-   scores, but for copies of examples. UNSURE for equal scores of items that differ: their names would decide. */
+/* Let the best items of a first pass join the examples (search/passes.py, _joining_items), but for copies of examples,
+   in the order of their scores, which weigh them (parts_of_weight). UNSURE for equal scores of items that differ: their
+   names would decide. */
 static int join(const field_t *fields, int64_t n_fields, const question_t *question, memory_t *memory,
                 const int64_t *ids, const double *scores, int64_t count) {
     const part_t *items = &fields->by_item;
     const int64_t most = memory->n_examples + question->joining;
+    double first = 0;
     for (int64_t i = 0; i < count && scores[i] > 0 && memory->n_examples < most; i++) {
         for (int64_t j = i + 1; j < count && scores[j] == scores[i]; j++)
             if (!are_identical(fields, n_fields, ids[i], ids[j])) return UNSURE;
         if (ids[i] >= items->n_lists) return DAMAGED;
         if (!has_values(items, items->starts[ids[i]], items->ends[ids[i]])) return UNSURE;
         if (is_copy(items, question, memory, ids[i])) continue;
-        memory->shares[memory->n_examples] = question->weight;
+        if (!first) first = scores[i];
+        const double parts = rint(question->parts * scores[i] / first);
+        memory->shares[memory->n_examples] = question->weight / question->parts * (parts > 1 ? parts : 1);
         memory->examples[memory->n_examples++] = ids[i];
     }
     return 0;
@@ -2089,7 +2093,7 @@ static int64_t answer_by_table(const field_t *field, int64_t n, const asked_t *a
                 a number of features for each field, 0 unless these are told
                 the best items; what joined, or is MISSING; the features of each field, ascending
        reals    the least score that an item may have; what a model by a table adds to all
-                the scores of the seeds that are left out; those of the best items
+                the scores of the seeds that are left out; those of the best items; the weights of what joined
                 c_j, s_j and v_j of each field */
 ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64_t n, const asked_t *asked,
                                   int64_t count, const int64_t *ids, const double *shares, memory_t *memory,
@@ -2104,7 +2108,7 @@ ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64
         const int64_t told = asked->weighs ? n_features : 0, joining = asked->question.joining;
         int64_t *const features = ints + HEAD, *const best = features + n_fields;
         double *const left_out = reals + 2, *const scores = left_out + asked->n_seeds;
-        if (ints_end - best < room + joining + told || reals_end - scores < room + 3 * told) break;
+        if (ints_end - best < room + joining + told || reals_end - scores < room + joining + 3 * told) break;
         memory->n_examples = asked->n_seeds, ints[2] = UNSURE;
         for (int64_t e = 0; e < asked->n_seeds; e++) /* without seeds there may be no ids: NULL */
             memory->examples[e] = ids[e], memory->shares[e] = shares[e], left_out[e] = NAN;
@@ -2118,7 +2122,8 @@ ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64
         ints[1] = found == MISSING ? memory->missing : found < 0 ? 0 : memory->n_examples - asked->n_seeds;
         ints[3] = memory->together, reals[0] = memory->least, reals[1] = memory->constant;
         if (found >= 0) memcpy(best + listed, memory->examples + asked->n_seeds, (size_t)ints[1] * sizeof *ids);
-        reals = scores + listed;
+        if (found >= 0) memcpy(scores + listed, memory->shares + asked->n_seeds, (size_t)ints[1] * sizeof *shares);
+        reals = scores + listed + (found < 0 ? 0 : ints[1]);
         int64_t *next = best + listed + ints[1];
         for (int64_t f = 0; f < n_fields; f++) {
             const weighed_t *own = weighed + f;

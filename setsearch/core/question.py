@@ -43,7 +43,7 @@ _SIZE, _POINTER = c.c_int64, c.c_void_p
 _PART, _FIELD, _ASKED, _TABLE = (
     Struct("qqPPqPPP"),
     Struct(2 * "qqPPqPPP0q" + "PPdd" + "PddPqP0q"),
-    Struct("11d8qPPP" + NEAR.format + PRIOR.format + "PP4q"),
+    Struct("12d8qPPP" + NEAR.format + PRIOR.format + "PP4q"),
     Struct("PPPPqq"),
 )
 
@@ -93,6 +93,7 @@ class Numbers(NamedTuple):
     budget: float
     feedback: float
     weight: float
+    parts: float
     flat: float
     alike: float
     unlike: float
@@ -199,8 +200,9 @@ NOTHING_TOLD = Told()
 
 
 class Answer(NamedTuple):
-    """The best items, their scores, and how the examples were weighed; `joined`: the items that joined the seeds.
+    """The best items, their scores, and how the examples were weighed.
 
+    `joined`: the items that joined the seeds, with the weights `shares`.
     Items are in order, but not those of equal scores, and all that equal the k-th are there. `least`: no item has a
     smaller score, but for its base. `constant`: what the seeds add to all items by a table.
     """
@@ -208,6 +210,7 @@ class Answer(NamedTuple):
     ids: Ints
     scores: Floats
     joined: list[int]
+    shares: Floats
     told: Told
     weighed: tuple[Weighed, ...]
     least: float
@@ -468,8 +471,8 @@ def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> list[A
         least, constant, *left_out = reals[real : real + 2 + n_seeds].tolist()
         real += 2 + n_seeds
         ids, scores = ints[at : at + count].copy(), reals[real : real + count].copy()
-        joined = ints[at + count : at + count + n_joined].tolist()
-        at, real = at + count + n_joined, real + count
+        at, real = at + count + n_joined, real + count + n_joined
+        joined, shares = ints[at - n_joined : at].tolist(), reals[real - n_joined : real].copy()
         weighed: tuple[Weighed, ...] = ()
         if own.weighs:
             weighed, at, real = _weighed(n_features, ints, reals, (at, real))
@@ -478,7 +481,7 @@ def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> list[A
         unheard = [place for place in range(n_seeds) if together >> place + 1 & 1] if together > 0 else ()
         of_scores = np.array(left_out) if is_left_out else None, above if count > 0 and above >= 0 else None
         told = Told(*of_scores, together > 0, together < 0, unheard)
-        found.append(Answer(ids, scores, joined, told, weighed, least, constant))
+        found.append(Answer(ids, scores, joined, shares, told, weighed, least, constant))
     return found
 
 

@@ -125,11 +125,11 @@ class Examples:
             copies=(),
         )
 
-    def joined_by(self, ids: Sequence[int], weight: float) -> "Examples":
-        """These examples, and other items with a weight."""
+    def joined_by(self, ids: Sequence[int], joining: Floats) -> "Examples":
+        """These examples, and other items with the weights of these."""
         every = np.array([*self.ids, *ids], np.int64)
         weights, order = self.weight(), np.argsort(every)
-        of_ids = np.append(weights[: len(self.ids)], np.full(len(ids), weight))
+        of_ids = np.append(weights[: len(self.ids)], joining)
         of_texts = weights[len(self.ids) :]
         return replace(self, ids=every[order].tolist(), weights=np.append(of_ids[order], of_texts), given=self.total)
 

@@ -1,15 +1,19 @@
 """One pass or two, by numpy or by the compiled core, and what counts beside features.
 
 Few seeds, five at most, say little. In a second pass (pseudo-relevance feedback) the items that score best, of n / 25
-at most, become seeds until there are ten, of weight 1/2, or 1/4 where there are three seeds, and the weights are made
-again; under a budget (models/lift.py) 10 // N of weight 1/2 join N seeds, three to five or none. Where sets that know
-each other say who joins, more are right: until there are fifteen examples, of weight 1/2. A document that is
-nearly the same as a seed, or as one that joined, does not join: it says nothing new. None joins if the last of as many
-of the best items scores more than .85 of the first: such scores do not tell who belongs. The second pass reads as much
-as the first one times `feedback`, 5,000 postings at least: the strongest features whose lists together are as long,
-without lists that are longer by themselves; and in any case the 20 strongest features of the seeds. Under a budget a
-list counts as long as it costs. Strength is estimated with the document frequencies of the stored counts, so that only
-the lists that count get values.
+at most, become seeds until there are ten, and the weights are made again; under a budget (models/lift.py) 10 // N join
+N seeds, three to five or none. Where sets that know each other say who joins, more are right: until there are fifteen
+examples. What joins weighs less than a seed, and as much less as it scores less than the best that joins, in 64ths:
+
+    w_i = w max(1, round(64 s_i / s_1)) / 64        w = 1/2, or 9/32 where three seeds or more say who joins
+
+s_i is the score by which it is chosen who joins, without the constant; it is above 0. 64ths keep sums of weights exact.
+A document that is nearly the same as a seed, or as one that joined, does not join: it says nothing new. None joins if
+the last of as many of the best items scores more than .85 of the first: such scores do not tell who belongs. The second
+pass reads as much as the first one times `feedback`, 5,000 postings at least: the strongest features whose lists
+together are as long, without lists that are longer by themselves; and in any case the 20 strongest features of the
+seeds. Under a budget a list counts as long as it costs. Strength is estimated with the document frequencies of the
+stored counts, so that only the lists that count get values.
 
 The core does what seed_weights, second_pass, smooth, with_prior and best do one after another, to the bit.
 """
@@ -44,7 +48,8 @@ from setsearch.search.weights import LEAST_BOUND, Found, Known, SeedWeights, see
 EXAMPLES, BESIDE = 10, 15  # seeds and what joins them; where rivals say who joins
 FEWEST = 2  # that may join
 WITH_BUDGET = 3, 5  # at least and at most so many: each has thousands of features
-WEIGHT, SMALLER_WEIGHT, ENOUGH = 0.5, 0.25, 3  # of an item that joins; and one that joins so many seeds
+WEIGHT, SMALLER_WEIGHT, ENOUGH = 1 / 2, 9 / 32, 3  # of the first that joins; and of one that joins so many seeds
+PARTS = 64  # of this weight, which others have
 FLAT = 0.85  # of the best score: if the last of those who may join has more, none joins
 SHARE = 25  # of so many items one may join
 DEEPER, DEEPEST = 4, 64  # times as many items are looked at where some are nearly the same as others, and at most
@@ -55,10 +60,18 @@ FEWEST_POSTINGS = 1 << 13  # fewer are added in less time than it takes to choos
 BY_CORE = Lift, Bernoulli  # models of which the core answers whole questions
 POPULARITY = 2.0  # standard deviations of the scores for one of the logarithms, with one seed
 
+Joining = dict[int, float]  # items that may join, and their scores, best first
+
 
 def weight_of_joining(model: Lift, total: float, beside: bool = False) -> float:
-    """The weight of an item that joins seeds whose weights add up to N."""
+    """The weight of the first item that joins seeds whose weights add up to N."""
     return WEIGHT if model.budget or beside or total < ENOUGH else SMALLER_WEIGHT
+
+
+def parts_of_weight(scores: Sequence[float] | Floats) -> Floats:
+    """How many PARTS of the weight of the first each item has that joins: by their scores, above 0, best first."""
+    scores = np.asarray(scores, float)
+    return np.maximum(np.rint(PARTS * scores / scores[:1]), 1.0)
 
 
 def own_features(features: Ints, weights: Floats) -> Ints:
@@ -84,8 +97,8 @@ def are_flat(scores: Sequence[float] | Floats, count: int) -> bool:
     return 0 < count <= len(scores) and bool(scores[count - 1] > FLAT * scores[0])
 
 
-def _joining_items(fields: Fields, weights: SeedWeights, excluded: Sequence[int], count: int) -> list[int]:
-    """The best items of positive score, but for those that are nearly the same as a seed or a better one.
+def _joining_items(fields: Fields, weights: SeedWeights, excluded: Sequence[int], count: int) -> Joining:
+    """The best items of positive score, and these, but for those that are nearly the same as a seed or a better one.
 
     None if as many best items score about the same.
     """
@@ -93,26 +106,27 @@ def _joining_items(fields: Fields, weights: SeedWeights, excluded: Sequence[int]
     while True:
         ids, scores = weights.best([*excluded, *seeds], looked_at, fields)
         if looked_at == count and are_flat(scores, count):
-            return []
-        positive = ids[scores > 0].tolist()
-        joining = different(fields, weights, positive)[:count]
+            return {}
+        positive = dict(zip(ids[scores > 0].tolist(), scores.tolist(), strict=False))
+        joining = different(fields, weights, positive, count)
         if len(joining) == count or len(positive) < looked_at or looked_at == DEEPEST * count:
             return joining
         looked_at *= DEEPER
 
 
-def different(fields: Fields, weights: SeedWeights, ids: list[int]) -> list[int]:
-    """Those of the best items that are nearly the same as no seed and no better one."""
-    if not fields.are_documents:
-        return ids
-    return without_copies(fields.first, weights.model.rule, weights.examples.ids, ids)
+def different(fields: Fields, weights: SeedWeights, best: Joining, count: int) -> Joining:
+    """So many of the best items that are nearly the same as no seed and no better one."""
+    ids = [*best]
+    if fields.are_documents:
+        ids = without_copies(fields.first, weights.model.rule, weights.examples.ids, ids)
+    return {id: best[id] for id in ids[:count]}
 
 
 def second_pass(
-    fields: Fields, first: SeedWeights, ids: Sequence[int], feedback: float, beside: bool = False
+    fields: Fields, first: SeedWeights, joining: Joining, feedback: float, beside: bool = False
 ) -> SeedWeights:
     """The weights of the examples of a first pass with the best items among them."""
-    if not ids:
+    if not joining:
         return first
     assert isinstance(first.model, Lift)
     more, limits = first.model.cost_of_a_list, []
@@ -121,7 +135,8 @@ def second_pass(
         features, weights = own.seeds.features[counting], own.lists.weights[counting]
         cost = int(own.field.stored_lengths(features).sum()) + more * len(features)
         limits.append(Limit(max(int(feedback * cost), LEAST), own_features(features, weights), more))
-    joined = first.examples.joined_by(ids, weight_of_joining(first.model, first.examples.total, beside))
+    weight = weight_of_joining(first.model, first.examples.total, beside) / PARTS
+    joined = first.examples.joined_by([*joining], parts_of_weight([*joining.values()]) * weight)
     second = seed_weights(fields, joined, first.model, limits)
     return replace(second, examples=first.examples, join=lambda: joined)
 
@@ -179,7 +194,7 @@ class _ByCore(NamedTuple):
 
     def join(self) -> Examples:
         """The examples, and the items that joined."""
-        return self.whole.examples.joined_by(self.answer.joined, self.asked.numbers.weight)
+        return self.whole.examples.joined_by(self.answer.joined, self.answer.shares)
 
     def make_first(self) -> SeedWeights:
         """The weights of the examples alone, by features, and the best items by these."""
@@ -265,7 +280,7 @@ def _question(whole: Whole, model: Lift, base: Floats) -> Question | None:
     n_items, total, alike = fields.items.size, examples.total, ALIKE if fields.are_documents else 0.0
     limits = joins, LEAST, OWN, model.cost_of_a_list, FEWEST_POSTINGS, min(wanted.k, n_items), LEAST_WORDS, DEEPEST
     weight = weight_of_joining(model, total, wanted.taken is not None)
-    of_model = model.strength, model.rarity, model.budget, whole.share, weight, FLAT
+    of_model = model.strength, model.rarity, model.budget, whole.share, weight, PARTS, FLAT
     of_ids = len(examples.ids) if examples.weights is None else float(examples.weights[: len(examples.ids)].sum())
     numbers = Numbers(n_items, of_ids, *of_model, alike, *wanted.few, *limits)
     lists = [field.core_field(model.rule) for field in fields.all]

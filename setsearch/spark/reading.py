@@ -227,13 +227,13 @@ class SparkReading(BaseReading):
                 counts[place] = 0
         while True:
             positive = [
-                [id for id, score in best if score > own.weights.constant]
+                {id: score - own.weights.constant for id, score in best if score > own.weights.constant}
                 for own, best in zip(questions, found, strict=True)
             ]
             load_entries(questions[0].remote, {id for ids in positive for id in ids}, rule)
             joined = [
-                different(own.fields, own.weights, ids)[:count]
-                for own, ids, count in zip(questions, positive, counts, strict=True)
+                different(own.fields, own.weights, best, count)
+                for own, best, count in zip(questions, positive, counts, strict=True)
             ]
             are_enough = (
                 len(own) == count or len(ids) < depth for own, ids, count in zip(joined, positive, counts, strict=True)
@@ -242,8 +242,8 @@ class SparkReading(BaseReading):
                 break
             depth = min(depth * DEEPER, DEEPEST * max(counts))
             found = ranking.best(asked, depth)
-        for own, ids, first in zip(questions, joined, ranked_by, strict=True):
-            second = second_pass(own.fields, own.weights, ids, feedback)
+        for own, joining, first in zip(questions, joined, ranked_by, strict=True):
+            second = second_pass(own.fields, own.weights, joining, feedback)
             own.weights = replace(second, make_first=repeat(first).__next__)
 
     def _answer(

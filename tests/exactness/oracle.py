@@ -180,6 +180,11 @@ def nearly_same(one: Iterable[str], other: Iterable[str]) -> bool:
     return min(len({*one}), len({*other})) >= 5 and 10 * len(both) >= 7 * len(either)
 
 
+def joining_weights(joining: Sequence[str], scores: Mapping[str, float], most: float) -> dict[str, float]:
+    """The weight of each item that joins, best first: 64ths of the most, as the score is to the best, one at least."""
+    return {item: most * max(round(64 * scores[item] / scores[joining[0]]), 1) / 64 for item in joining}
+
+
 def feedback_scores(
     data: Data,
     seeds: Iterable[str],
@@ -195,9 +200,10 @@ def feedback_scores(
     gamma: float = 0.0,
     taken: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
-    """Scores of the model lift after a second pass: 10 - N items, n // 25 at most, join the seeds at half weight.
+    """Scores of the model lift after a second pass: 10 - N items, n // 25 at most, join the seeds.
 
-    None joins that is nearly the same as a seed or a better item: by seven tenths of their features, five at least.
+    The first weighs half a seed, 9/32 where there are three, the others in 64ths of this as they score. None joins
+    that is nearly the same as a seed or a better item: by seven tenths of their features, five at least.
     What others have `taken` from scores counts for what joins: then 15 - N items, at half weight however many seeds
     there are. None at all if the last of as many of the best items scores more than .85 of the first.
     With vectors, both passes add the field of their meaning. Both subtract gamma times the scores by `excluded` items.
@@ -223,7 +229,8 @@ def feedback_scores(
         return one_pass
     stored = {feature: len(items) for feature, items in transpose(data).items()}
     most = max(int(feedback * sum(stored[f] for f in {f for seed in seeds for f in values[seed]})), least)
-    joined = dict.fromkeys(seeds, 1.0) | dict.fromkeys(best, 0.25 if len(seeds) >= 3 and taken is None else 0.5)
+    most_of_one = 9 / 32 if len(seeds) >= 3 and taken is None else 0.5
+    joined = dict.fromkeys(seeds, 1.0) | joining_weights(best, left, most_of_one)
     estimates = lift_weights(values, joined, 2.0, stored, RARITY, len(seeds))
     of_seeds = lift_weights(values, seeds, 2.0, None, RARITY)
     least_own = sorted(of_seeds.values(), reverse=True)[: own or None][-1]

@@ -48,7 +48,7 @@ def numbers(n_items, total, k, joining=0, fewest=0, alike=0.0, **model):
     """The numbers of a question."""
     model = {"strength": 2.0, "rarity": 0.0, "budget": 0.0, **model}
     return Numbers(
-        n_items, total, *model.values(), 0.25, 0.5, 0.85, alike, 0.25, 2, joining, 50, 3, 0, fewest, k, 5, 64
+        n_items, total, *model.values(), 0.25, 0.5, 64, 0.85, alike, 0.25, 2, joining, 50, 3, 0, fewest, k, 5, 64
     )
 
 

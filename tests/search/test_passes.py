@@ -10,7 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import examples
-from oracle import RARITY, feedback_scores, floor_of, lift_scores, lift_weights, ranking, same_scores, soft_values
+from oracle import (
+    RARITY,
+    feedback_scores,
+    floor_of,
+    joining_weights,
+    lift_scores,
+    lift_weights,
+    ranking,
+    same_scores,
+    soft_values,
+)
 
 import setsearch
 from setsearch import errors
@@ -242,7 +252,7 @@ def test_the_cut_equals_its_definition(built, count, step):
         first = ranking(lift_scores(data, seeds, 2.0, 0.8, rarity=RARITY), seeds)
         joining = first[: min(10 - count, len(data) // 25)] if count < 6 else []
         joining = joining if joining and joining[-1][1] <= 0.85 * joining[0][1] else []  # flat scores do not tell
-        joined = dict.fromkeys([item for item, _ in joining], 0.25 if count >= 3 else 0.5)
+        joined = joining_weights([item for item, _ in joining], dict(joining), 9 / 32 if count >= 3 else 0.5)
 
         def middle(joined):
             """The middle one of the scores of seeds without each other."""

@@ -100,9 +100,11 @@ def test_a_table_that_0_3_0_tracked_is_followed(tmp_path):
 
 
 @pytest.fixture
-def joined_by_flat_scores(monkeypatch):
-    """A second pass also where the best scores are about the same, as before 0.32.0."""
+def joined_as_before(monkeypatch):
+    """A second pass where the best scores are about the same, too (before 0.32.0), of equal weights (before 0.41.0)."""
     monkeypatch.setattr(passes, "FLAT", 2.0)
+    monkeypatch.setattr(passes, "PARTS", 1)
+    monkeypatch.setattr(passes, "SMALLER_WEIGHT", 0.25)
 
 
 def answers(index, question):
@@ -112,7 +114,7 @@ def answers(index, question):
     return [[hit.item, hit.score] for hit in hits]
 
 
-def test_a_database_of_0_21_0_answers_to_the_bit_and_keeps_its_names(tmp_path, joined_by_flat_scores, monkeypatch):
+def test_a_database_of_0_21_0_answers_to_the_bit_and_keeps_its_names(tmp_path, joined_as_before, monkeypatch):
     """Its words are not folded; its references keep their ids; its reviews have decisions without a time."""
     monkeypatch.setattr(word_contexts, "choose_items", without_the_most_frequent)
     with setsearch.open(copied(tmp_path, "0.21.0")) as index:
@@ -132,7 +134,7 @@ def test_a_database_of_0_21_0_answers_to_the_bit_and_keeps_its_names(tmp_path, j
 
 
 @pytest.mark.parametrize("version", ["0.9.0", "0.14.0", "0.22.0", "0.24.0", "0.25.0", "0.26.0", "0.27.0"])
-def test_a_database_answers_to_the_bit_as_it_did(tmp_path, version, joined_by_flat_scores):
+def test_a_database_answers_to_the_bit_as_it_did(tmp_path, version, joined_as_before):
     """Stems, contexts, counts; before a write, after one, and from its tables alone. 0.21 asked of words otherwise."""
     path = copied(tmp_path, version)
     questions = json.loads((FIXTURES / f"{version}.json").read_text())

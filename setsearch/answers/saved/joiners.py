@@ -1,8 +1,9 @@
 """Who joins the few examples of a set beside its rivals (rivals.py), by what is kept of first passes.
 
-A set says the same as before if its members are the same, and the same items join them. Its scores of one pass
-tell which these are without its question. So after a change in a group those sets are asked that have changed, or that
-others join now; and those of which it is not sure, since scores are near to each other, or documents nearly the same.
+A set says the same as before if its members are the same, and the same items join them with the same weights. Its
+scores of one pass tell which these are without its question. So after a change in a group those sets are asked that
+have changed, or that others join now; and those of which it is not sure, since scores are near to each other, or
+documents nearly the same.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -12,7 +13,7 @@ import numpy as np
 
 from setsearch.answers.saved.heights import heights_of
 from setsearch.arrays import Floats
-from setsearch.search.passes import FLAT, are_flat
+from setsearch.search.passes import FLAT, PARTS, WEIGHT, are_flat, parts_of_weight
 
 NEAR = 1e-6  # nats: rounding is far less
 MOST_BYTES = 1 << 27  # of scores of all items
@@ -41,8 +42,11 @@ class FirstPass(NamedTuple):
         found[self.seeds] = np.inf
         return found
 
-    def joining(self, taken: Floats | None) -> frozenset[int] | None:
-        """The items that join beside what rivals take, `(n_ids,)`, if all of them differ; None if it is not sure."""
+    def joining(self, taken: Floats | None) -> dict[int, float] | None:
+        """The items that join beside what rivals take, `(n_ids,)`, with their weights, if all of them differ.
+
+        None if it is not sure.
+        """
         if taken is None or not 0 < self.most < len(self.scores):
             return None
         left = self.scores - taken
@@ -50,12 +54,13 @@ class FirstPass(NamedTuple):
         best = np.argpartition(left, -self.most - 1)[-self.most - 1 :]
         best = best[np.argsort(-left[best])]
         scores = np.maximum(left[best], -1.0)  # no such item joins
-        count = min(int((scores > 0).sum()), self.most)
-        last = scores[self.most - 1]
+        joining, last = scores[: self.most][scores[: self.most] > 0], scores[self.most - 1]
         apart = [*scores[scores != 0], last - FLAT * scores[0], *([last - scores[self.most]] if last > 0 else [])]
+        apart += [*joining - (np.floor(PARTS * joining / scores[0]) + 0.5) * scores[0] / PARTS]  # where parts change
         if np.abs(apart).min() < NEAR:
             return None
-        return frozenset() if are_flat(scores, self.most) else frozenset(best[:count].tolist())
+        weights = WEIGHT * parts_of_weight(joining) / PARTS
+        return {} if are_flat(scores, self.most) else dict(zip(best.tolist(), weights.tolist(), strict=False))
 
 
 class Passes(dict[str, dict[str, tuple[object, FirstPass | None]]]):

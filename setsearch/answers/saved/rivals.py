@@ -144,7 +144,7 @@ class Questions:
         """The question of one that has been asked."""
         return now(self._ask(name))
 
-    def joining(self, name: str) -> frozenset[int] | None:
+    def joining(self, name: str) -> dict[int, float] | None:
         """The items that join a set, if that is told without its question: ask for those of one group together."""
         taking = self._taken_of(name)
         return None if taking is None else taking.joining(name)
@@ -253,7 +253,7 @@ class _Taking:
         best, _ = self._highest[source].best(place)
         return np.maximum(best, 0.0) * (OTHERS * unit) if unit > 0 else None
 
-    def joining(self, name: str) -> frozenset[int] | None:
+    def joining(self, name: str) -> dict[int, float] | None:
         """The items that join a set, as FirstPass has them; None once it was told to `forget`."""
         return self._passes[name].joining(self.of(name)) if name in self._passes else None
 

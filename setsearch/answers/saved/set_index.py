@@ -96,7 +96,7 @@ class Known(NamedTuple):
     gone: Sequence[str] = ()  # members that the index has no longer
     untold: str | None = None  # why it does not tell what belongs
     members: tuple[Sequence[int], Sequence[int]] = (), ()  # ids that are accepted, and rejected
-    joined: Set[int] | None = None  # ids that joined, if rivals chose them
+    joined: Mapping[int, float] | None = None  # ids that joined, and their weights, if rivals chose them
 
 
 class SetIndex:
@@ -285,7 +285,7 @@ def _same(kept: SetIndex, made: SetIndex, questions: Questions) -> list[str]:
     """The sets that are as they were: also what joins them, where their rivals choose it (joiners.py)."""
 
     def joins_as_before(name: str) -> bool:
-        """Whether the same items join a set, if that is sure."""
+        """Whether the same items join a set with the same weights, if that is sure."""
         joined = kept.known[name].joined
         return joined is not None and joined == questions.joining(name)
 
@@ -320,9 +320,9 @@ def note_weighed(
         return ()
     seeds = weights.examples.seeds
     members = seeds, [id for id in left_out if id not in {*seeds}]
-    every = [] if weights.joined is None else weights.joined.ids
-    joined = None if taken is None else frozenset(every).difference(seeds)
-    made.known[name] = Known(found, None, gone, untold, members, joined)
+    every = weights.joined or weights.examples
+    joined = {id: own for id, own in zip(every.ids, every.weight().tolist(), strict=False) if id not in {*seeds}}
+    made.known[name] = Known(found, None, gone, untold, members, None if taken is None else joined)
     return weights.all
 
 

@@ -209,6 +209,7 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
         float(rng.choice([0, 5])),
         0.5,
         0.5,
+        64,
         0.85,
         alike,
         alike,
