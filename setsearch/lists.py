@@ -112,8 +112,17 @@ class Lists:
     def source(self, lists: Ints | None = None) -> ListArrays:
         """The ids and counts, and where each list starts and ends; some lists (ascending), or all, are up to date."""
         self.settle(lists)
+        return self.as_it_is()
+
+    def as_it_is(self) -> ListArrays:
+        """The same, without a look at which lists lack changes."""
         buffer, starts, ends = self.arrays
         return buffer.ids, buffer.counts, starts, ends
+
+    @property
+    def lacks_changes(self) -> bool:
+        """Whether some lists may be stale."""
+        return self._changes is not None
 
     @property
     def size(self) -> int:

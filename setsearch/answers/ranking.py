@@ -26,7 +26,7 @@ from setsearch.memory.fields import Fields
 from setsearch.search.cutoff import belonging, n_leading, tells
 from setsearch.search.examples import Examples
 from setsearch.search.groups import LEADERS, Divided
-from setsearch.search.near_duplicates import FOLDED, first_of_each, fold
+from setsearch.search.near_duplicates import FOLDED, Folding, are_alone, first_of_each, fold
 from setsearch.search.passes import Wanted, Weighing
 from setsearch.search.plan import Plan
 from setsearch.search.request import ExpandRequest, nothing_left
@@ -63,6 +63,8 @@ class Row(NamedTuple):
     place: int  # of its group
 
 
+HitsAmong = Callable[[Sequence[int]], Mapping[int, Sequence[int]]]  # of the best items, with their near-duplicates
+
 _hit = partial(tuple.__new__, Hit)  # of all its values, in a sixth of the time of a call
 
 
@@ -73,7 +75,14 @@ def wanted_of(weighing: Weighing, examples: Examples, plan: Plan) -> Wanted:
     if plan.leaves_out or (is_added_to and (plan.weighs or not knows_line)):
         return Wanted(0, plan.weighs, plan.few)
     waits = plan.waits and not is_added_to
-    return Wanted(_depth(weighing.fields, examples, plan, plan.shown, waits), plan.weighs, plan.few)
+    shown = plan.k if _looks_at_first(weighing.fields, plan) else plan.shown
+    return Wanted(_depth(weighing.fields, examples, plan, shown, waits), plan.weighs, plan.few)
+
+
+def _looks_at_first(fields: Fields, plan: Plan) -> bool:
+    """Whether the k best items are asked for first: if none of them has near-duplicates, they are the hits."""
+    may_be_hits = plan.folds and plan.request.at_most is None and plan.cut != "keep"
+    return may_be_hits and Folding.of(fields).is_seldom
 
 
 def _depth(fields: Fields, examples: Examples, plan: Plan, shown: int, waits: bool) -> int:
@@ -178,15 +187,24 @@ def best_hits(fields: Fields, found: Divided, excluded: Sequence[int], plan: Pla
     groups, in_turn = _named(fields, found), len(found.in_turn)
     known = groups[0].weights.found.known  # more is soon found
     waits = plan.waits and in_turn == 1 and known is not None and known.least > -np.inf and judge.decided is None
-    among, wanted = fields.allowed(plan.request.among, plan.request.filter), plan.shown
+    among = fields.allowed(plan.request.among, plan.request.filter)
+    wanted = plan.k if in_turn == 1 and known is not None and known.k < plan.shown else plan.shown
     asked = _Asked(fields, plan, excluded, among, judge, in_turn, waits)
     lists = [_List(asked, group.weights, place) for place, group in enumerate(groups)]
     while True:
         every = [own.rows(wanted) for own in lists]
-        ranked, same = _merged(fields, every, plan, in_turn, wanted)
+        hits_among: HitsAmong = partial(_hits_among, fields, plan)
+        if wanted < plan.shown:
+            if not _are_first(fields, every, excluded):
+                wanted = plan.shown
+                continue
+            hits_among = _unfolded
+        ranked, same = _merged(every, hits_among, in_turn, wanted)
         if len(same) >= plan.k or all(len(own) < wanted for own in every):
             break
-        wanted *= DEEPER
+        wanted = max(DEEPER * wanted, plan.shown)
+    if plan.folds:
+        Folding.of(fields).asked += 1
     rows = [*islice((row for row in ranked if row.id in same), plan.k)]
     if waits and lists[0].is_told:
         rows = lists[0].marked(rows)
@@ -197,8 +215,15 @@ def best_hits(fields: Fields, found: Divided, excluded: Sequence[int], plan: Pla
     return hits
 
 
+def _are_first(fields: Fields, lists: Sequence[Sequence[Row]], excluded: Sequence[int]) -> bool:
+    """Whether none of the first rows has near-duplicates, so that nothing is folded."""
+    are_first = are_alone(fields, [*{row.id: row for own in lists for row in own}], excluded)
+    Folding.of(fields).in_vain += not are_first
+    return are_first
+
+
 def _merged(
-    fields: Fields, lists: Sequence[Sequence[Row]], plan: Plan, in_turn: int, wanted: int
+    lists: Sequence[Sequence[Row]], hits_among: HitsAmong, in_turn: int, wanted: int
 ) -> tuple[Sequence[Row], Mapping[int, Sequence[int]]]:
     """The rows of all lists, each item once; and those that are hits, with what was folded in all or in its list.
 
@@ -206,11 +231,11 @@ def _merged(
     is beside the first if that is alone.
     """
     if len(lists) == 1:
-        return lists[0], _hits_among(fields, [row.id for row in lists[0]], plan)
-    folded = [_hits_among(fields, [row.id for row in own], plan) for own in lists]
+        return lists[0], hits_among([row.id for row in lists[0]])
+    folded = [hits_among([row.id for row in own]) for own in lists]
     kept = [[row for row in own if row.id in same] for own, same in zip(lists, folded, strict=True)]
     rows = sorted(_in_turn(kept), key=lambda row: row.belongs is False) if in_turn > 1 else _beside(*kept)
-    same = _hits_among(fields, [row.id for row in rows[:wanted]], plan)
+    same = hits_among([row.id for row in rows[:wanted]])
     own = {row.id: folded[row.place].get(row.id, ()) for row in rows}
     return rows, {id: [*dict.fromkeys([*others, *own[id]])] for id, others in same.items()}
 
@@ -237,7 +262,12 @@ def _beside(rows: Iterable[Row], more: Iterable[Row]) -> list[Row]:
     return [*merged.values()]
 
 
-def _hits_among(fields: Fields, ids: Sequence[int], plan: Plan) -> Mapping[int, Sequence[int]]:
+def _unfolded(ids: Sequence[int]) -> Mapping[int, Sequence[int]]:
+    """All of the best items as hits."""
+    return dict.fromkeys(ids, ())
+
+
+def _hits_among(fields: Fields, plan: Plan, ids: Sequence[int]) -> Mapping[int, Sequence[int]]:
     """Those of the best items that are hits, each with its near-duplicates."""
     same = fold(fields, ids) if plan.folds else dict.fromkeys(ids, ())
     at_most = plan.request.at_most

@@ -39,6 +39,7 @@ _SIGNATURES = {
     "setsearch_ranks": "PSPS PS PP",
     "setsearch_questions": "PSS PS PP PPP PSPS S",
     "setsearch_fold": "PSPSSPP RSS PP",
+    "setsearch_alone": "PSPS PSSPP PSSPP RS",
     "setsearch_values": "PSS PPSSPPSS PPPPP S PPPP",
     "setsearch_squares": "SPPPP SSS PPPP SP",
     "setsearch_norms": "PPSP",
@@ -179,13 +180,25 @@ def fold(items: Ints, source: ListArrays, alike: float, least: int, back: int) -
 
     `source`: ids and counts of the lists of all items, where each starts and ends. Raises LostArrays.
     """
-    ids, _, starts, ends = source
     same, firsts = np.empty(len(items), np.int64), np.empty(len(items), np.int64)
-    lists = address(ids), len(ids), len(starts), address(starts), address(ends)
-    check(
-        library().setsearch_fold(address(items), len(items), *lists, alike, least, back, address(same), address(firsts))
-    )
+    given = address(items), len(items), *_flat(source), alike, least, back
+    check(library().setsearch_fold(*given, address(same), address(firsts)))
     return same
+
+
+def _flat(source: ListArrays) -> tuple[int, ...]:
+    """Lists without counts, as entries take them that have no `part_t`."""
+    ids, _, starts, ends = source
+    return address(ids), len(ids), len(starts), address(starts), address(ends)
+
+
+def alone(items: Ints, without: Ints, by_item: ListArrays, by_feature: ListArrays, alike: float, least: int) -> bool:
+    """Whether surely no item but those `without` is nearly the same as one of some (search/near_duplicates.py).
+
+    Each direction: ids and counts, where each list starts and ends. Raises LostArrays.
+    """
+    given = address(items), len(items), address(without), len(without), *_flat(by_item), *_flat(by_feature)
+    return bool(check(library().setsearch_alone(*given, alike, least)))
 
 
 def nearest(

@@ -66,6 +66,7 @@ enum {
 
     /* Which way is faster. */
     MANY = 8,           /* lists that have more than one posting for so many items touch many */
+    RESEMBLING = 256,   /* postings among which near-duplicates of an item are looked for */
     RESCORED = 32,      /* postings are added in the time that an item takes to get its exact score */
     SHORT = UINT16_MAX, /* lengths of most lists are below */
     BINS = 512,         /* of weights */
@@ -1222,6 +1223,79 @@ ENTRY int64_t setsearch_fold(const int64_t *items, int64_t count, const uint32_t
         if (same[i] < 0) firsts[n_firsts++] = i;
     }
     return 0;
+}
+
+/* The longest of the shortest lists of some features, of which any near-duplicate of an item with just these must be in
+   one: it lacks 1 - `alike` of them at most. UNSURE for too many features. */
+static int64_t longest_resembling(const part_t *by_feature, const uint32_t *ids, int64_t n, double alike) {
+    double shortest[SMOOTHED]; /* lengths below 0, so that the least is that of the longest list */
+    const int64_t telling = n - (int64_t)ceil(alike * (double)n / ROUNDING) + 1;
+    if (telling > SMOOTHED) return UNSURE;
+    for (int64_t i = 0; i < telling; i++) shortest[i] = -INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        if (ids[i] >= by_feature->n_lists) return DAMAGED;
+        __builtin_prefetch(by_feature->starts + ids[i]); /* they lie far apart */
+        __builtin_prefetch(by_feature->ends + ids[i]);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t start = by_feature->starts[ids[i]], end = by_feature->ends[ids[i]];
+        if (!has_values(by_feature, start, end)) return DAMAGED;
+        if ((double)(start - end) > shortest[0]) replace_least(shortest, telling, (double)(start - end));
+    }
+    return (int64_t)-shortest[0];
+}
+
+/* Whether surely none of `count` other items is nearly the same as one, but for itself and those `without`. */
+static int differ(const part_t *by_item, const uint32_t *others, int64_t count, int64_t item, const ids_t *without,
+                  double alike, int64_t least) {
+    const int64_t *starts = by_item->starts, *ends = by_item->ends;
+    for (int64_t i = 0; i < count; i++) {
+        if (others[i] >= by_item->n_lists) return DAMAGED;
+        __builtin_prefetch(starts + others[i]);
+        __builtin_prefetch(ends + others[i]);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t other = others[i], start = starts[other], end = ends[other];
+        if (!has_values(by_item, start, end)) return DAMAGED;
+        if (other == item || !are_alike(by_item->ids, starts[item], ends[item], start, end, alike, least)) continue;
+        int is_left_out = 0;
+        for (int64_t w = 0; w < without->count; w++) is_left_out |= without->ids[w] == other;
+        if (!is_left_out) return 0;
+    }
+    return 1;
+}
+
+/* Whether surely no item but those `without` is nearly the same as one of some items (search/near_duplicates.py,
+   are_alone): 1, or 0 where this is not so, not known, or takes longer than to compare the best. Lists are those of
+   stored entries. */
+ENTRY int64_t setsearch_alone(const int64_t *items, int64_t count, const int64_t *excluded, int64_t n_excluded,
+                              const uint32_t *ids, int64_t size, int64_t n_items, const int64_t *starts,
+                              const int64_t *ends, const uint32_t *having, int64_t n_having, int64_t n_features,
+                              const int64_t *firsts, const int64_t *lasts, double alike, int64_t least) {
+    const part_t by_item = {n_items, size, ids, NULL, 0, starts, ends, NULL};
+    const part_t by_feature = {n_features, n_having, having, NULL, 0, firsts, lasts, NULL};
+    const ids_t without = {excluded, n_excluded};
+    int64_t left = RESEMBLING * count;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t item = items[i];
+        if (item < 0 || item >= n_items || !has_values(&by_item, starts[item], ends[item])) return DAMAGED;
+        const int64_t n = ends[item] - starts[item];
+        const uint32_t *own = ids + starts[item];
+        if (n == 0) continue;
+        const int64_t fewest = n < least ? n : least; /* a short one is the same as one with all its words */
+        const int64_t longest = longest_resembling(&by_feature, own, n, alike);
+        if (longest < 0) return longest == UNSURE ? 0 : DAMAGED;
+        for (int64_t j = 0; j < n; j++)
+            if (lasts[own[j]] - firsts[own[j]] <= longest) fetch(&by_feature, firsts[own[j]]);
+        for (int64_t j = 0; j < n; j++) {
+            const int64_t length = lasts[own[j]] - firsts[own[j]];
+            if (length > longest) continue;
+            if ((left -= length) < 0) return 0;
+            const int sure = differ(&by_item, having + firsts[own[j]], length, item, &without, alike, fewest);
+            if (sure <= 0) return sure;
+        }
+    }
+    return 1;
 }
 
 /* ---- From examples to weights (models/lift.py, search/weights.py) ---- */

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.arrays import Ints
+from setsearch.arrays import Ints, distinct
 from setsearch.core import binding
 from setsearch.errors import InvalidParameter
 from setsearch.memory.field import Field
@@ -36,6 +36,7 @@ LEAST_WORDS = 5  # of a document; fewer are the same by chance, unless all is th
 MOST = 2000  # hits that are compared
 COMPARED = 50  # hits before one with which it is compared: duplicates have nearly the same score
 FOLDED = 40  # hits that are looked at beyond twice those that are wanted
+SELDOM = 10  # of so many questions, one may ask for the first hits in vain
 
 
 def fold(fields: Fields, ids: Sequence[int]) -> dict[int, Sequence[int]]:
@@ -52,6 +53,46 @@ def fold(fields: Fields, ids: Sequence[int]) -> dict[int, Sequence[int]]:
             kept[looked_at[other]] = [*kept[looked_at[other]], id]
             del kept[id]
     return kept
+
+
+class Folding:
+    """How often hits are folded in a collection, and the first ones alone were asked for in vain.
+
+    Threads may share it: it decides how answers are found, and nothing in them.
+    """
+
+    def __init__(self) -> None:
+        self.asked, self.in_vain = 0, 0
+
+    @classmethod
+    def of(cls, fields: Fields) -> "Folding":
+        """That of a content."""
+        own: Folding = fields.first.made_once.get_or_make("folding", cls)
+        return own
+
+    @property
+    def is_seldom(self) -> bool:
+        """Whether so few hits have near-duplicates that it pays to ask for the first ones alone."""
+        return self.in_vain * SELDOM <= self.asked
+
+
+def are_alone(fields: Fields, ids: Sequence[int], without: Sequence[int]) -> bool:
+    """Whether surely no document but those `without` is nearly the same as one of some hits.
+
+    A near-duplicate lacks a tenth of the words of a hit at most. So it has one of any words that are a few more, and is
+    in the lists of the rarest ones, which are short.
+    """
+    if not fields.are_documents:
+        return True
+    if not is_core() or not ids:
+        return False
+    items, by_item = np.array(ids, np.int64), fields.first.lists(True).source()
+    by_feature = fields.first.lists(False)
+    if by_feature.lacks_changes:
+        words, _, starts, ends = by_item
+        by_feature.settle(distinct(np.concatenate([words[starts[id] : ends[id]] for id in ids])))
+    lists = by_item, by_feature.as_it_is()
+    return binding.alone(items, np.array(without, np.int64), *lists, ALIKE, LEAST_WORDS)
 
 
 def without_copies(field: Field, rule: ValueRule, seeds: Sequence[int], ids: Sequence[int]) -> list[int]:

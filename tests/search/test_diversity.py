@@ -89,7 +89,7 @@ def test_more_items_are_looked_at_where_many_are_dropped(index, monkeypatch):
     looked_at = []
     choose = ranking._hits_among
     monkeypatch.setattr(
-        ranking, "_hits_among", lambda *given: looked_at.append(len(given[1])) or choose(*given), raising=True
+        ranking, "_hits_among", lambda *given: looked_at.append(len(given[-1])) or choose(*given), raising=True
     )
     reading = index.items("documents")
     found = reading.expand(["d1", "d2"], 25, at_most=1, per="author", among=[f"copy{n}" for n in range(9)] + ["d3"])

@@ -275,6 +275,9 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
         lambda: question.ask_all([asked._replace(texts=[texts])]),
         lambda: binding.smooth(np.arange(float(n)), near, seeds),
         lambda: binding.fold(np.arange(n), (items[0], None, *items[2:4]), 0.9, 2, 5),
+        lambda: binding.alone(
+            np.arange(n), np.arange(2), (items[0], None, *items[2:4]), (lists[0], None, *lists[2:4]), 0.9, 2
+        ),
         lambda: binding.ranks(np.ones(n), np.arange(3.0), source[1][:2].astype(np.int64)),
         lambda: binding.nearest(words, [lists[:4]], having, kept | (k % 2 > 0), 65536.0, rows),
         lambda: binding.values(np.arange(n_features), tuple(source), False, statistics, np.log1p(np.arange(4))),
