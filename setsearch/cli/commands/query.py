@@ -202,6 +202,8 @@ def find(
 ) -> None:
     """Find an item by its name or title: any part of it, in any case, with small errors.
 
+    `total` counts what describes it: the words of a document, the uses of a word.
+
     Example: setsearch find films.db "toy story" --items film
     """
     with db.open() as index:
