@@ -5,10 +5,10 @@ import random
 import sqlite3
 
 import pytest
+from samples import KERNELS
 
 import setsearch
 from setsearch.core import question
-from setsearch.scoring.best import KERNELS
 from setsearch.search import near_duplicates
 from setsearch.search.near_duplicates import Folding, are_alone
 
