@@ -93,6 +93,8 @@ def run() -> None:
 def main() -> None:
     """Run the command line; an error becomes one line on stderr and an exit code, never a traceback."""
     _prepare()
+    if sys.argv[1:2] == ["help"]:
+        sys.argv[1:] = [*sys.argv[2:], "--help"]
     try:
         command = _command()
         app = make_app([command] if command in COMMANDS else COMMANDS)

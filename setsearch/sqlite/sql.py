@@ -88,6 +88,7 @@ class Table(NamedTuple):
 
     def missing(self, database: str = "the database") -> str:
         """That it is not there, for people, with the names of those that are."""
-        rows = self.cursor.execute("select name from sqlite_master where type in ('table', 'view') order by name")
+        statement = "select name from pragma_table_list where schema = 'main' and type != 'shadow' order by name"
+        rows = self.cursor.execute(statement)
         tables = ", ".join(name for (name,) in rows if not name.startswith(("sqlite_", "setsearch_")))
         return f"there is no table {self.name!r} in {database}; it has {tables or 'none'}"

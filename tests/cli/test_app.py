@@ -141,7 +141,8 @@ def test_each_command_shows_an_example_of_itself(run, name, command):
 
 def test_help_has_a_short_name(run):
     assert run("-h") == run("--help")
-    assert run("set", "save", "-h") == run("set", "save", "--help")
+    assert run("set", "save", "-h") == run("set", "save", "--help") == run("help", "set", "save")
+    assert run("help") == run("--help")
 
 
 @pytest.mark.parametrize("error", [MemoryError(), ImportError("numpy: see there"), SystemError("no exception set")])

@@ -332,6 +332,7 @@ def test_bad_questions(failed, run, animals, tmp_path):
     failed(run("expand", "a.db", "lion", "--items", "films"), 1, "'films'", "documents, terms")
     failed(run("expand", "docs.jsonl", "lion"), 1, "docs.jsonl is not an SQLite database", "index NAME.db docs.jsonl`")
     failed(run("index", "a.db"), 2, "no source")
+    failed(run("index", "docs.jsonl"), 2, "no database before docs.jsonl", "`setsearch index docs.db docs.jsonl`")
     failed(run("expnd", "a.db"), 2, "expnd")
     with sqlite3.connect(tmp_path / "other.db") as connection:
         connection.execute("create table t (x)")

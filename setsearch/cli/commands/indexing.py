@@ -91,7 +91,7 @@ def index_command(
         _suggest(db, sources, given)
         return
     if not sources and table is None:
-        raise UsageError("no source: give a folder, files, - for standard input, or --table NAME")
+        raise UsageError(_without_source(db.path))
     if any(map(is_matrix_file, sources)) and not any(fields.values()):
         _index_matrix(db, sources, columns, replace, waiting)
         return
@@ -158,9 +158,19 @@ def _require_agreeing(
         raise SetsearchError(f"{db} does not exist, so it has no table {given.table!r} to index")
 
 
+def _without_source(path: Path) -> str:
+    """What lacks, for people: a source, or the database before it."""
+    from setsearch.indexing.formats import is_database
+
+    if path.is_dir() or (path.is_file() and not is_database(path)):
+        made = shlex.join(["setsearch", "index", f"{path.stem}.db", str(path)])
+        return f"no database before {path}: `{made}` indexes it"
+    return "no source: give a folder, files, - for standard input, or --table NAME"
+
+
 def _suggest(db: Collection, sources: list[str], given: SimpleNamespace) -> None:
     """Print a command for each table of a file that has texts, or is a relation, or for each file of rows."""
-    from setsearch.indexing.formats import DATABASE
+    from setsearch.indexing.formats import is_database
     from setsearch.indexing.suggest import suggest, suggest_rows
     from setsearch.storage.synced_source import Columns
 
@@ -170,9 +180,7 @@ def _suggest(db: Collection, sources: list[str], given: SimpleNamespace) -> None
             raise SetsearchError(f"{source} is a folder, which needs no columns; index it, or name one of its tables")
         if not Path(source).is_file():
             raise SetsearchError(f"{source} does not exist, so it has no tables")
-        with Path(source).open("rb") as file:
-            is_database = not sources or file.read(len(DATABASE)) == DATABASE
-        if is_database:
+        if not sources or is_database(Path(source)):
             own = suggest(Path(source))
             none = "no table with a key and texts, or of two ids; name one with --table, or index a view"
         else:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from setsearch.indexing.encodings import LOOKED_AT, encoding_by_mark, is_text
 from setsearch.indexing.formats import chats, mail, markup, office, pdf, references, roff, text
@@ -99,6 +100,12 @@ _UNREAD = {
     **dict.fromkeys((b"7z\xbc\xaf", b"Rar!", b"BZh", b"\xfd7zXZ", rb"\(\xb5/\xfd"), "packed: unpack it"),
     _OLD_OFFICE: "Word, PowerPoint and Outlook of before 2007: save it as .docx, .pptx or .eml",
 }
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file is an SQLite database, by how it begins."""
+    with path.open("rb") as file:
+        return file.read(len(DATABASE)) == DATABASE
 
 
 def unread_kind(data: bytes, ending: str = "") -> str | None:
