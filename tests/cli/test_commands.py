@@ -307,6 +307,11 @@ def test_errors_can_be_replaced_or_skipped(failed, run, tmp_path):
     failed(run("index", "y.db", "l.txt", "--errors", "ignore"), 2, "'ignore'", "skip")
 
 
+def test_words_that_have_no_snippets_are_told(run, animals):
+    assert "no snippets" in run("expand", "a.db", "lion", "--snippets")[2]
+    assert "no snippets" not in run("expand", "a.db", "--like", "lion", "--items", "documents", "--snippets")[2]
+
+
 def test_marks_of_snippets_are_spans_in_a_spreadsheet(run, animals):
     code, out, _ = run("expand", "a.db", "--like", "lion tiger", "--items", "documents", "--csv", "--snippets")
     (row, *_) = csv.DictReader(io.StringIO(out))

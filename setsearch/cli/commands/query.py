@@ -95,6 +95,8 @@ def expand(
         if items is None:
             tell_ids(asked.reading, asked.seeds)
         tell_notes(asked.reading, asked.seeds, hits, model)
+        if wanted["snippets"] and hits and not any(hit.snippet for hit in hits):
+            say("note: no snippets, as these items have no texts; --explain shows what they share")
         points = hits.map() if show is output.print_map else []
     if show is output.print_map:
         output.print_map(points)
