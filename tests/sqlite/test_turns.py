@@ -67,12 +67,13 @@ def test_indexes_of_one_file_share_them(tmp_path):
 
 @pytest.mark.long
 def test_all_of_many_busy_threads_write(tmp_path):
-    """SQLite alone lets some of them wait for ever."""
-    path, written, until = tmp_path / "a.db", [0] * 6, time.monotonic() + 3
+    """SQLite alone gives some of them one of 500 writes; how soon each comes back is the machine's affair."""
+    path, written, started, until = tmp_path / "a.db", [0] * 6, threading.Barrier(6), time.monotonic() + 3
     with setsearch.open(path, create=True, contexts="off", timeout=patience(5)) as index:
         index.add((f"d{n}", "lion tiger cat wheat") for n in range(300))
 
         def write(number):
+            started.wait()
             while time.monotonic() < until:
                 index.update([(f"d{number}", f"lion {written[number]}")])
                 written[number] += 1
@@ -82,7 +83,7 @@ def test_all_of_many_busy_threads_write(tmp_path):
             thread.start()
         for thread in threads:
             thread.join()
-        assert min(written) > 0 and max(written) <= min(written) + 3
+        assert min(written) > 0 and max(written) <= 2 * min(written), written
         assert all(
             index.items("documents").features_of(f"d{n}") == {"lion": 1, str(written[n] - 1): 1} for n in range(6)
         )
