@@ -56,8 +56,13 @@ class Entries(NamedTuple):
 
     def merged(self, other: "Entries") -> "Entries":
         """The entries of both, sorted; they have no cell in common."""
-        place = np.searchsorted(pack(self.lists, self.ids), pack(other.lists, other.ids))
-        return Entries(*(np.insert(a, place, b) for a, b in zip(self, other, strict=True)))
+        places = np.searchsorted(pack(self.lists, self.ids), pack(other.lists, other.ids)) + np.arange(len(other.ids))
+        is_own = np.ones(len(self.ids) + len(other.ids), bool)
+        is_own[places] = False
+        both = Entries(*(np.empty(len(is_own), own.dtype) for own in self))
+        for merged, one, two in zip(both, self, other, strict=True):
+            merged[is_own], merged[places] = one, two
+        return both
 
 
 def pack(high: npt.NDArray[np.integer], low: npt.NDArray[np.integer], bits: int = 32) -> Ints:
@@ -138,6 +143,12 @@ def distinct(ids: npt.NDArray[np.integer]) -> Ints:
     present = np.zeros(int(ids.max(initial=-1)) + 1, bool)
     present[ids] = True
     return np.flatnonzero(present)
+
+
+def union(*several: Ints) -> Ints:
+    """The distinct ones of several arrays of numbers, none negative, ascending; for ascending ones numpy's is slow."""
+    both: Ints = np.sort(np.concatenate(several), kind="stable")  # which merges runs
+    return both.compress(np.diff(both, prepend=-1) != 0)
 
 
 def places_of(ids: Ints) -> Ints:

@@ -346,7 +346,9 @@ def _first_list(fields: Fields, groups: Sequence[Group], excluded: Sequence[int]
     places = []
     for place, (weights, _) in enumerate(groups):
         scores = weights.scores()
-        others = np.setdiff1d(np.flatnonzero(scores >= scores[id]), [*excluded, id])
+        is_before = scores >= scores[id]
+        is_before[[*excluded, id]] = False
+        others = np.flatnonzero(is_before)
         own, *ranks = fields.ranks(np.array([id, *others[scores[others] == scores[id]]])).tolist()
         before = np.count_nonzero(scores[others] > scores[id]) + sum(rank < own for rank in ranks)
         places.append((int(before), -float(scores[id] + weights.constant), -place))

@@ -16,6 +16,7 @@ from setsearch.arrays import (
     run_lengths,
     run_starts,
     sum_runs,
+    union,
 )
 from setsearch.core.threads import workers
 from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter
@@ -186,7 +187,7 @@ class Writer:
         if len(changed) or relation.is_replaced or relation.is_altered:
             written = distinct(np.concatenate([NO_ITEMS, *self.changed]))
             moved = np.setdiff1d(self.moved, changed, assume_unique=True)
-            shown = np.setdiff1d(changed, np.union1d(written, self.moved), assume_unique=True)
+            shown = np.setdiff1d(changed, union(written, self.moved), assume_unique=True)
             relation.save(Changed(np.setdiff1d(changed, shown, assume_unique=True), moved, shown))
 
     def _write_batch(self, batch: Batch) -> int:
@@ -352,7 +353,7 @@ class Writer:
         stays = before.select(~np.isin(pack(before.lists, before.ids), lost))
         got = np.setdiff1d(got, pack(stays.lists, stays.ids))
         self._replace(items, before, stays.merged(Entries(got >> 32, got & 0xFFFF_FFFF, np.ones_like(got))))
-        self.moved = np.union1d(self.moved, items)
+        self.moved = union(self.moved, items)
 
     def _write_terms(self, end: int) -> None:
         """Give ids to the terms with numbers below `end` that are new since the last batch."""

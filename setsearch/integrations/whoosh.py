@@ -24,7 +24,7 @@ from whoosh.qparser.syntax import SyntaxNode
 from whoosh.qparser.taggers import RegexTagger
 
 from setsearch.answers.sets import Question
-from setsearch.arrays import Floats, Ints, only
+from setsearch.arrays import Floats, Ints, distinct, only
 from setsearch.errors import SetsearchError
 from setsearch.integrations.whoosh_documents import WhooshDocuments, segment_of
 from setsearch.memory.fields import Fields
@@ -304,4 +304,4 @@ class _SetNode(SyntaxNode):  # type: ignore[misc]
 def _having(fields: Fields, names: Sequence[str]) -> Ints:
     """The items that have at least one of some features."""
     ids = sorted(fields.first.find_features(fields.resolve_features(names)).values())
-    return np.unique(fields.first.read_postings(ids).ids).astype(np.int64)
+    return distinct(fields.first.read_postings(ids).ids)

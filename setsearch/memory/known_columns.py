@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from setsearch.arrays import Ints
+from setsearch.arrays import Ints, union
 from setsearch.storage.documents import Values, find_by_columns, has_columns, read_columns
 from setsearch.storage.relation import Relation
 from setsearch.storage.revisions import NO_ITEMS
@@ -26,7 +26,7 @@ class KnownColumns:
         """Those after a write of some items."""
         new = KnownColumns()
         for conditions, (met, before) in dict(self._met).items():  # a copy: threads go on to ask
-            both = np.union1d(before, changed)
+            both = union(before, changed)
             if len(both) <= MOST_CHANGED:
                 new._met[conditions] = met, both
         return new
@@ -39,7 +39,7 @@ class KnownColumns:
         met, changed = self._met.get(conditions, (NO_ITEMS, None))
         if changed is None or len(changed):
             again = find_by_columns(relation, conditions, changed)
-            met = again if changed is None else np.union1d(np.setdiff1d(met, changed, assume_unique=True), again)
+            met = again if changed is None else union(np.setdiff1d(met, changed, assume_unique=True), again)
             if len(self._met) >= KEPT and conditions not in self._met:
                 self._met.clear()
             self._met[conditions] = met, NO_ITEMS

@@ -13,7 +13,7 @@ import numpy as np
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from setsearch.arrays import VALUE_LATTICE, Entries, Floats, Ints, offsets, positions, repeat, to_lattice
+from setsearch.arrays import VALUE_LATTICE, Entries, Floats, Ints, distinct, offsets, positions, repeat, to_lattice
 from setsearch.errors import InvalidParameter
 from setsearch.lists import Lists
 from setsearch.memory.content import Content
@@ -224,7 +224,7 @@ class RemoteField(Field):
     def known_features(self, items: Sequence[int]) -> Ints:
         """The features of some items that were read, by any rule."""
         own = [known.lists(np.array(items, np.int64)).ids for known in self._known.values()]
-        return np.unique(np.concatenate([NO_IDS, *own]))
+        return distinct(np.concatenate([NO_IDS, *own]))
 
     def postings(self, features: Ints, rule: ValueRule) -> PostingArrays:
         """The lengths of posting lists; what is in them stays on the workers."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Ints, repeat, run_lengths, run_starts
+from setsearch.arrays import Ints, repeat, run_lengths, run_starts, union
 from setsearch.options import NOW, Fresh
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 
@@ -44,12 +44,12 @@ class Changed(NamedTuple):
     @property
     def in_lists(self) -> Ints:
         """The items whose lists may have changed, ascending."""
-        return np.union1d(self.written, self.moved)
+        return union(self.written, self.moved)
 
     @property
     def given(self) -> Ints:
         """The items that somebody wrote otherwise, ascending."""
-        return np.union1d(self.written, self.shown)
+        return union(self.written, self.shown)
 
 
 class History(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from setsearch.arrays import distinct
 from setsearch.errors import UsageError
 from setsearch.indexing.item_fields import numbers_of
 from setsearch.storage.documents import kept_columns, read_columns, read_texts
@@ -90,7 +91,7 @@ def _names(relation: Relation, ids: Sequence[int]) -> dict[str, dict[int, list[s
     if not found:
         return found
     entries = relation.forward.read(np.array(ids, np.int64))
-    features = relation.features.describe(np.unique(entries.ids).tolist())
+    features = relation.features.describe(distinct(entries.ids).tolist())
     for item, feature in zip(entries.lists.tolist(), entries.ids.tolist(), strict=True):
         field, mark, name = features[feature][0].partition(":")
         if mark and field in found:
