@@ -351,7 +351,7 @@ class Writer:
         self.ranges = distinct(np.concatenate([self.ranges, np.append(lost, got) & 0xFFFF_FFFF]))
         before = self.relation.forward.read(items)
         stays = before.select(~np.isin(pack(before.lists, before.ids), lost))
-        got = np.setdiff1d(got, pack(stays.lists, stays.ids))
+        got = np.setdiff1d(union(got), pack(stays.lists, stays.ids), assume_unique=True)
         self._replace(items, before, stays.merged(Entries(got >> 32, got & 0xFFFF_FFFF, np.ones_like(got))))
         self.moved = union(self.moved, items)
 

@@ -157,7 +157,7 @@ def _precisions(
     weighing: Weighing, lists: Sequence[SeedWeights], seeds: Ints, members: Sequence[int]
 ) -> tuple[float, float]:
     """Average precision of several lists in turn, and of one list for all seeds."""
-    ids = np.setdiff1d(weighing.fields.item_ids(), seeds)
+    ids = np.setdiff1d(weighing.fields.item_ids(), seeds, assume_unique=True)
     one = weights_of(weighing, np.sort(seeds)).scores()[ids]
     orders = [np.argsort(-weights.scores()[ids], kind="stable") for weights in lists]
     turns = np.min([np.argsort(order) for order in orders], axis=0)  # the places of items

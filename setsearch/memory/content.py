@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Entries, Ints, bincount, distinct
+from setsearch.arrays import Entries, Ints, bincount, distinct, union
 from setsearch.core.threads import give_back
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists, transposed
@@ -99,7 +99,9 @@ def read_content(relation: Relation) -> RelationContent:
     by_feature = Lists.of(cells, n_features, n_items)
     absent = np.zeros(0, np.int64)
     if relation.items.size != n_items:
-        absent = np.setdiff1d(np.arange(n_items), np.fromiter(relation.items.ids(), np.int64))
+        is_absent = np.ones(n_items, bool)
+        is_absent[np.fromiter(relation.items.ids(), np.int64)] = False
+        absent = np.flatnonzero(is_absent)
     return _kept(relation, (by_item, by_feature), absent, None, None, feature_groups(relation))
 
 
@@ -211,7 +213,7 @@ def _changed(content: RelationContent, relation: Relation, changes: Changed) -> 
     old = by_item.take(changed[changed < len(by_item)])
     new = relation.forward.read(changed)
     existing = np.array(sorted(relation.items.stored(changed.tolist())), np.int64)
-    absent = np.setdiff1d(np.union1d(content.absent, changed), existing)
+    absent = np.setdiff1d(union(content.absent, changed), existing, assume_unique=True)
     old_by_feature, new_by_feature = (transposed(entries) for entries in (old, new))
     both = (
         by_item.replaced(changed[changed < n_items], new, n_items, n_features),
@@ -219,7 +221,7 @@ def _changed(content: RelationContent, relation: Relation, changes: Changed) -> 
     )
     groups = _changed_groups(relation, content.groups, distinct(new.ids))
     now = _kept(relation, both, absent[absent < n_items], None, content.origin, groups)
-    renamed = np.union1d(changed, changes.shown), _perhaps_renamed(by_feature, old, new)
+    renamed = union(changed, changes.shown), _perhaps_renamed(by_feature, old, new)
     now = replace(now, columns=content.columns.after(renamed[0]))
     for side, names in dict(content.names).items():  # threads may add some
         now.names[side] = names.after((now.items, now.features)[side], renamed[side].tolist())
@@ -227,7 +229,7 @@ def _changed(content: RelationContent, relation: Relation, changes: Changed) -> 
         return replace(now, since=Since(replace(content, derived={}), changed, {}))
     if content.since is None:
         return now
-    return replace(now, since=content.since._replace(changed=np.union1d(content.since.changed, changed)))
+    return replace(now, since=content.since._replace(changed=union(content.since.changed, changed)))
 
 
 def _settings(relation: Relation) -> tuple[object, ...]:

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from setsearch.arrays import Entries, Floats, Ints, scale_for, to_lattice
+from setsearch.arrays import Entries, Floats, Ints, scale_for, to_lattice, union
 from setsearch.core.question import FieldLists, OpenField, Table
 from setsearch.lists import Lists
 from setsearch.memory import layout
@@ -416,7 +416,7 @@ class Field(Bound):
             return self.content.absent
         absent = np.flatnonzero(self.lists(True).lengths == 0)
         if self.content.groups is not None:
-            absent = np.union1d(absent, np.flatnonzero(self.content.groups.of_feature))
+            absent = union(absent, np.flatnonzero(self.content.groups.of_feature))
         if not self.items.has_ngrams:
             return absent
-        return np.union1d(absent, self.items.starting_with(NGRAM, self.items.next_id)).astype(np.int64)
+        return union(absent, np.array(self.items.starting_with(NGRAM, self.items.next_id), np.int64))
