@@ -228,5 +228,5 @@ def _prepare(
         is_short = analyzer.function is None and len(counted) <= CHUNK
         return id, counted if is_short else analyzer(counted), title, text, kept, record, others
     if isinstance(features, Mapping):
-        features = {f: n for f, n in features.items() if not (isinstance(n, Integral) and n == 0)}
+        features = {f: n for f, n in features.items() if not (isinstance(n, (int, Integral)) and n == 0)}
     return id, features, title, None, kept, record, others
