@@ -80,6 +80,39 @@ def test_pieces_of_a_message_are_one_text_and_an_account_has_several_chats():
     }
 
 
+def test_polls_and_what_links_show_are_words():
+    answers = [{"text": "on Saturday", "voters": 1}, {"text": "never", "chosen": True}]
+    poll = {"question": "When do we sail?", "closed": False, "answers": answers}
+    telegram = [{"date": "2024-03-01T01:00:00", "from": "Ann", "from_id": "user1", "text": "", "poll": poll}]
+    found = read(json.dumps({"messages": telegram}).encode(), ".json")
+    assert found == ({"2024-03-01": "Ann: When do we sail?\non Saturday\nnever"}, 0)
+    rows = [{"name": "Time", "value": "two days", "isInline": False}]
+    embed = {
+        "title": "A mast",
+        "url": "https://x.org",
+        "description": "Epoxy",
+        "fields": rows,
+        "footer": {"text": "by us"},
+    }
+    discord = [
+        {
+            "timestamp": "2024-03-01T01:00:00",
+            "author": {"name": "bot"},
+            "content": own,
+            "embeds": [embed],
+            "mentions": [poll],
+        }
+        for own in ("see", "")
+    ]
+    found = read(json.dumps({"guild": {}, "messages": discord}).encode(), ".json")
+    shown = "A mast\nEpoxy\nTime\ntwo days\nby us"
+    assert found == ({"2024-03-01": f"bot: see\n{shown}\nbot: {shown}"}, 0)
+    odd = [
+        {"timestamp": "1", "author": {"name": "bot"}, "content": "x", "embeds": own} for own in (None, 5, [None, [5]])
+    ]
+    assert read(json.dumps({"guild": {}, "messages": odd}).encode(), ".json") == ({"1": "\n".join(["bot: x"] * 3)}, 0)
+
+
 def test_messenger_writes_bytes_as_characters():
     garbled, pizza = ("Müller".encode().decode("latin-1"), "🍕".encode().decode("latin-1"))
     message = {"sender_name": garbled, "timestamp_ms": 1710234900000, "content": pizza}

@@ -33,6 +33,9 @@ _said = re.compile(r"([^:\n]{1,80}): (.*)", re.DOTALL)  # a name and a message
 _untyped = re.compile(r"\u200e.*|<[^<>\n]*>|\S+ \([^()\n]*\)", re.DOTALL)  # <Media omitted>, IMG-1.jpg (file attached)
 _TIMES, _WORDS = ("date", "timestamp", "timestamp_ms", "ts"), ("text", "content")
 _NAMES = ("from", "sender_name", "author", "user")
+# What is in a message beside what was typed: polls, and what programs and links show; and where it has its words.
+_SHOWN = ("poll", "embeds", "attachments", "share")
+_SHOWN_WORDS = "pretext title question description text share_text answers fields name value footer author".split()
 PEOPLE = "users.json"  # of Slack, beside the folders of its channels
 # What else an export of Slack has there.
 BESIDE_CHANNELS = {PEOPLE, "channels.json", "groups.json", "dms.json", "mpims.json", "integration_logs.json"}
@@ -146,8 +149,21 @@ def _message(own: Mapping[str, Any], mend: Callable[[str], str]) -> _Message:
             time = datetime.fromtimestamp(time / 1000, UTC).isoformat()
     name = _dict(name).get("nickname") or _dict(name).get("name") or name
     pieces = words if isinstance(words, list) else [words]  # links and bold words are pieces of their own
-    said = "".join(str(_dict(piece).get("text", piece)) for piece in pieces)
+    said = "\n".join(
+        filter(None, ("".join(str(_dict(piece).get("text", piece)) for piece in pieces), *_shown(own, _SHOWN)))
+    )
     return _Message(str(time)[:_ISO_DAY], mend(str(name)), mend(said))
+
+
+def _shown(value: Any, names: Sequence[str] = _SHOWN_WORDS) -> Iterator[str]:
+    """The texts that JSON has below some names, within one another."""
+    if isinstance(value, dict):
+        value = [value[name] for name in names if name in value]
+    if isinstance(value, list):
+        for part in value:
+            yield from _shown(part)
+    elif isinstance(value, str):
+        yield value
 
 
 def _mended(text: str) -> str:
