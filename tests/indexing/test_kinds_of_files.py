@@ -64,8 +64,24 @@ def test_texts_of_a_feed_are_pages(tmp_path):
         text = f"<?xml version='1.0'?>\n<{root}>{''.join(map(item.format, said))}</{root}>"
         (tmp_path / name).write_text(text)
     found, _ = read(tmp_path)
-    assert found["a.rss"] == ("Cats\nLions & tigers 1 < 2\nCats\nBears", "Cats")
+    assert found["a.rss#1"] == ("Cats\nLions & tigers 1 < 2", "Cats") and found["a.rss#2"] == ("Cats\nBears", "Cats")
     assert "<p class=x>Lions &amp; <b>ti</b>gers" in found["b.xml"][0], "elsewhere it may be an example"
+
+
+def test_entries_of_a_feed_are_documents_and_so_is_what_it_says_of_itself(tmp_path):
+    item = "<item><title><![CDATA[The <i>sea</i>]]></title><guid>x7</guid><pubDate>Mon, 01 Jan 2024</pubDate>{}</item>"
+    body = "<description><![CDATA[<p>It is <a href='x'>sa</a>lty; a&lt;b</p>]]></description><category>water</category>"
+    channel = "<channel><title>Sea blog</title><description>All about it</description>{}</channel>"
+    (tmp_path / "a.rss").write_text(f"<rss>{channel.format(item.format(body))}</rss>")
+    (tmp_path / "b.xml").write_text(f"<?xml version='1.0'?><rss>{channel.format('')}</rss>")
+    entry = "<entry><title type='html'>Tax &lt;b&gt;law&lt;/b&gt;</title><id>x7</id><content><div>Ru<b>les</b></div></content>"
+    (tmp_path / "c.atom").write_text(f"<feed><id>urn:x</id><updated>2024</updated>{entry}</entry></feed>")
+    assert read(tmp_path)[0] == {
+        "a.rss": ("Sea blog\nAll about it", "Sea blog"),
+        "a.rss#1": ("The sea\nIt is salty; a<b\nwater", "The sea"),
+        "b.xml": ("Sea blog\nAll about it", "Sea blog"),
+        "c.atom#1": ("Tax law\nRules", "Tax law"),
+    }
 
 
 def test_a_page_of_xml_tells_its_encoding(tmp_path):
@@ -432,9 +448,10 @@ def test_a_text_about_references_is_a_text(tmp_path):
 def test_an_outline_has_its_texts_as_attributes(tmp_path):
     (tmp_path / "a.opml").write_text(
         "<?xml version='1.0'?><opml><head><title>Cats</title></head><body><outline text='Lions &amp; co'>"
-        "<outline title='Tigers'/></outline></body></opml>"
+        "<outline title='Tigers' text='Tigers' xmlUrl='x' description='of India' _note='striped' category='/cat'/>"
+        "</outline></body></opml>"
     )
-    assert read(tmp_path / "a.opml")[0] == {"a.opml": ("Cats\nLions & co\nTigers", "Cats")}
+    assert read(tmp_path / "a.opml")[0] == {"a.opml": ("Cats\nLions & co\nTigers\nof India\nstriped\n/cat", "Cats")}
 
 
 def test_a_mark_of_the_end_of_a_file_is_no_row(tmp_path):
@@ -542,6 +559,22 @@ def test_a_translation_memory_loses_no_words(tmp_path):
     ((id, (text, title)),) = read(tmp_path)[0].items()
     assert (id, title) == ("a.tmx#1", "Löwen")
     assert all(word in text for word in ("zoo", "Löwen", "Cats"))
+
+
+def test_marks_within_a_unit_part_no_words(tmp_path):
+    units = (
+        '<unit id="1"><source>Sa<g id="1">ve</g> the <mrk mtype="term">file</mrk></source><target>Si<pc id="1">chern</pc>',
+        '<unit id="2"><source>one<x id="1" ctype="lb"/>two<bx id="2"/>!</source><target><mrk mtype="seg" mid="0">Eins.</mrk>'
+        '<mrk mtype="seg" mid="1">Zwei.</mrk>',
+    )
+    body = "".join(f"{own}</target></unit>" for own in units)
+    note = "<file><notes><note>For phones</note></notes>"
+    (tmp_path / "a.xlf").write_text(f"<?xml version='1.0'?><xliff>{note}{body}</file></xliff>")
+    assert read(tmp_path)[0] == {
+        "a.xlf": ("For phones", "For phones"),
+        "a.xlf#1": ("Save the file\nSichern", "Save the file"),
+        "a.xlf#2": ("one two!\nEins.\nZwei.", "one two!"),
+    }
 
 
 WORDS = "1-2\tdel\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\tde\tADP\t_\t_\t3\tcase\t_\t_\n2\tel\tel\tDET\t_\t_\t3\tdet\t_\t_\n"

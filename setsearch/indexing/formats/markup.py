@@ -3,14 +3,13 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape, unescape
 from html.entities import html5
 from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
 
-from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.indexing.formats.broken_words import join_broken_words
 from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, declared
 from setsearch.text.headline import headline, shorten
@@ -33,6 +32,8 @@ KINDS: Mapping[str, tuple[str | None, str, str]] = {
     "martif": (r"<termEntry\b", "martifheader", ""),
     "tbx": (r"<conceptEntry\b", "tbxheader", ""),
     "xliff": (r"<(?:trans-)?unit\b", "header", ""),
+    "rss": (r"<item\b", "guid pubdate lastbuilddate generator ttl", (_PHRASES := "a abbr b code em i span strong u")),
+    "feed": (r"<entry\b", "id updated published generator", _PHRASES),
     "teiCorpus": (r"<TEI\b", (_NOTICES := "publicationstmt encodingdesc revisiondesc respstmt"), "g"),
     "TEI": (None, _NOTICES, "g"),
     "alto": (None, "description styles", "string sp hyp"),
@@ -41,6 +42,7 @@ KINDS: Mapping[str, tuple[str | None, str, str]] = {
 }
 RECORD = r"<oai_dc:dc\b"  # in any other XML that has several
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
+_OF_OUTLINE = ("text", "title", "description", "_note", "category")
 _SAID = ("source", "input", "text", "label", "url")  # by a cell, or a card
 _meta = re.compile(rb"""<(?:meta[^>]{1,200}charset|\?xml[^>]{1,200}encoding)\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _xml_titles = (
@@ -48,10 +50,13 @@ _xml_titles = (
     re.compile(r"<(?:\w+:)?datafield\s[^<>]{0,200}\b245\b[^<>]{0,200}>\s*<[^<>]{0,200}>([^<]+)<"),
 )
 _unit_title = re.compile(r"<(?:seg|term|source)(?:\s[^<>]{0,200})?>([^<]+)<")
-# What translators leave as it is, unless some text within it is theirs.
-_codes = re.compile(r"<(bpt|ept|it|ph|ut)(?:\s[^<>]{0,200})?(?:/>|>[^<]*</\1\s*>)")
+# What translators leave as it is, unless some text within it is theirs; what stands for something parts words.
+_attributes = r"(?:\s[^<>]{0,200})?"
+_codes = re.compile(
+    rf"</?(?:g|pc|[be]x|[se]c|mrk(?![^<>]*=.seg\b)){_attributes}/?>|<x{_attributes}/>"
+    rf"|<(bpt|ept|it|ph|ut){_attributes}(?:/>|>[^<]*</\1\s*>)"
+)
 _root = re.compile(rf"\s*(?:<[?!][^<>]*>\s*)*<(?:\w+:)?({'|'.join(KINDS)})[\s>]")
-_feed = re.compile(r"<(?:rss|feed)[\s>]")
 _tag = re.compile(r"<[^<>]*>")
 _time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+(?:\s*-->.*|,\d+:\d\d:\d\d\.\d+\s*)$")
 _said = re.compile(  # a line of SubStation Alpha, MicroDVD, LRC
@@ -105,33 +110,43 @@ def _character(entity: re.Match[str]) -> str:
 
 
 def xml(data: bytes, decode: Decode) -> Parts:
-    """The text of any XML, without its tags; the title is that of its first element `title`. Exports are their records.
+    """The text of any XML, without its tags; the title is that of its first element `title`.
 
-    The texts of a feed (RSS, Atom) are pages, whose tags are escaped.
+    Exports are their records, and what is before the first one. The texts of a feed (RSS, Atom) are pages, whose tags
+    are escaped.
     """
-    whole = _without_cdata(declared(data, decode))
-    root = _root.match(whole)
+    declared_text = declared(data, decode)
+    root = _root.match(declared_text)
     record, hidden, inline = KINDS[root[1]] if root else (RECORD, "", "")
+    is_feed = inline == _PHRASES
+    whole = _without_cdata(declared_text, escape if is_feed else str)
     starts = [found.start() for found in re.finditer(record, whole)] if record else []
     starts = starts if root or len(starts) > 1 else []
     titles = (*_xml_titles, _unit_title) if starts else _xml_titles
-    for number, (start, end) in enumerate(pairwise((0, *starts[1:], None)), 1):
-        source, page = _codes.sub("", whole[start:end]) if starts else whole, XmlPage()
+    for number, (start, end) in enumerate(pairwise((0, *starts, None))):
+        source, page = _codes.sub(_placeholder, whole[start:end]) if starts else whole, XmlPage()
         page.inline = page.inline.union(inline.split())
         if starts or not record:  # without records its first element says nothing: any XML may have a <collection>
             page.hidden = frozenset(hidden.split())
         text = read_page(source, page).text()
-        if _feed.search(source, 0, LOOKED_AT):
-            text = read_page(text).text()
+        text = read_page(text).text() if is_feed else text
         found = next(filter(None, (title.search(source) for title in titles)), None)
-        title = (shorten(unescape(found[1])) if found else None) or headline(text)
-        yield Part(text, title, str(number) if starts else None)
+        title = (shorten(without_tags(unescape(found[1]))) if found else None) or headline(text)
+        if number or not starts or text:
+            yield Part(text, title, str(number) if number else None)
     if root and root[1] == "en-export":
         yield Unread("attachment{s}", whole.count("<resource>"))
 
 
-def _without_cdata(text: str) -> str:
-    return text.replace("<![CDATA[", "").replace("]]>", "") if "<![CDATA[" in text else text
+def _placeholder(code: re.Match[str]) -> str:
+    return " " if code[0].startswith(("<x", "<ph")) else ""
+
+
+def _without_cdata(text: str, change: Callable[[str], str] = str) -> str:
+    """A text without the marks of CDATA, whose content is changed."""
+    first, *others = text.split("<![CDATA[")
+    parts = (own.partition("]]>") for own in others)
+    return "".join((first, *(change(inside) + behind for inside, _, behind in parts)))
 
 
 def read_page(text: str, page: "Page | None" = None) -> "Page":
@@ -285,7 +300,7 @@ class XmlPage(Page):
             return
         super().handle_starttag(own, attrs)
         if own == "outline":
-            self.handle_data(found.get("text") or found.get("title") or "")
+            self.handle_data("\n".join(dict.fromkeys(filter(None, map(found.get, _OF_OUTLINE)))))
         if own == "string" and own in self.inline and found.get("subs_type") != "HypPart2":
             self.handle_data(f"{found.get('subs_content') or found.get('content') or ''} ")
 
