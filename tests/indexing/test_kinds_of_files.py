@@ -3,6 +3,7 @@
 
 import gzip
 import io
+import json
 import os
 import shlex
 import socket
@@ -74,14 +75,36 @@ def test_entries_of_a_feed_are_documents_and_so_is_what_it_says_of_itself(tmp_pa
     channel = "<channel><title>Sea blog</title><description>All about it</description>{}</channel>"
     (tmp_path / "a.rss").write_text(f"<rss>{channel.format(item.format(body))}</rss>")
     (tmp_path / "b.xml").write_text(f"<?xml version='1.0'?><rss>{channel.format('')}</rss>")
-    entry = "<entry><title type='html'>Tax &lt;b&gt;law&lt;/b&gt;</title><id>x7</id><content><div>Ru<b>les</b></div></content>"
+    entry = "<entry><title type='html'>Tax &lt;b&gt;law&lt;/b&gt;</title><id>x7</id><category term='money'/><content><div>Ru<b>les</b></div></content>"
     (tmp_path / "c.atom").write_text(f"<feed><id>urn:x</id><updated>2024</updated>{entry}</entry></feed>")
     assert read(tmp_path)[0] == {
         "a.rss": ("Sea blog\nAll about it", "Sea blog"),
         "a.rss#1": ("The sea\nIt is salty; a<b\nwater", "The sea"),
         "b.xml": ("Sea blog\nAll about it", "Sea blog"),
-        "c.atom#1": ("Tax law\nRules", "Tax law"),
+        "c.atom#1": ("Tax law\nmoney\nRules", "Tax law"),
     }
+
+
+def test_bookmarks_of_a_browser_are_documents(tmp_path, run):
+    begin = "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<TITLE>Bookmarks</TITLE>\n<H1>Menu</H1>\n<DL><p>\n"
+    cook = '<DT><A HREF="https://a.org/" ADD_DATE="1700000000" TAGS="food,blog">Smitten</A>\n<DD>Tiny &amp; fearless\n'
+    odd = (
+        f'<DT><A HREF="javascript:{"x" * 300}" ADD_DATE="9">Run</A>\n<DT><A HREF="https://b.org/" ADD_DATE="old"></A>\n'
+    )
+    folder = f"<DT><H3>Cooking</H3>\n<DD>At home\n<DL><p>\n{cook}</DL><p>\n"
+    (tmp_path / "b.html").write_text(f"{begin}{folder}{odd}<DT><A HREF='https://a.org/'>Again</A></DL>")
+    (tmp_path / "none.html").write_text(f"{begin}<p>Nothing yet</DL>")
+    assert read(tmp_path)[0] == {
+        "b.html#https://a.org/": ("Smitten\nTiny & fearless\nCooking\nAt home\nfood\nblog", "Smitten"),
+        f"b.html#javascript:{'x' * 189}": ("Run", "Run"),
+        "b.html#https://b.org/": ("https://b.org/", "https://b.org/"),
+        "b.html#https://a.org/ (2)": ("Again", "Again"),
+        "none.html": ("Menu\nNothing yet", "Bookmarks"),
+    }
+    code, out, _ = run("index", "a.db", "b.html", "--tags", "tags", "--keep-columns", "folder,date")
+    assert code == 0 and out == ""
+    first = json.loads(run("export", "a.db")[1].splitlines()[0])
+    assert (first["tags"], first["folder"], first["date"]) == (["blog", "food"], ["Cooking\nAt home"], "2023-11-14")
 
 
 def test_a_page_of_xml_tells_its_encoding(tmp_path):

@@ -4,6 +4,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
 from html import escape, unescape
 from html.entities import html5
 from html.parser import HTMLParser
@@ -41,8 +43,13 @@ KINDS: Mapping[str, tuple[str | None, str, str]] = {
     "FictionBook": (None, "binary document-info", ""),
 }
 RECORD = r"<oai_dc:dc\b"  # in any other XML that has several
+LONGEST_ADDRESS = 200  # characters of a bookmark, some of which are programs, that are its name
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
-_OF_OUTLINE = ("text", "title", "description", "_note", "category")
+# Elements of XML whose attributes are their text.
+_OF_ATTRIBUTES = {
+    "outline": ("text", "title", "description", "_note", "category"),
+    "category": ("label", "term", "text"),
+}
 _SAID = ("source", "input", "text", "label", "url")  # by a cell, or a card
 _meta = re.compile(rb"""<(?:meta[^>]{1,200}charset|\?xml[^>]{1,200}encoding)\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
 _xml_titles = (
@@ -71,6 +78,8 @@ _has_tags = re.compile(
     r"|strong|sub|sup|table|t[dhr]|u|ul)\s*>|<(?:br|hr|img|li|p)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 ).search
+_bookmarks = re.compile(r"\s*<!doctype\s+netscape-bookmark", re.IGNORECASE)
+_piece_of_bookmarks = re.compile(r"(?=<dt\b|</?dl\b)", re.IGNORECASE)
 _end_tag = re.compile(r"</([a-z][^\s<>/]*)\s*>", re.IGNORECASE)
 _left_open = frozenset(
     "area body br col dd dt head hr html img input li link meta option p source tbody td tfoot th thead tr wbr".split()
@@ -84,9 +93,29 @@ _cue_block = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 
 
 def html(data: bytes, decode: Decode) -> Parts:
-    """The text of a page, without scripts and styles."""
-    page = read_page(declared(data, decode, _meta))
-    yield Part(page.text(), shorten(page.title()))
+    """The text of a page, without scripts and styles; bookmarks of a browser are their links."""
+    source = declared(data, decode, _meta)
+    links = [*_links(source)] if _bookmarks.match(source) else []
+    page = None if links else read_page(source)
+    yield from links if page is None else [Part(page.text(), shorten(page.title()))]
+
+
+def _links(source: str) -> Parts:
+    """Bookmarks, each named by its address, with what it is told to be, its folders and its tags."""
+    folders, heading = list[str](), ""
+    for piece in _piece_of_bookmarks.split(source):
+        page = Link()
+        text, (address, tags, day) = read_page(piece, page).text(), page.link
+        if address:
+            columns = {"url": address, "folder": folders[1:], "tags": tags, "date": day}
+            whole = "\n".join((text or address, *folders[1:], *tags))
+            yield Part(whole, headline(whole), address[:LONGEST_ADDRESS], columns=columns)
+        elif piece[:4].lower() == "</dl":
+            folders = folders[:-1]
+        elif piece[:3].lower() == "<dl":
+            folders.append(heading)
+        else:
+            heading = text
 
 
 def without_tags(text: str) -> str:
@@ -222,6 +251,21 @@ class Page(HTMLParser):
             return self.parse_bogus_comment(i)
 
 
+class Link(Page):
+    """Gathers a bookmark: its text, and its address, tags and day."""
+
+    link: tuple[str, list[str], str | None] = ("", [], None)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """A link, or another tag."""
+        super().handle_starttag(tag, attrs)
+        found, day = dict(attrs), None
+        if tag == "a" and not self.link[0] and found.get("href"):
+            with suppress(ValueError, OverflowError, OSError):  # else it is no time
+                day = datetime.fromtimestamp(int(found.get("add_date") or ""), UTC).date().isoformat()
+            self.link = str(found["href"]), [own for own in (found.get("tags") or "").split(",") if own.strip()], day
+
+
 class MixedPage(Page):
     """Gathers a text with tags and what looks like some, such as `List<A>`, `<me@x.org>` and `<?php`: that is text.
 
@@ -294,13 +338,13 @@ class XmlPage(Page):
     title_tag = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """A line begins, unless it breaks a word; an outline, and what a scanner read, has its text as an attribute."""
+        """A line begins, unless it breaks a word; an outline, and what a scanner read, has attributes as text."""
         own, found = _local(tag), dict(attrs)
         if found.get("break") == "no":
             return
         super().handle_starttag(own, attrs)
-        if own == "outline":
-            self.handle_data("\n".join(dict.fromkeys(filter(None, map(found.get, _OF_OUTLINE)))))
+        if said := dict.fromkeys(filter(None, map(found.get, _OF_ATTRIBUTES.get(own, ())))):
+            self.handle_data("\n".join(said))
         if own == "string" and own in self.inline and found.get("subs_type") != "HypPart2":
             self.handle_data(f"{found.get('subs_content') or found.get('content') or ''} ")
 
