@@ -600,6 +600,44 @@ def test_marks_within_a_unit_part_no_words(tmp_path):
     }
 
 
+CATALOG = """# Translators: Ann
+msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=ISO-8859-1\\n"
+
+#. shown above
+#  of a list
+#: list.c:7
+#, fuzzy
+#| msgid "Big"
+msgctxt "cats"
+msgid "Big\\nc"
+"ats"
+msgstr "Große \\"Kat"
+"zen\\""
+msgid "%d lion"
+msgid_plural "%d lions"
+msgstr[0] "%d Löwe"
+msgstr[1] "%d Löwen"
+
+#~ msgid "Big cats"
+#~ msgstr ""
+no string
+"""
+
+
+def test_messages_of_a_catalog_are_documents(tmp_path):
+    (tmp_path / "a.po").write_text(CATALOG, "latin-1", newline="\r\n")
+    (tmp_path / "b.po").write_text("The river Po\n\nis long.")
+    assert read(tmp_path)[0] == {
+        "a.po#Big cats": ('cats\nBig\ncats\nGroße "Katzen"\nshown above\nof a list', "Big cats"),
+        "a.po#%d lion": ("%d lion\n%d lions\n%d Löwe\n%d Löwen", "%d lion"),
+        "a.po#Big cats (2)": ("Big cats", "Big cats"),
+        "a.po": ("no string", "no string"),
+        "b.po": ("The river Po\n\nis long.", "The river Po"),
+    }
+
+
 WORDS = "1-2\tdel\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\tde\tADP\t_\t_\t3\tcase\t_\t_\n2\tel\tel\tDET\t_\t_\t3\tdet\t_\t_\n"
 WORDS += "3\tmar\tmar\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n3.1\tunsaid\t_\t_\t_\t_\t_\t_\t_\t_\n4\t.\t.\tPUNCT\t_\t_\t3\tp\t_\t_\n"
 

@@ -11,7 +11,9 @@ from setsearch.indexing.formats.part import Decode, Parts
 Form = Callable[[bytes, Decode], Parts]
 
 CODE = (
-    "py pyi js ts c h cc cpp hpp java go rs rb php pl sh sql css r jl lua hs ml scala kt swift cs ini cfg toml yaml yml"
+    "py pyi js jsx mjs ts tsx vue c h cc cpp cxx hpp m mm java groovy go rs rb php pl pm sh bash zsh ps1 bat sql css "
+    "r jl lua hs ml scala kt kts swift dart cs fs vb ex exs erl clj el lisp vim nim zig f90 pas proto cmake mk ini cfg "
+    "scss toml yaml yml"
 )
 FORMATS: Mapping[str, Form] = {
     **dict.fromkeys((f".{ending}" for ending in CODE.split()), text.source_code),
@@ -23,6 +25,7 @@ FORMATS: Mapping[str, Form] = {
     **dict.fromkeys((".tmx", ".tbx", ".xlf", ".xliff"), markup.xml),
     ".org": text.org,
     ".conllu": text.treebank,
+    **dict.fromkeys((".po", ".pot"), text.catalog),
     **dict.fromkeys((".ipynb", ".canvas"), markup.notebook),
     ".eml": mail.mail,
     ".emlx": mail.emlx,

@@ -1,11 +1,12 @@
-"""Texts as people type them: notes with front matter, outlines of Org, programs, sentences with their grammar."""
+"""Texts as people type them: notes with front matter, outlines of Org, programs, sentences, messages of programs."""
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 from setsearch.indexing.formats.broken_words import join_broken_words
 from setsearch.indexing.formats.front_matter import read_note
-from setsearch.indexing.formats.part import Decode, Part, Parts
+from setsearch.indexing.formats.part import Decode, Part, Parts, declared
 from setsearch.text.headline import headline, shorten
 
 # What a terminal does not show: colors, links, and letters that others are printed over.
@@ -19,6 +20,11 @@ _document = re.compile(r"^# newdoc\b.*\n", re.MULTILINE)
 _document_id = re.compile(r"# newdoc\s+id\s*=\s*(.+)")
 _numbered = re.compile(r"[0-9]{1,9}(?:-[0-9]{1,9})?\t")  # a word, or a contraction
 _sentence = re.compile(r"^# text = (.+)$", re.MULTILINE)
+_charset = re.compile(rb'"Content-Type: [^"]{1,200}charset=([\w-]+)')
+_string = re.compile(r'(?:#~[ \t]*)?(msgctxt|msgid|msgid_plural|msgstr(?:\[\d+\])?)?[ \t]*"(.*)"[ \t]*$')
+_comment = re.compile(r"(?:#\.?[ \t]|(?!#))[ \t]*(\S.*)")  # of a translator or program, or what is no string
+_escaped = re.compile(r"\\(.)")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _org_title = re.compile(r"^#\+title:[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
 _org_hidden = re.compile(
     r"^[ \t]*(?:#\+(?!title|caption)\w+.*|#(?: .*)?|:\w[\w-]*:.*|(?:DEADLINE|SCHEDULED|CLOSED):.*)$\n?",
@@ -99,6 +105,38 @@ def treebank(data: bytes, decode: Decode) -> Parts:
         sentences = (sentence for block in document.split("\n\n") if (sentence := _sentence_of(block)))
         text = "\n".join(sentences)
         yield Part(text, headline(text), key if starts else None)
+
+
+def catalog(data: bytes, decode: Decode) -> Parts:
+    """The messages of a catalog of gettext, each named by what is translated; without flags and places.
+
+    What a catalog says of itself is left out.
+    """
+    source = declared(data, decode, _charset).replace("\r\n", "\n")
+    messages = [*_messages(source)]
+    if not any("msgid" in texts for texts, _ in messages):
+        yield from plain_text(data, decode)
+        return
+    for texts, said in messages:
+        name, text = shorten(texts.get("msgid")), "\n".join(filter(None, (*texts.values(), *said)))
+        if text and texts.get("msgid") != "":
+            yield Part(text, name or headline(text), name)
+
+
+def _messages(source: str) -> Iterator[tuple[dict[str, str], list[str]]]:
+    """The texts of each message by their keywords, and what is said of it."""
+    texts, said, keyword = dict[str, str](), list[str](), ""
+    for line in source.split("\n"):
+        string, comment = _string.match(line), _comment.match(line)
+        if "msgstr" in keyword and (string[1] in ("msgctxt", "msgid") if string else comment):
+            yield texts, said
+            texts, said, keyword = {}, [], ""
+        if string:
+            keyword = string[1] or keyword
+            texts[keyword] = texts.get(keyword, "") + _escaped.sub(lambda own: _ESCAPES.get(own[1], own[1]), string[2])
+        elif comment:
+            said.append(comment[1])
+    yield texts, said
 
 
 def _sentence_of(block: str) -> str:
