@@ -44,9 +44,9 @@ def say_lines(what: str, lines: Sequence[str], most: int = 20) -> None:
         say(f"  ... and {len(lines) - most:,} more")
 
 
-def first_of(names: Sequence[str]) -> str:
+def first_of(names: Sequence[str], most: int = NAMED) -> str:
     """The first of some names, for a message."""
-    return ", ".join(names[:NAMED]) + ", ..." * (len(names) > NAMED)
+    return ", ".join(names[:most]) + ", ..." * (len(names) > most)
 
 
 def with_flags(message: str) -> str:

@@ -1,14 +1,14 @@
 """How tables could be indexed, or rows: which columns are text, fields, or nothing, by some of their rows.
 
-A column of JSON arrays has tags, and so has one of short texts that come again, perhaps several in a cell, and a
-foreign key, which may also be told by its name, author_id for a table authors. Numbers of many values that are no ids,
-and dates, are a field. Short texts are the text of a table that has no longer ones, names that of a table that has
-none, and the key that of one with nothing but numbers and ids. Two columns of another table, all that it has, its key,
-or its foreign keys, of which one refers to a table, are tags of that one, unless they are longer; or links, both ways,
-if both refer to it. So is a column of ids of its own table, or of lists of such. Ids of a table whose rows have
-different names count by these. A table whose rows are two ids, and perhaps numbers, is a relation, as are orders, of a
-user and a product. A comma separates tags where these are fewer than the cells with several, as it is in names such as
-"Austen, Jane" too.
+A column of JSON arrays has tags, if these are no texts, and so has one of short texts that come again, perhaps several
+in a cell, and a foreign key, which may also be told by its name, author_id for a table authors. Numbers of many values
+that are no ids, and dates, are a field. Short texts are the text of a table that has no longer ones, names that of a
+table that has none, and the key that of one with nothing but numbers and ids. Two columns of another table, all that it
+has, its key, or its foreign keys, of which one refers to a table, are tags of that one, unless they are longer; or
+links, both ways, if both refer to it. So is a column of ids of its own table, or of lists of such. Ids of a table whose
+rows have different names count by these. A table whose rows are two ids, and perhaps numbers, is a relation, as are
+orders, of a user and a product. A comma separates tags where these are fewer than the cells with several, as it is in
+names such as "Austen, Jane" too.
 
 The rows of a file become a table without a key: the column `id` is one, or one whose name ends so, or of other codes.
 """
@@ -105,15 +105,18 @@ def columns_of(own: Table) -> Columns | None:
     return Columns(found["id"][0], text, title, tags=tags, links=links_to, numbers=numbers, split=split)
 
 
-def suggest_rows(db: str, source: str, rows: Iterable[Row]) -> str | None:
-    """The command for a file of rows, by the first of them; None if they have no texts and are no relation."""
+def suggest_rows(db: str, source: str, rows: Iterable[Row]) -> tuple[str, list[str]] | None:
+    """The command for a file of rows, by the first of them, and the columns that it leaves out.
+
+    None if they have no texts and are no relation.
+    """
     columns = _columns_of([values for _, values in islice(rows, 2 * LOOKED_AT)])
     if not columns:
         return None
     if 2 * sum(name in cells for name, cells in columns.items()) > len(columns):
         first = ", ".join(columns)
         raise SourceError(f"{source} has its first line, {first:.60}, among its rows; put one line of names above them")
-    key = _key(columns)
+    key, filled = _key(columns), [name for name, cells in columns.items() if any(cells)]
     columns = {
         name: cells for name, cells in columns.items() if name == key or not (_counts(cells) or _are_vectors(cells))
     }
@@ -135,7 +138,10 @@ def suggest_rows(db: str, source: str, rows: Iterable[Row]) -> str | None:
     if kept and not any(option == "--items" for option, _ in found):
         options.append(("--keep-columns", COMMA.join(kept)))
     shown = chain.from_iterable(own for own in options if own != ("--id", "rowid"))
-    return shlex.join(["setsearch", "index", db, source, *shown])
+    used = {*kept, *(name for _, name in found)}
+    outer = {name[: own.start()] for name in columns for own in re.finditer(r"\.", name)}  # of an empty list of objects
+    left_out = [name for name in filled if name not in {*used, *outer}]
+    return shlex.join(["setsearch", "index", db, source, *shown]), left_out
 
 
 def _named(column: str) -> str:
@@ -191,13 +197,18 @@ def _stored(cells: Sequence[Any]) -> list[Any]:
 def _key(columns: Mapping[str, list[Any]]) -> str | None:
     """The first column of ids, which are all there and differ: by its name, or texts without blanks, such as URLs.
 
-    Two columns of ids among nothing but numbers are a relation, whose features may differ in the first rows.
+    Two columns of ids among nothing but numbers are a relation, whose features may differ in the first rows. What is
+    within another object, or in a list, is an id of that.
     """
     are_two = sum(_names_id(name) is not None for name in columns) == 2
     if are_two and all(_are_numbers(cells) or _counts(cells) for cells in columns.values()):
         return None
-    keys = {name: cells for name, cells in columns.items() if None not in cells and len({*cells}) == len(cells)}
-    named = [name for own in (re.compile("id", re.IGNORECASE).fullmatch, _names_id) for name in keys if own(name)]
+    depth = min(name.count(".") for name in columns)
+    own = {name: cells for name, cells in columns.items() if name.count(".") == depth or _names_id(name.split(".")[0])}
+    keys = {name: cells for name, cells in own.items() if None not in cells and len({*cells}) == len(cells)}
+    keys = {name: cells for name, cells in keys.items() if not str(cells[0]).startswith("[")}
+    patterns = re.compile("id", re.IGNORECASE).fullmatch, _names_id, re.compile("number|key", re.IGNORECASE).fullmatch
+    named = [name for own in patterns for name in keys if own(name)]
     codes = [name for name, cells in keys.items() if not _is_title(name) and all(map(_is_code, cells))]
     return next(iter([*named, *codes]), None)
 
@@ -427,14 +438,22 @@ def _kind(name: str, values: Sequence[Any], separator: str | None) -> str | None
         return "--tags" if _come_again(values) else None
     if are_numbers or all(as_days(value) is not None for value in values):
         return "--numbers" if distinct > VALUES else None
-    if _are_json(values) or (separator is not None and _separator(values) == separator):
-        return "--tags"
-    if sum(len(value.split()) for value in values) >= WORDS * len(values):
+    if _are_json(values):
+        return _kind_of_lists(name, [str(part) for value in values for part in json.loads(value)])
+    is_split = separator is not None and _separator(values) == separator
+    if not is_split and sum(len(value.split()) for value in values) >= WORDS * len(values):
         return "--text"
     shared = sum(number for number in Counter(values).values() if number > 1)
     is_torn = separator == COMMA and 2 * sum(COMMA in value for value in values) > len(values)
-    is_tag = not is_torn and (len(values) >= OFTEN * distinct or shared > SHARED * len(values))
-    return SHORT if not is_tag else "--tags" if distinct > 1 else None
+    is_tag = is_split or (not is_torn and (len(values) >= OFTEN * distinct or shared > SHARED * len(values)))
+    return SHORT if not is_tag else "--tags" if is_split or distinct > 1 else None
+
+
+def _kind_of_lists(name: str, parts: Sequence[str]) -> str | None:
+    """The same for what is in lists; ids and dates of objects, such as comments, say nothing."""
+    if "." in name and (_names_id(name) or all(as_days(part) is not None for part in parts)):
+        return None
+    return "--text" if parts and sum(len(part.split()) for part in parts) >= WORDS * len(parts) else "--tags"
 
 
 def _are_json(values: Sequence[str], nested: bool = False) -> bool:

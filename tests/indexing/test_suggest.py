@@ -299,7 +299,8 @@ def test_a_file_of_rows_is_suggested_as_a_table_is(tmp_path, run):
         "setsearch index books.db books.csv --id 'Book Id' --title Title --text Title --tags Author --tags Shelves "
         "--split , --keep-columns 'Author,My Rating,Shelves'\n"
     )
-    assert (code, out, said) == (0, command, ""), "no codes, numbers of rows, torn names, or names with a comma"
+    assert (code, out) == (0, command), "no codes, numbers of rows, torn names, or names with a comma"
+    assert said == "left out: No, Author l-f, ISBN13, Read, or not; add what counts\n"
     assert not (tmp_path / "books.db").exists()
     code, _, said = run(*shlex.split(out)[1:])
     assert code == 0, said
@@ -312,6 +313,30 @@ def test_a_file_of_rows_is_suggested_as_a_table_is(tmp_path, run):
 def test_a_missing_column_names_the_way_to_a_command(tmp_path, run, failed):
     library(tmp_path / "books.csv")
     failed(run("index", "books.db", "books.csv"), 1, "has no column 'text'", "--suggest prints a command with --id")
+
+
+def test_issues_have_the_words_of_their_comments(tmp_path, run):
+    people = ["ann", "bob", "cleo"]
+    issues = [
+        {
+            "number": 10 + n,
+            "title": f"Crash {n}",
+            "body": None,
+            "author": {"login": people[n]},
+            "labels": [{"name": "bug"}, {"name": "ui"}] if n else [],
+            "comments": [{"id": f"c{n}", "body": f"the parser of {own} is slow", "at": "2024-01-02"} for own in people],
+        }
+        for n in range(3)
+    ]
+    (tmp_path / "issues.json").write_text(json.dumps({"total": 3, "issues": issues}))
+    code, out, said = run("index", "a.db", "issues.json", "--suggest")
+    options = "--id number --title title --text comments.body --tags labels.name --keep-columns labels.name"
+    assert (code, out) == (0, f"setsearch index a.db issues.json {options}\n")
+    assert said == "left out: author.login, comments.id, comments.at; add what counts\n"
+    assert run(*shlex.split(out)[1:])[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        found = index.items("documents").features_of("11")
+        assert {"parser", "cleo", "labels.name:ui"} <= {*found}
 
 
 def test_likes_in_the_order_of_the_users_are_a_relation(tmp_path, run):
@@ -341,14 +366,15 @@ def test_rows_with_lists_objects_and_long_texts(tmp_path, run):
             "id": f"p{n}",
             "body": f"a long text, of {n}, with commas",
             "words": ["x", f"y{n % 3}"],
-            "by": [{"name": "Ann"}],
+            "by": [{"name": "Ann", "id": n}] if n else [],
         }
         for n in range(20)
     ]
     rows += [{"id": "last", "body": None, "a=b": 3.5}]
     (tmp_path / "notes.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    code, out, _ = run("index", "a.db", "notes.jsonl", "--suggest")
-    options = "--id id --text body --tags words --keep-columns words,a=b"
+    code, out, said = run("index", "a.db", "notes.jsonl", "--suggest")
+    options = "--id id --text body --tags words --tags by.name --keep-columns words,by.name,a=b"
+    assert said == "left out: by.id; add what counts\n"
     assert (code, out) == (0, f"setsearch index a.db notes.jsonl {options}\n")
     assert run(*shlex.split(out)[1:])[0] == 0
 

@@ -16,7 +16,7 @@ import typer
 import setsearch
 from setsearch.cli.commands.vectors import add_matrix, is_matrix_file, tell_vectors
 from setsearch.cli.help import argument, flag, option
-from setsearch.cli.messages import CONTROL, say
+from setsearch.cli.messages import CONTROL, first_of, say
 from setsearch.cli.options import DB, Collection, Fresh, TimeLimit, Timeout, text_options, waiting_options, with_options
 from setsearch.cli.output import print_lines
 from setsearch.cli.progress import tell
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from setsearch.storage.synced_source import Columns
 
 READING, DERIVING = "indexing", "deriving contexts of words"
+MOST_TOLD = 20  # columns that a suggestion leaves out
 RULES = "--split, --titles, --min-features and --min-items"
 
 
@@ -186,7 +187,10 @@ def _suggest(db: Collection, sources: list[str], given: SimpleNamespace) -> None
         else:
             reader = _make_reader(given, Rules(), Columns(), None, 0)
             with closing(reader.rows_of(source)) as rows:
-                own = [*filter(None, [suggest_rows(str(db), source, rows)])]
+                command, left_out = suggest_rows(str(db), source, rows) or (None, [])
+            own = [command] if command else []
+            if left_out:
+                say(f"left out: {first_of(left_out, MOST_TOLD)}; add what counts")
             none = "no column of texts; name the columns with --text, or --items and --features"
         if not own:
             raise SetsearchError(f"{source} has {none}")

@@ -108,13 +108,15 @@ def _flat(values: list[Any]) -> Iterator[Any]:
 
 
 def names_within(values: Mapping[str, Any]) -> Iterator[str]:
-    """The columns of a row; of objects of JSON, as deep as these may be, the names within, `a.b`."""
+    """The columns of a row; of objects of JSON, also in lists, as deep as these may be, the names within, `a.b`."""
     if not isinstance(values, NestedCells):
         yield from values
         return
     waiting = [*values.items()][::-1]
     while waiting:
         name, value = waiting.pop()
+        if isinstance(value, list):
+            value = {own: inner for part in _flat(value) if isinstance(part, dict) for own, inner in part.items()}
         if isinstance(value, dict) and value:
             waiting += [(f"{name}.{own}", inner) for own, inner in value.items()][::-1]
         else:
