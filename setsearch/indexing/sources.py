@@ -341,7 +341,7 @@ class SourceReader:
         fits = missing is None or (self._may_be_references and are_reference_columns(first))
         self.tally.with_rows += [self.rows.shown(str(path))] * (ending == JSON and not is_named and not fits)
         if is_named and is_table and not fits:
-            if missing in self.columns.texts and self.columns.texts != Columns().texts:
+            if missing not in Columns().texts:
                 return True  # so that the column is told, which somebody named
             names = ", ".join([*names_within(first)][:SHOWN_NAMES])
             self.rows.warn(f"{path} is one text: its rows have no column {missing!r}, but {names} (choose with `text`)")

@@ -32,7 +32,9 @@ RATINGS = ("--items", "film", "--features", "user", "--count", "n")
         ('{"id": "a", "id": "b", "text": "a"}', "the key 'id' comes twice"),
         ('{"id": "a", "text": "x", "more": {"b": 1, "b": 2}}', "the key 'b' comes twice"),
         ('{"id": "a", "text": true}', "'text' is not a text but True"),
-        ('{"id": "a", "text": "x", "title": {"en": "A"}}', "'title' is not a text but {'en'"),
+        ('{"id": "a", "text": "x", "title": {"en": "A"}}', "'title' is an object, {'en': 'A'}; choose title.en"),
+        ('{"id": {"no": 1}, "text": "x"}', "'id' is an object, {'no': 1}; choose id.no"),
+        ('{"id": "a", "text": [{"a": {"b": 1}, "c": "d"}]}', "; choose text.a.b or text.c"),
     ],
 )
 def test_a_line_of_json_is_read_as_it_is_or_refused(run, failed, tmp_path, line, said):

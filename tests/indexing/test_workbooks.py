@@ -72,7 +72,7 @@ def test_what_stands_above_and_beside_a_table_is_not_in_it(tmp_path):
     assert told == [f"{tmp_path}/a.xlsx: read the sheet May, not those with other columns (Rates)"]
 
 
-def test_documents_of_a_workbook(run, tmp_path):
+def test_documents_of_a_workbook(run, failed, tmp_path):
     """Rows where a sheet has the columns that are asked for, else one text; in a folder likewise."""
     table = [["id", "text", "day"], ["a", "lions", DAY], [2.0, "tigers", None]]
     (tmp_path / "in").mkdir()
@@ -86,6 +86,8 @@ def test_documents_of_a_workbook(run, tmp_path):
     said = run("index", "b.db", "b.xlsx")[2]
     assert "b.xlsx is one text: its rows have no column 'text', but body, when" in said
     assert "as a document each; --text COL reads their rows" in said
+    code, out, said = run("index", "c.db", "b.xlsx", "--id", "When", "--text", "body")
+    failed((code, out, said), 1, "b.xlsx, row 2 has no column 'When'; it has body, when")
     reader = SourceReader(Columns(text=("body",), keep=("when",)), RowReader())
     found = list(reader.read([str(tmp_path / "b.xlsx")]))
     assert [own[0] for own in found] == ["b.xlsx#2", "b.xlsx#3"] and found[0][3] == {"when": DAY}

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from setsearch.errors import SourceError
@@ -21,7 +22,7 @@ _quoted = re.compile(_QUOTED, re.DOTALL)
 _written = re.compile(rf"[\[({{]\s*(?:(?:{_QUOTED}|nan|None)(?:\s*,\s*|\s+|(?=[\])}}])))+[\])}}]", re.DOTALL)
 TRUE = "true", "wahr", "vrai", "verdadero", "verdadeiro", "vero", "waar"  # as spreadsheets of several languages have it
 FALSE = "false", "falsch", "faux", "falso", "onwaar"
-SHOWN_NAMES = 10  # of columns, in messages
+SHOWN_NAMES, SHOWN_WITHIN = 10, 3  # columns in messages, and those within an object
 CHOOSE = "choose when indexing: `id`, `text`, `items`, ..."  # which column is which
 LARGEST_COUNT_OF_CELL = 2**31 - 1  # of a feature in an item (arrays.py)
 
@@ -167,8 +168,9 @@ def cell_id(position: str, column: str, value: Any) -> str:
     if type(value) is str and is_storable(value):  # nearly always
         return value
     value = _as_text(value)
+    _require_no_object(position, column, value)
     is_no_number = isinstance(value, float) and not math.isfinite(value)
-    if value is None or isinstance(value, (dict, list, bytes, bool)) or is_no_number or not is_storable(str(value)):
+    if value is None or isinstance(value, (list, bytes, bool)) or is_no_number or not is_storable(str(value)):
         raise SourceError(
             f"{position}: the column {column!r} is {value!r}; "
             "ids are texts or numbers, not empty, without NUL or lone surrogates"
@@ -230,11 +232,19 @@ def cell_text(position: str, column: str, value: Any) -> str:
     if isinstance(value, list):
         return "\n".join(cell_text(position, column, part) for part in _flat(value))
     value = _as_text(value)
+    _require_no_object(position, column, value)
     is_no_number = isinstance(value, float) and not math.isfinite(value)
-    if isinstance(value, (dict, bytes, bool)) or is_no_number:
+    if isinstance(value, (bytes, bool)) or is_no_number:
         raise SourceError(f"{position}: the column {column!r} is not a text but {value!r:.40}")
     text = str(value)
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _require_no_object(position: str, column: str, value: Any) -> None:
+    """Raise SourceError, which names what is in it, for an object of JSON."""
+    if isinstance(value, dict):
+        within = " or ".join(islice(names_within(OpenCells({column: value})), SHOWN_WITHIN))
+        raise SourceError(f"{position}: the column {column!r} is an object, {value!r:.40}; choose {within}")
 
 
 def _as_text(value: Any) -> Any:
