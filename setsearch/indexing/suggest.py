@@ -410,12 +410,15 @@ def _singulars(name: str) -> set[str]:
 
 
 def _separator(values: Sequence[Any]) -> str | None:
-    """What stands between the tags of a cell, where most cells have several, which come again."""
+    """What stands between the tags of a cell, which come again: most cells have several, or else most tags a cell."""
     texts = [value for value in values if isinstance(value, str)]
     for own in SEPARATORS:
         parts = [part.strip() for text in texts for part in text.split(own)]
+        several = [text for text in texts if own in text]
+        within = {part.strip() for text in several for part in text.split(own)}
+        are_most = 2 * len(several) > len(values) or 2 * len(within.intersection(texts)) > len(within)
         are_fewer = own != COMMA or len({*parts}) < len({*texts})
-        if 2 * sum(own in text for text in texts) > len(values) and _come_again(parts) and are_fewer:
+        if are_most and _come_again(parts) and are_fewer:
             return own
     return None
 

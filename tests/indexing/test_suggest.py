@@ -315,6 +315,28 @@ def test_a_missing_column_names_the_way_to_a_command(tmp_path, run, failed):
     failed(run("index", "books.db", "books.csv"), 1, "has no column 'text'", "--suggest prints a command with --id")
 
 
+def test_what_holds_documents_needs_no_suggestion(tmp_path, run, failed):
+    message = {"date": "2024-03-01T01:00:00", "from": "Ann", "from_id": "user1", "text": "lunch"}
+    (tmp_path / "a.json").write_text(json.dumps({"messages": [message]}))
+    (tmp_path / "a.html").write_text("<p>Lions</p>")
+    for name in ("a.json", "a.html"):
+        failed(run("index", "a.db", name, "--suggest"), 1, f"{name} holds documents, which need no columns; index it")
+    (tmp_path / "a.ics").write_text("BEGIN:VCALENDAR\n")
+    failed(run("index", "a.db", "a.ics", "--suggest"), 1, "a.ics is not read: calendars: save it as CSV")
+
+
+def test_a_few_cells_with_several_tags_tell_what_parts_them(tmp_path, run):
+    tags = ["space", "space", "horror", "home", "horror, space", "horror, home, space"]
+    with (tmp_path / "films.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(
+            [["id", "review", "tags"]]
+            + [[f"f{n}", "a long review, of one film", tags[n % 12] if n % 12 < 6 else ""] for n in range(36)]
+        )
+    code, out, _ = run("index", "a.db", "films.csv", "--suggest")
+    options = "--id id --text review --tags tags --split , --keep-columns tags"
+    assert (code, out) == (0, f"setsearch index a.db films.csv {options}\n")
+
+
 def test_issues_have_the_words_of_their_comments(tmp_path, run):
     people = ["ann", "bob", "cleo"]
     issues = [

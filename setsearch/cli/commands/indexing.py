@@ -181,6 +181,7 @@ def _suggest(db: Collection, sources: list[str], given: SimpleNamespace) -> None
             raise SetsearchError(f"{source} is a folder, which needs no columns; index it, or name one of its tables")
         if not Path(source).is_file():
             raise SetsearchError(f"{source} does not exist, so it has no tables")
+        _require_rows(Path(source))
         if not sources or is_database(Path(source)):
             own = suggest(Path(source))
             none = "no table with a key and texts, or of two ids; name one with --table, or index a view"
@@ -196,6 +197,20 @@ def _suggest(db: Collection, sources: list[str], given: SimpleNamespace) -> None
             raise SetsearchError(f"{source} has {none}")
         lines += own
     print(*lines, sep="\n")
+
+
+def _require_rows(path: Path) -> None:
+    """Raise for a file that is not read, or that holds documents."""
+    from setsearch.indexing.formats import form_of, is_database, is_workbook, text, unread_kind
+    from setsearch.indexing.rows.reader import beginning, file_ending
+
+    begin, ending = beginning(path), file_ending(path)
+    if is_database(path) or is_workbook(begin, ending):
+        return
+    if unread := unread_kind(begin, ending):
+        raise SetsearchError(f"{path} is not read: {unread}")
+    if form_of(begin, ending) is not text.plain_text:
+        raise SetsearchError(f"{path} holds documents, which need no columns; index it without --suggest")
 
 
 def _readings(index: "setsearch.Index") -> list[dict[str, Any]]:
