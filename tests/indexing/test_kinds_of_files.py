@@ -75,13 +75,13 @@ def test_entries_of_a_feed_are_documents_and_so_is_what_it_says_of_itself(tmp_pa
     channel = "<channel><title>Sea blog</title><description>All about it</description>{}</channel>"
     (tmp_path / "a.rss").write_text(f"<rss>{channel.format(item.format(body))}</rss>")
     (tmp_path / "b.xml").write_text(f"<?xml version='1.0'?><rss>{channel.format('')}</rss>")
-    entry = "<entry><title type='html'>Tax &lt;b&gt;law&lt;/b&gt;</title><id>x7</id><category term='money'/><content><div>Ru<b>les</b></div></content>"
+    entry = "<entry><title type='html'>Tax &lt;b&gt;law&lt;/b&gt;</title><id> urn:7?a&amp;b </id><category term='money'/><content><div>Ru<b>les</b></div></content>"
     (tmp_path / "c.atom").write_text(f"<feed><id>urn:x</id><updated>2024</updated>{entry}</entry></feed>")
     assert read(tmp_path)[0] == {
         "a.rss": ("Sea blog\nAll about it", "Sea blog"),
-        "a.rss#1": ("The sea\nIt is salty; a<b\nwater", "The sea"),
+        "a.rss#x7": ("The sea\nIt is salty; a<b\nwater", "The sea"),
         "b.xml": ("Sea blog\nAll about it", "Sea blog"),
-        "c.atom#1": ("Tax law\nmoney\nRules", "Tax law"),
+        "c.atom#urn:7?a&b": ("Tax law\nmoney\nRules", "Tax law"),
     }
 
 
@@ -598,6 +598,14 @@ def test_marks_within_a_unit_part_no_words(tmp_path):
         "a.xlf#1": ("Save the file\nSichern", "Save the file"),
         "a.xlf#2": ("one two!\nEins.\nZwei.", "one two!"),
     }
+
+
+def test_outputs_of_notebooks_are_counted(tmp_path):
+    cell = {"cell_type": "code", "source": ["roar()"], "outputs": [{"text": "ROAR"}] * 2}
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": [cell, cell | {"outputs": []}, {"source": "# Lions"}]}))
+    found, reader = read(tmp_path)
+    assert found == {"a.ipynb": ("roar()\n\nroar()\n\n# Lions", "Lions")}
+    assert reader.tally.not_read() == ["2 outputs of notebooks"]
 
 
 CATALOG = """# Translators: Ann

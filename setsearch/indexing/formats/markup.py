@@ -34,7 +34,11 @@ KINDS: Mapping[str, tuple[str | None, str, str]] = {
     "martif": (r"<termEntry\b", "martifheader", ""),
     "tbx": (r"<conceptEntry\b", "tbxheader", ""),
     "xliff": (r"<(?:trans-)?unit\b", "header", ""),
-    "rss": (r"<item\b", "guid pubdate lastbuilddate generator ttl", (_PHRASES := "a abbr b code em i span strong u")),
+    "rss": (
+        r"<item\b",
+        "guid link pubdate lastbuilddate generator ttl",
+        (_PHRASES := "a abbr b code em i span strong u"),
+    ),
     "feed": (r"<entry\b", "id updated published generator", _PHRASES),
     "teiCorpus": (r"<TEI\b", (_NOTICES := "publicationstmt encodingdesc revisiondesc respstmt"), "g"),
     "TEI": (None, _NOTICES, "g"),
@@ -43,7 +47,7 @@ KINDS: Mapping[str, tuple[str | None, str, str]] = {
     "FictionBook": (None, "binary document-info", ""),
 }
 RECORD = r"<oai_dc:dc\b"  # in any other XML that has several
-LONGEST_ADDRESS = 200  # characters of a bookmark, some of which are programs, that are its name
+LONGEST_ADDRESS = 200  # characters that name a bookmark, some of which are programs, or an entry
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
 # Elements of XML whose attributes are their text.
 _OF_ATTRIBUTES = {
@@ -57,6 +61,9 @@ _xml_titles = (
     re.compile(r"<(?:\w+:)?datafield\s[^<>]{0,200}\b245\b[^<>]{0,200}>\s*<[^<>]{0,200}>([^<]+)<"),
 )
 _unit_title = re.compile(r"<(?:seg|term|source)(?:\s[^<>]{0,200})?>([^<]+)<")
+# An entry is the same where others come before it, as in the next export.
+_names_entry = re.compile(r"<(?:guid|id)(?:\s[^<>]{0,200})?>\s*([^\s<][^<]*)<")
+_link_of_entry = re.compile(r"<link>\s*([^\s<][^<]*)<")
 # What translators leave as it is, unless some text within it is theirs; what stands for something parts words.
 _attributes = r"(?:\s[^<>]{0,200})?"
 _codes = re.compile(
@@ -142,7 +149,7 @@ def xml(data: bytes, decode: Decode) -> Parts:
     """The text of any XML, without its tags; the title is that of its first element `title`.
 
     Exports are their records, and what is before the first one. The texts of a feed (RSS, Atom) are pages, whose tags
-    are escaped.
+    are escaped; its entries have names.
     """
     declared_text = declared(data, decode)
     root = _root.match(declared_text)
@@ -161,8 +168,10 @@ def xml(data: bytes, decode: Decode) -> Parts:
         text = read_page(text).text() if is_feed else text
         found = next(filter(None, (title.search(source) for title in titles)), None)
         title = (shorten(without_tags(unescape(found[1]))) if found else None) or headline(text)
+        named = is_feed and (_names_entry.search(source) or _link_of_entry.search(source))
+        key = unescape(named[1]).strip()[:LONGEST_ADDRESS] if named else str(number)
         if number or not starts or text:
-            yield Part(text, title, str(number) if number else None)
+            yield Part(text, title, key if number else None)
     if root and root[1] == "en-export":
         yield Unread("attachment{s}", whole.count("<resource>"))
 
@@ -389,6 +398,7 @@ def notebook(data: bytes, decode: Decode) -> Parts:
     content = json.loads(decode(data))
     cells = content.get("cells") or [cell for sheet in content.get("worksheets", ()) for cell in sheet.get("cells", ())]
     cells += content.get("nodes", []) + content.get("edges", [])
+    yield Unread("output{s} of notebooks", sum(len(cell.get("outputs") or ()) for cell in cells))
     sources = ["".join(next((cell[name] for name in _SAID if cell.get(name)), "")) for cell in cells]
     prose = "\n\n".join(source for cell, source in zip(cells, sources, strict=True) if cell.get("cell_type") != "code")
     yield Part("\n\n".join(filter(None, sources)), headline(prose) or headline("\n".join(sources)))
