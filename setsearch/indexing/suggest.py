@@ -106,10 +106,7 @@ def columns_of(own: Table) -> Columns | None:
 
 
 def suggest_rows(db: str, source: str, rows: Iterable[Row]) -> tuple[str, list[str]] | None:
-    """The command for a file of rows, by the first of them, and the columns that it leaves out.
-
-    None if they have no texts and are no relation.
-    """
+    """The command for a file of rows, and the columns that it leaves out; None without texts and no relation."""
     columns = _columns_of([values for _, values in islice(rows, 2 * LOOKED_AT)])
     if not columns:
         return None

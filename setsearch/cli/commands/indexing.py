@@ -181,15 +181,15 @@ def _suggest(db: Collection, sources: list[str], given: SimpleNamespace) -> None
             raise SetsearchError(f"{source} is a folder, which needs no columns; index it, or name one of its tables")
         if not Path(source).is_file():
             raise SetsearchError(f"{source} does not exist, so it has no tables")
-        _require_rows(Path(source))
         if not sources or is_database(Path(source)):
             own = suggest(Path(source))
             none = "no table with a key and texts, or of two ids; name one with --table, or index a view"
         else:
+            _require_rows(Path(source))
             reader = _make_reader(given, Rules(), Columns(), None, 0)
             with closing(reader.rows_of(source)) as rows:
                 command, left_out = suggest_rows(str(db), source, rows) or (None, [])
-            own = [command] if command else []
+            own = [*filter(None, [command])]
             if left_out:
                 say(f"left out: {first_of(left_out, MOST_TOLD)}; add what counts")
             none = "no column of texts; name the columns with --text, or --items and --features"
@@ -201,15 +201,13 @@ def _suggest(db: Collection, sources: list[str], given: SimpleNamespace) -> None
 
 def _require_rows(path: Path) -> None:
     """Raise for a file that is not read, or that holds documents."""
-    from setsearch.indexing.formats import form_of, is_database, is_workbook, text, unread_kind
+    from setsearch.indexing.formats import form_of, is_workbook, text, unread_kind
     from setsearch.indexing.rows.reader import beginning, file_ending
 
     begin, ending = beginning(path), file_ending(path)
-    if is_database(path) or is_workbook(begin, ending):
-        return
     if unread := unread_kind(begin, ending):
         raise SetsearchError(f"{path} is not read: {unread}")
-    if form_of(begin, ending) is not text.plain_text:
+    if not is_workbook(begin, ending) and form_of(begin, ending) is not text.plain_text:
         raise SetsearchError(f"{path} holds documents, which need no columns; index it without --suggest")
 
 

@@ -149,9 +149,8 @@ def _message(own: Mapping[str, Any], mend: Callable[[str], str]) -> _Message:
             time = datetime.fromtimestamp(time / 1000, UTC).isoformat()
     name = _dict(name).get("nickname") or _dict(name).get("name") or name
     pieces = words if isinstance(words, list) else [words]  # links and bold words are pieces of their own
-    said = "\n".join(
-        filter(None, ("".join(str(_dict(piece).get("text", piece)) for piece in pieces), *_shown(own, _SHOWN)))
-    )
+    typed = "".join(str(_dict(piece).get("text", piece)) for piece in pieces)
+    said = "\n".join(filter(None, (typed, *_shown(own, _SHOWN))))
     return _Message(str(time)[:_ISO_DAY], mend(str(name)), mend(said))
 
 
@@ -159,10 +158,9 @@ def _shown(value: Any, names: Sequence[str] = _SHOWN_WORDS) -> Iterator[str]:
     """The texts that JSON has below some names, within one another."""
     if isinstance(value, dict):
         value = [value[name] for name in names if name in value]
-    if isinstance(value, list):
-        for part in value:
-            yield from _shown(part)
-    elif isinstance(value, str):
+    for part in _list(value):
+        yield from _shown(part)
+    if isinstance(value, str):
         yield value
 
 

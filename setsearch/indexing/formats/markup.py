@@ -4,8 +4,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from datetime import UTC, datetime
 from html import escape, unescape
 from html.entities import html5
 from html.parser import HTMLParser
@@ -87,6 +85,8 @@ _has_tags = re.compile(
 ).search
 _bookmarks = re.compile(r"\s*<!doctype\s+netscape-bookmark", re.IGNORECASE)
 _piece_of_bookmarks = re.compile(r"(?=<dt\b|</?dl\b)", re.IGNORECASE)
+_link = re.compile(r"<dt>\s*<a\s(?:[^>\"']|\"[^\"]*\"|'[^']*')*>", re.IGNORECASE)
+_attribute = re.compile(r"(href|tags)\s*=\s*([\"'])(.*?)\2", re.IGNORECASE | re.DOTALL)
 _end_tag = re.compile(r"</([a-z][^\s<>/]*)\s*>", re.IGNORECASE)
 _left_open = frozenset(
     "area body br col dd dt head hr html img input li link meta option p source tbody td tfoot th thead tr wbr".split()
@@ -111,10 +111,11 @@ def _links(source: str) -> Parts:
     """Bookmarks, each named by its address, with what it is told to be, its folders and its tags."""
     folders, heading = list[str](), ""
     for piece in _piece_of_bookmarks.split(source):
-        page = Link()
-        text, (address, tags, day) = read_page(piece, page).text(), page.link
-        if address:
-            columns = {"url": address, "folder": folders[1:], "tags": tags, "date": day}
+        text, link = read_page(piece).text(), _link.match(piece)
+        told = {name.lower(): unescape(value) for name, _, value in _attribute.findall(link[0])} if link else {}
+        if address := told.get("href"):
+            tags = [own.strip() for own in told.get("tags", "").split(",") if own.strip()]
+            columns = {"url": address, "folder": folders[1:], "tags": tags}
             whole = "\n".join((text or address, *folders[1:], *tags))
             yield Part(whole, headline(whole), address[:LONGEST_ADDRESS], columns=columns)
         elif piece[:4].lower() == "</dl":
@@ -160,7 +161,7 @@ def xml(data: bytes, decode: Decode) -> Parts:
     starts = starts if root or len(starts) > 1 else []
     titles = (*_xml_titles, _unit_title) if starts else _xml_titles
     for number, (start, end) in enumerate(pairwise((0, *starts, None))):
-        source, page = _codes.sub(_placeholder, whole[start:end]) if starts else whole, XmlPage()
+        source, page = _without_codes(whole[start:end]) if starts else whole, XmlPage()
         page.inline = page.inline.union(inline.split())
         if starts or not record:  # without records its first element says nothing: any XML may have a <collection>
             page.hidden = frozenset(hidden.split())
@@ -176,8 +177,8 @@ def xml(data: bytes, decode: Decode) -> Parts:
         yield Unread("attachment{s}", whole.count("<resource>"))
 
 
-def _placeholder(code: re.Match[str]) -> str:
-    return " " if code[0].startswith(("<x", "<ph")) else ""
+def _without_codes(text: str) -> str:
+    return _codes.sub(lambda code: " " * code[0].startswith(("<x", "<ph")), text)
 
 
 def _without_cdata(text: str, change: Callable[[str], str] = str) -> str:
@@ -258,21 +259,6 @@ class Page(HTMLParser):
             return super().parse_html_declaration(i)
         except AssertionError:
             return self.parse_bogus_comment(i)
-
-
-class Link(Page):
-    """Gathers a bookmark: its text, and its address, tags and day."""
-
-    link: tuple[str, list[str], str | None] = ("", [], None)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """A link, or another tag."""
-        super().handle_starttag(tag, attrs)
-        found, day = dict(attrs), None
-        if tag == "a" and not self.link[0] and found.get("href"):
-            with suppress(ValueError, OverflowError, OSError):  # else it is no time
-                day = datetime.fromtimestamp(int(found.get("add_date") or ""), UTC).date().isoformat()
-            self.link = str(found["href"]), [own for own in (found.get("tags") or "").split(",") if own.strip()], day
 
 
 class MixedPage(Page):

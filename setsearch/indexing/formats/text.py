@@ -22,7 +22,7 @@ _numbered = re.compile(r"[0-9]{1,9}(?:-[0-9]{1,9})?\t")  # a word, or a contract
 _sentence = re.compile(r"^# text = (.+)$", re.MULTILINE)
 _charset = re.compile(rb'"Content-Type: [^"]{1,200}charset=([\w-]+)')
 _string = re.compile(r'(?:#~[ \t]*)?(msgctxt|msgid|msgid_plural|msgstr(?:\[\d+\])?)?[ \t]*"(.*)"[ \t]*$')
-_comment = re.compile(r"(?:#\.?[ \t]|(?!#))[ \t]*(\S.*)")  # of a translator or program, or what is no string
+_comment = re.compile(r"(?!#[,:|])(?:#[.~]?[ \t])?[ \t]*(\S.*)")  # of a translator or program, or what is no string
 _escaped = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 _org_title = re.compile(r"^#\+title:[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
@@ -108,16 +108,8 @@ def treebank(data: bytes, decode: Decode) -> Parts:
 
 
 def catalog(data: bytes, decode: Decode) -> Parts:
-    """The messages of a catalog of gettext, each named by what is translated; without flags and places.
-
-    What a catalog says of itself is left out.
-    """
-    source = declared(data, decode, _charset).replace("\r\n", "\n")
-    messages = [*_messages(source)]
-    if not any("msgid" in texts for texts, _ in messages):
-        yield from plain_text(data, decode)
-        return
-    for texts, said in messages:
+    """The messages of a catalog of gettext, each named by what is translated; without flags, places and its header."""
+    for texts, said in _messages(declared(data, decode, _charset).replace("\r\n", "\n")):
         name, text = shorten(texts.get("msgid")), "\n".join(filter(None, (*texts.values(), *said)))
         if text and texts.get("msgid") != "":
             yield Part(text, name or headline(text), name)
