@@ -17,7 +17,7 @@ import numpy as np
 from setsearch.arrays import Array, Floats, Ids, Ints, ListArrays, ListValues
 from setsearch.errors import LostArrays
 
-VERSION, UNKNOWN, UNSURE = 20, -2, -3  # as in core.c
+VERSION, UNKNOWN, UNSURE = 21, -2, -3  # as in core.c
 BLOCK = 1 << 15  # sums
 LEAST_ROOM = 1 << 14  # candidates
 LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
@@ -47,8 +47,6 @@ _SIGNATURES = {
     "setsearch_close": "PS PPPPSSS PPRS PPP",
     "setsearch_nearest": "PSS PS PPP PS SR PPP PP PP",
     "setsearch_sort": "SPPPP",
-    "setsearch_rank": "SPPSS PPP",
-    "setsearch_count": "SPSS PPPPP",
     "setsearch_turn": "SPPPS PPPP",
     "setsearch_unpack": "PSSSSISP",
     "setsearch_columns": "PSSSSPP",

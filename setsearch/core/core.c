@@ -10,7 +10,7 @@
        passes, a table, questions          all of this in one call, for many questions
        why an item has its score           what each feature adds
 
-   Then come the nearest words of each word, sorting and counting, stored numbers, and pieces of texts.
+   Then come the nearest words of each word, sorting, stored numbers, and pieces of texts.
 
    A comment names the Python module or function that does the same with numpy: to the bit, unless it says otherwise.
 
@@ -46,7 +46,7 @@
 #define APART __attribute__((noinline))
 
 enum {
-    VERSION = 20, /* of the entries; binding.py asks for it */
+    VERSION = 21, /* of the entries; binding.py asks for it */
 
     /* Why there is no answer, or no count: what an entry returns then. */
     DAMAGED = -1, /* a list is not what the layout says */
@@ -2318,7 +2318,7 @@ ENTRY int64_t setsearch_nearest(const int64_t *words, int64_t count, int64_t n, 
     return 0;
 }
 
-/* ---- Sorting and counting, for indexes and contexts (core/indexing.py) ---- */
+/* ---- Sorting, for indexes and contexts (core/indexing.py) ---- */
 
 /* Sort numbers, and what comes with each, if that is not NULL (core/indexing.py, sort): by one byte after another, from
    the lowest on. So equal ones stay in order. Bytes that are 0 in all are left out. The other two arrays are scratch
@@ -2347,42 +2347,6 @@ ENTRY int64_t setsearch_sort(int64_t n, uint64_t *numbers, int32_t *with, uint64
     memcpy(numbers, from, (size_t)n * sizeof *numbers);
     if (with) memcpy(with, from_with, (size_t)n * sizeof *with);
     return 0;
-}
-
-/* Pairs of a key and an item, sorted by keys (core/indexing.py, rank_keys): those of keys that occur `least` times or
-   more, each as one number, the rank of the key among these and `bits` bits of the item; and these keys. How many keys,
-   and in `count` how many pairs, there are. */
-ENTRY int64_t setsearch_rank(int64_t n, const int64_t *keys, const int32_t *items, int64_t least, int64_t bits,
-                             int64_t *restrict cells, int64_t *restrict ranked, int64_t *count) {
-    int64_t n_ranked = 0, kept = 0;
-    for (int64_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && keys[end] == keys[i];) end++;
-        if (end - i < least) continue;
-        for (int64_t j = i; j < end; j++) cells[kept++] = n_ranked << bits | items[j];
-        ranked[n_ranked++] = keys[i];
-    }
-    *count = kept;
-    return n_ranked;
-}
-
-/* Sorted cells, each a key and `bits` bits of an item (core/indexing.py, count_cells), as entries (rank of the key,
-   item, how often the cell occurs) of the keys that have `least` items or more; and these keys. How many keys, and in
-   `count` how many entries, there are. */
-ENTRY int64_t setsearch_count(int64_t n, const int64_t *cells, int64_t least, int64_t bits, int32_t *restrict lists,
-                              int32_t *restrict ids, int32_t *restrict counts, int64_t *restrict keys, int64_t *count) {
-    int64_t n_keys = 0, begin = 0, kept = 0; /* entries of the key that is looked at begin there */
-    for (int64_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && cells[end] == cells[i];) end++;
-        lists[kept] = (int32_t)n_keys;
-        ids[kept] = (int32_t)(cells[i] & ((INT64_C(1) << bits) - 1));
-        counts[kept++] = (int32_t)(end - i);
-        if (end < n && cells[end] >> bits == cells[i] >> bits) continue;
-        if (kept - begin < least) kept = begin;
-        else keys[n_keys++] = cells[i] >> bits;
-        begin = kept;
-    }
-    *count = kept;
-    return n_keys;
 }
 
 /* Entries (list, id, count) in the order of their ids (lists.py, transposed), equal ones as they come, into three other

@@ -4,23 +4,11 @@ import ctypes as c
 import os
 from collections.abc import Sequence
 from itertools import chain, pairwise
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import (
-    Array,
-    Entries,
-    Ids,
-    Ints,
-    offsets,
-    pack,
-    positions,
-    ranks_of,
-    repeat,
-    run_lengths,
-    run_starts,
-)
+from setsearch.arrays import Array, Ids, Ints, offsets, positions
 from setsearch.core import binding
 from setsearch.core.binding import address
 
@@ -74,50 +62,6 @@ def sort(numbers: Ints, others: Ids | None = None) -> None:
     else:
         order = np.argsort(numbers, kind="stable")
         numbers[:], others[:] = numbers[order], others[order]
-
-
-def rank_keys(keys: Ints, items: Ids, least: int, bits: int) -> tuple[Ints, Ints]:
-    """Pairs (key, item), sorted by keys, of those that occur `least` times: a number for each pair, and these keys.
-
-    A number has the rank of the key among these, and `bits` bits of the item.
-    """
-    if binding.library() is None:
-        begin = run_starts(keys)
-        times = run_lengths(begin, len(keys))
-        possible = times >= least
-        selected = repeat(possible, times)
-        ranks = repeat(ranks_of(possible), times)[selected]
-        return pack(ranks, items[selected], bits), keys[begin[possible]]
-    sound = keys.dtype == np.int64 and items.dtype == np.int32 and keys.flags.c_contiguous and items.flags.c_contiguous
-    binding.require(sound and len(keys) == len(items), "pairs that the core cannot read")
-    cells, ranked, count = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64), np.zeros(1, np.int64)
-    given = len(keys), address(keys), address(items), least, bits
-    n = binding.library().setsearch_rank(*given, *map(address, (cells, ranked, count)))
-    return cells[: count[0]], ranked[:n].copy()
-
-
-def count_cells(cells: Ints, least: int, bits: int) -> tuple[Entries, Ints]:
-    """Sorted numbers, of keys and `bits` bits of items, as entries (rank of the key, item, how often), and the keys.
-
-    Keys of fewer than `least` items are left out.
-    """
-    if binding.library() is None:
-        first = run_starts(cells)
-        counts, cells = run_lengths(first, len(cells)), cells[first]
-        keys = cells >> bits
-        begin = run_starts(keys)
-        df = run_lengths(begin, len(keys))
-        enough = df >= least
-        selected = repeat(enough, df)
-        number = repeat(ranks_of(enough), df)[selected]
-        entries = Entries(number, cells[selected] & (1 << bits) - 1, counts[selected]).narrow()
-        return entries, keys[begin[enough]]
-    binding.require(cells.dtype == np.int64 and cells.flags.c_contiguous, "cells that the core cannot read")
-    columns = [np.empty(len(cells), np.int32) for _ in Entries._fields]
-    keys, count = np.empty(len(cells), np.int64), np.zeros(1, np.int64)
-    given = len(cells), address(cells), least, bits
-    n = binding.library().setsearch_count(*given, *map(address, (*columns, keys, count)))
-    return Entries(*(cast(Ints, own[: count[0]].copy()) for own in columns)), keys[:n].copy()
 
 
 def turn(lists: Ids, ids: Ids, counts: Ids) -> tuple[Ids, Ids, Ids] | None:

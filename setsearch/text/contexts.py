@@ -32,12 +32,13 @@ from setsearch.arrays import (
     offsets,
     pack,
     positions,
+    ranks_of,
     repeat,
     run_lengths,
     run_starts,
     take,
 )
-from setsearch.core.indexing import count_cells, rank_keys, sort
+from setsearch.core.indexing import sort
 from setsearch.core.threads import give_back, side_by_side
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.pieces import simple_characters
@@ -281,15 +282,45 @@ def _count(pairs: ContextPairs, task: _Task) -> ContextField:
     original, least_df = None, LEAST_ITEMS.get(task.pattern, 2)
     if keys.max(initial=0) >> 63 - BITS:  # too long to pack with an item: replace keys by their ranks
         sort(keys, items)
-        cells, original = rank_keys(keys, items, least_df, BITS)
+        cells, original = rank_keys(keys, items, least_df)
     else:
         cells = keys
         cells <<= BITS
         cells |= items
     del keys, items
     sort(cells)
-    entries, kept = count_cells(cells, least_df, BITS)
+    entries, kept = count_cells(cells, least_df)
     return ContextField(entries, kept if original is None else original[kept])
+
+
+def rank_keys(keys: Ints, items: Ids, least: int) -> tuple[Ints, Ints]:
+    """Pairs (key, item), sorted by keys, of those that occur `least` times: a number for each pair, and these keys.
+
+    A number has the rank of the key among these, and the item.
+    """
+    begin = run_starts(keys)
+    times = run_lengths(begin, len(keys))
+    possible = times >= least
+    selected = repeat(possible, times)
+    ranks = repeat(ranks_of(possible), times)[selected]
+    return pack(ranks, items[selected], BITS), keys[begin[possible]]
+
+
+def count_cells(cells: Ints, least: int) -> tuple[Entries, Ints]:
+    """Sorted numbers, of keys and items, as entries (rank of the key, item, how often), and the keys.
+
+    Keys of fewer than `least` items are left out.
+    """
+    first = run_starts(cells)
+    counts, cells = run_lengths(first, len(cells)), cells[first]
+    keys = cells >> BITS
+    begin = run_starts(keys)
+    df = run_lengths(begin, len(keys))
+    enough = df >= least
+    selected = repeat(enough, df)
+    number = repeat(ranks_of(enough), df)[selected]
+    entries = Entries(number, cells[selected] & (1 << BITS) - 1, counts[selected]).narrow()
+    return entries, keys[begin[enough]]
 
 
 def _concatenate(numbered: Sequence[tuple[int, ContextField]], put: Put) -> ContextField:

@@ -717,3 +717,26 @@ def test_many_narrow_places_are_taken_in_steps(dtype, clip):
         chance.integers(0, 1000 + 50 * clip, 2 * arrays.STEP + 7).astype(dtype),
     )
     assert np.array_equal(arrays.take(values, places, clip), values[np.minimum(places, 999)])
+
+
+@examples(200)
+@given(
+    st.lists(st.tuples(st.integers(0, 9) | st.integers(0, 2**62), st.integers(0, 3)), max_size=40),
+    st.integers(1, 3),
+    st.integers(1, 3),
+)
+def test_pairs_are_counted(pairs, times, least):
+    """Ranks of the keys that occur often enough, and entries of the keys that have items enough."""
+    keys, items = np.array(sorted(pairs), np.int64).reshape(-1, 2).T.copy()
+    often = Counter(key for key, _ in pairs)
+    possible = sorted(key for key, count in often.items() if count >= times)
+    kept = sorted((possible.index(key), item) for key, item in pairs if often[key] >= times)
+    items_of = Counter(rank for rank, _ in {*kept})
+    enough = [rank for rank in range(len(possible)) if items_of[rank] >= least]
+    entries = [(enough.index(rank), item, n) for (rank, item), n in sorted(Counter(kept).items()) if rank in enough]
+    cells, ranked = contexts.rank_keys(keys, items.astype(np.int32), times)
+    assert ranked.tolist() == possible
+    assert cells.tolist() == [rank << contexts.BITS | item for rank, item in kept]
+    found, chosen = contexts.count_cells(cells, least)
+    assert [*zip(*(own.tolist() for own in found), strict=True)] == entries
+    assert chosen.tolist() == enough

@@ -1,6 +1,5 @@
 """The compiled core gives the items, order and bits of numpy's plain way, at every door."""
 
-from collections import Counter
 from itertools import product
 
 import hypothesis.strategies as st
@@ -90,32 +89,6 @@ def test_transposed_entries_are_those_sorted_by_id(cells, is_narrow):
     assert [*zip(*(own.tolist() for own in turned), strict=True)] == expected
     assert [own.dtype for own in turned] == [own.dtype for own in entries]
     assert all(map(np.array_equal, transposed(turned), entries))
-
-
-@examples(200)
-@given(
-    st.lists(st.tuples(st.integers(0, 9) | st.integers(0, 2**62), st.integers(0, 3)), max_size=40),
-    st.integers(1, 3),
-    st.integers(1, 3),
-)
-def test_pairs_are_counted_as_numpy_does(pairs, times, least):
-    """Ranks of the keys that occur often enough, and entries of the keys that have items enough."""
-    keys, items = np.array(sorted(pairs), np.int64).reshape(-1, 2).T.copy()
-    often = Counter(key for key, _ in pairs)
-    possible = sorted(key for key, count in often.items() if count >= times)
-    kept = sorted((possible.index(key), item) for key, item in pairs if often[key] >= times)
-    items_of = Counter(rank for rank, _ in {*kept})
-    enough = [rank for rank in range(len(possible)) if items_of[rank] >= least]
-    entries = [(enough.index(rank), item, n) for (rank, item), n in sorted(Counter(kept).items()) if rank in enough]
-    for library in (binding.library(), None):
-        with pytest.MonkeyPatch.context() as context:
-            context.setattr(binding, "library", lambda library=library: library)
-            cells, ranked = indexing.rank_keys(keys, items.astype(np.int32), times, 20)
-            assert ranked.tolist() == possible
-            assert cells.tolist() == [rank << 20 | item for rank, item in kept]
-            found, chosen = indexing.count_cells(cells, least, 20)
-            assert [*zip(*(own.tolist() for own in found), strict=True)] == entries
-            assert chosen.tolist() == enough
 
 
 @needs_core
