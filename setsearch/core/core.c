@@ -46,11 +46,11 @@
 #define APART __attribute__((noinline))
 
 enum {
-    VERSION = 21, /* of the entries; binding.py asks for it */
+    VERSION = 22, /* of the entries; binding.py asks for it */
 
     /* Why there is no answer, or no count: what an entry returns then. */
     DAMAGED = -1, /* a list is not what the layout says */
-    UNKNOWN = -2, /* a count without a logarithm, or another form of numbers */
+    UNKNOWN = -2, /* a count without a logarithm */
     UNSURE = -3,  /* the core cannot tell, so that numpy must be asked, or all lists added */
     COPIES = -4,  /* seeds that are nearly the same, which count once */
     MISSING = -5, /* items need values, which are told */
@@ -78,10 +78,8 @@ enum {
     TELLING = 3,                           /* search/weights.py */
     FEWEST_DIVIDED = 4, MOST_DIVIDED = 10, /* search/groups.py, as the next */
     LEADERS = 5, SOME = 256, FEW = 50,
-    LEAST_PART = 3,     /* one over it */
-    HEAD = 4,           /* core/question.py: numbers before those of an answer */
-    PATCHED = 10,       /* storage/codec.py: the form of a slice */
-    PATCHED_HEAD = 14   /* and bytes of its head */
+    LEAST_PART = 3, /* one over it */
+    HEAD = 4        /* core/question.py: numbers before those of an answer */
 };
 
 /* As Python has them. */
@@ -2401,50 +2399,6 @@ ENTRY int64_t setsearch_unpack(const uint8_t *data, int64_t size, int64_t bits, 
     if (are_gaps) for (int64_t i = 0; i < length; i++) values[i] = (int32_t)(sum += (uint32_t)values[i]);
     else for (int64_t i = 0; i < length; i++) values[i] = (int32_t)((uint32_t)values[i] + (uint32_t)least);
     return 0;
-}
-
-/* The `length` numbers of a slice (storage/codec.py, unpack), which is a form and `n_bytes` more: 0, or UNKNOWN for
-   another form. `small`: scratch memory, `length`. */
-static int64_t unpack_slice(const uint8_t *slice, int64_t n_bytes, int64_t length, int32_t *restrict small,
-                            int64_t *restrict values) {
-    const uint8_t *const data = slice + 1;
-    const int64_t width = *slice;
-    if (*slice == PATCHED) {
-        if (n_bytes < PATCHED_HEAD || little(data + 2, 4) != length) return DAMAGED;
-        const int32_t least = (int32_t)little(data + 6, 4);
-        const int64_t n_apart = little(data + 10, 4);
-        if (setsearch_unpack(data + PATCHED_HEAD, n_bytes - PATCHED_HEAD, data[0], data[1], length, least, n_apart,
-                             small) < 0)
-            return DAMAGED;
-        for (int64_t i = 0; i < length; i++) values[i] = small[i];
-        return 0;
-    }
-    if (width != 1 && width != 2 && width != 4 && width != 8) return UNKNOWN;
-    if (n_bytes != width * length) return DAMAGED;
-    for (int64_t i = 0; i < length; i++) values[i] = little(data + width * i, width);
-    return 0;
-}
-
-/* Columns of whole numbers (storage/codec.py, unpack_columns), one behind the other: their lengths, and slices of at
-   most `longest` numbers, each behind its size. Returns how many numbers there are, UNKNOWN for a slice of another
-   form. Scratch memory: `small`, as many as fit into `room` and a slice. */
-ENTRY int64_t setsearch_columns(const uint8_t *data, int64_t size, int64_t n_columns, int64_t longest, int64_t room,
-                                int32_t *restrict small, int64_t *restrict values) {
-    int64_t at = 4 * n_columns, count = 0;
-    if (size < at) return DAMAGED;
-    for (int64_t column = 0; column < n_columns; column++) {
-        for (int64_t left = little(data + 4 * column, 4), length; left > 0; left -= length) {
-            length = left < longest ? left : longest;
-            if (at + 4 > size || count + length > room) return DAMAGED;
-            const int64_t begin = at + 4, n_bytes = little(data + at, 4);
-            if (n_bytes < 1 || begin + n_bytes > size) return DAMAGED;
-            const int64_t problem = unpack_slice(data + begin, n_bytes - 1, length, small, values + count);
-            if (problem < 0) return problem;
-            count += length;
-            at = begin + n_bytes;
-        }
-    }
-    return at == size ? count : DAMAGED;
 }
 
 /* ---- Pieces and words of texts (text/pieces.py) ----

@@ -40,14 +40,6 @@ def unpack(data: bytes, bits: int, are_gaps: bool, length: int, least: int, n_ap
     return None if answer < 0 else values
 
 
-def unpack_columns(data: bytes, n_columns: int, longest: int, room: int) -> Ints | None:
-    """Columns of whole numbers, `room` at most (storage/codec.py); None for others, and what cannot be some."""
-    values, small = np.empty(room, np.int64), np.empty(min(room, longest), np.int32)
-    shape = n_columns, longest, room
-    count = binding.library().setsearch_columns(data, len(data), *shape, address(small), address(values))
-    return None if count < 0 else values[:count]
-
-
 def sort(numbers: Ints, others: Ids | None = None) -> None:
     """Sort numbers, none negative, in place, and what comes with each likewise; equal ones stay in order."""
     if binding.library() is not None:

@@ -13,7 +13,6 @@ import struct
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +29,6 @@ _BITS = (1, 8, 16)  # of the numbers of a slice, but for those that do not fit
 _HEAD = struct.Struct("<BBIiI")  # bits, whether gaps, length, the least value, how many do not fit
 _BYTES_OF_SIZE = 4  # before each column
 _BYTES_APART = 6  # of a number that does not fit: its place and its value
-MOST_OF_BYTE = 8  # numbers that a byte can hold
 
 
 def pack(values: Array) -> bytes:
@@ -88,11 +86,6 @@ def unpack_columns(data: bytes, n_columns: int) -> list[Ints] | None:
     if len(data) < begin:
         return None
     lengths = struct.unpack_from(f"<{n_columns}I", data)
-    ends = [*accumulate(lengths, initial=0)]
-    if binding.library() is not None and ends[-1] <= MOST_OF_BYTE * len(data):
-        values = indexing.unpack_columns(data, n_columns, LONGEST, ends[-1])
-        if values is not None:
-            return [values[start:end] for start, end in pairwise(ends)]
     columns: list[Ints] = []
     for length in lengths:
         slices = list[Array]()
