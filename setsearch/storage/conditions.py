@@ -48,6 +48,13 @@ class Condition(NamedTuple):
         number = as_number(value)
         return None if number is None else OPERATORS[self.sign](number, wanted)
 
+    def meets(self, value: Any) -> bool:
+        """Whether a kept value meets the condition, of a list one; a text is not equal to any number."""
+        if isinstance(value, list):
+            return any(map(self.meets, value))
+        met = self.compare(value)
+        return self.sign == "!=" if met is None else met
+
 
 def parse_condition(text: str) -> Condition | None:
     """A condition from its text; None for what is none."""

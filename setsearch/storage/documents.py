@@ -312,16 +312,10 @@ def read_columns(relation: Relation, items: Sequence[int]) -> dict[int, Values]:
     return {id: _decoded(relation.id, id, data) for id, data in rows}
 
 
-def find_by_columns(relation: Relation, conditions: Sequence[str], among: Ints | None = None) -> Ints:
-    """The items whose columns meet all conditions, ascending, of all or of some; raises InvalidParameter, CorruptIndex.
-
-    A condition such as "year >= 2001" compares one column with a number or a text. Of a list, one value must meet it.
-    """
-    parsed = [_parsed(text) for text in conditions]
-    for condition in parsed:
-        require_column(relation, condition.column, "filter by")
-    rows = _all_columns(relation) if among is None else sorted(read_columns(relation, among.tolist()).items())
-    return np.array([id for id, values in rows if _meets_all(parsed, values)], np.int64)
+def read_values(relation: Relation, column: str, among: Ints | None = None) -> Iterator[tuple[int, Any]]:
+    """What items, all or some, have in a column, None if nothing; raises CorruptIndex."""
+    rows = _all_columns(relation) if among is None else read_columns(relation, among.tolist()).items()
+    return ((id, values.get(column)) for id, values in rows)
 
 
 def _all_columns(relation: Relation) -> Iterator[tuple[int, Values]]:
@@ -342,7 +336,8 @@ def require_column(relation: Relation, column: str, purpose: str = "count by") -
     raise InvalidParameter(f"no column {column!r} was kept to {purpose}; kept: {kept}")
 
 
-def _parsed(text: str) -> Condition:
+def parse_filter(text: str) -> Condition:
+    """The condition of a filter, such as "year >= 2001"; raises InvalidParameter."""
     condition = parse_condition(text)
     if condition is None or (condition.sign not in ("=", "!=") and not condition.orders):
         raise InvalidParameter(
@@ -352,22 +347,10 @@ def _parsed(text: str) -> Condition:
     return condition
 
 
-def _meets_all(conditions: Sequence[Condition], values: Values) -> bool:
-    return all(_meets(condition, values.get(condition.column)) for condition in conditions)
-
-
-def _meets(condition: Condition, value: Any) -> bool:
-    """Whether a kept value meets a condition; a text is not equal to any number."""
-    if isinstance(value, list):
-        return any(_meets(condition, part) for part in value)
-    met = condition.compare(value)
-    return condition.sign == "!=" if met is None else met
-
-
 def _decoded(relation: int, id: int, data: bytes) -> Values:
     stored = strip_checksum(data, f"{relation} {id}") if isinstance(data, bytes) else None
     try:
-        values = None if stored is None else json.loads(stored)
+        values = None if stored is None else json.loads(stored.decode())  # of bytes, it would guess the encoding
     except ValueError:
         values = None
     if not isinstance(values, dict):

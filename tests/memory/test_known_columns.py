@@ -3,6 +3,7 @@
 import sqlite3
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import given
 from laws import examples
@@ -11,6 +12,8 @@ import setsearch
 from setsearch import errors
 from setsearch.indexing.intake import Item
 from setsearch.memory import known_columns
+from setsearch.storage.conditions import OPERATORS, parse_condition
+from setsearch.storage.documents import parse_filter
 
 TEXTS = ("a small red lamp", "a red chair", "a small green chair", "a lamp of green glass", "glass")
 FILTERS = (["price < 3"], ["price >= 1", "stock = 2"], ["stock != 2"])
@@ -139,11 +142,11 @@ def test_a_new_price_is_news_for_a_saved_set():
 
 
 def test_filters_look_only_at_what_changed(monkeypatch):
-    looked, find = [], known_columns.find_by_columns
+    looked, read = [], known_columns.read_values
     monkeypatch.setattr(
         known_columns,
-        "find_by_columns",
-        lambda relation, conditions, among: looked.append(among) or find(relation, conditions, among),
+        "read_values",
+        lambda relation, column, among: looked.append(among) or read(relation, column, among),
     )
     with shop(map(product, range(9))) as index:
         reading = index.items("documents")
@@ -158,6 +161,50 @@ def test_filters_look_only_at_what_changed(monkeypatch):
         monkeypatch.setattr(known_columns, "MOST_CHANGED", 0)
         index.update([product(4, price=2)])
         assert "p4" in seen() and looked[-1] is None
+
+
+KEPT = (
+    None,
+    1,
+    1.0,
+    2,
+    -3.5,
+    10**400,
+    "1",
+    "1,250",
+    "1.250,5",
+    "a",
+    "",
+    True,
+    False,
+    [1, "a"],
+    [],
+    "2001-05-01",
+    "5/3/2026",
+)
+CONDITIONS = [
+    parse_filter(f"x {sign} {wanted}")
+    for wanted in ("1", "1250.5", "true", "a", "2001-05", "x1")
+    for sign in OPERATORS
+    if sign in ("=", "!=") or parse_condition(f"x {sign} {wanted}").orders
+]
+
+
+@examples(200)
+@given(
+    st.lists(st.dictionaries(st.integers(0, 9), st.sampled_from(KEPT), max_size=6), min_size=1, max_size=4),
+    st.lists(st.sampled_from(CONDITIONS), min_size=1, max_size=3),
+)
+def test_a_column_meets_what_each_of_its_values_meets(writes, conditions):
+    column, other, values = known_columns.NO_VALUES, known_columns.NO_VALUES, {}
+    for write in writes:
+        other = column.after(np.array([0]), ["of another transaction"])  # beside the same past
+        column = column.after(np.array([*write], np.int64), write.values())
+        values |= write
+        for condition in conditions:
+            assert other.meeting(condition)[0] == condition.meets("of another transaction")
+            met = {id for id, value in values.items() if condition.meets(value)}
+            assert {*np.flatnonzero(column.meeting(condition)).tolist()} == met
 
 
 def test_a_filter_by_a_column_that_is_gone_is_refused():
