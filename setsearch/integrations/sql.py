@@ -63,7 +63,9 @@ class _Functions:
         self._looked, self._version = -math.inf, 0
         self._error: str | None = None
         self._asked: tuple[object, ...] = ()
-        self._scores: dict[str, float] = {}
+        self._scores: list[float] = []  # of all ids
+        self._ids: dict[str, int] = {}  # by name, as long as the content is the same
+        self._content: tuple[object, ...] = ()
 
     def expand(self, seeds: str, *given: Any) -> str:
         asked, options = self._question(seeds, given, ("k", "items", "model", "exclude"), ALL)
@@ -75,9 +77,10 @@ class _Functions:
         query = (seeds, given, self._state())
         if query != self._asked:
             asked, options = self._question(seeds, given, ("items", "model", "exclude"), ALL)
-            self._scores = asked.scored(_by_name, **{"keep_seeds": True, **options})
+            asked.scored(self._keep, **{"keep_seeds": True, **options})
             self._asked = query
-        return self._scores.get(str(item))
+        id = self._ids.get(str(item))
+        return None if id is None or self._scores[id] == -math.inf else self._scores[id]
 
     def explain(self, item: Any, seeds: str, *given: Any) -> str:
         asked, options = self._question(seeds, given, ("items", "model"), offered("explain"))
@@ -120,6 +123,14 @@ class _Functions:
                 raise error.with_traceback(None) from None
 
         return _call
+
+    def _keep(self, fields: Fields, scores: Floats) -> None:
+        """Keep the scores of a question, and the names of the items."""
+        content = fields.items.name, fields.relation.state, fields.contexts_revision
+        if content != self._content:
+            described = fields.describe(fields.item_ids().tolist())
+            self._ids, self._content = {name: id for id, (name, _) in described.items()}, content
+        self._scores = scores.tolist()
 
     def _state(self) -> tuple[int, int]:
         """A value that changes with each write: of this connection at once, of others after MOMENT at the latest."""
@@ -175,12 +186,6 @@ def _rows(found: Iterable[Any]) -> str:
     """Rows without what they lack."""
     rows = [{name: value for name, value in row._asdict().items() if value is not None} for row in found]
     return json.dumps(rows, ensure_ascii=False)
-
-
-def _by_name(fields: Fields, scores: Floats) -> dict[str, float]:
-    """The scores of those items that are ranked."""
-    names = fields.describe(fields.item_ids().tolist())
-    return {name: float(scores[id]) for id, (name, _) in names.items() if scores[id] > -math.inf}
 
 
 def _names(seeds: Any) -> list[str]:

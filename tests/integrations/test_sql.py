@@ -25,6 +25,25 @@ def test_what_lends_a_connection_gets_the_functions():
         setsearch.register("app.db")
 
 
+def test_scores_go_with_their_items_whatever_was_asked_before():
+    connection = host()
+    setsearch.register(connection)
+    index = setsearch.open(connection)
+    index.add_table("articles", TEXTS, track=True)
+
+    def are_right(items, seed):
+        expected = {hit.item: hit.score for hit in index.items(items).expand([seed], 99, keep_seeds=True)}
+        scored = "select value, setsearch_score(value, ?, ?) from json_each(?)"
+        return dict(connection.execute(scored, (seed, items, json.dumps([*expected])))) == expected
+
+    assert are_right("documents", "1") and are_right("terms", "lion") and are_right("documents", "4")
+    connection.execute("delete from articles where id = 2")
+    connection.execute("insert into articles (id, body) values (77, 'a lion and a zebra')")
+    index.refresh()
+    assert are_right("documents", "77") and are_right("terms", "zebra")
+    assert connection.execute("select setsearch_score(2, '77')").fetchone() == (None,)
+
+
 def test_sql_functions_answer_as_the_index_does(caplog):
     connection = host()
     setsearch.register(connection)
