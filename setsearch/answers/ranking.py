@@ -133,9 +133,11 @@ class _List:
             if cut == "mark":  # the line needs more items than are shown
                 ids, scores = ids[:wanted], scores[:wanted]
             marks = [] if asked.waits else self._marks(ids, scores)
+        if plan.cut == "keep":  # of all items, few belong
+            kept = [place for place, mark in enumerate(marks) if mark]
+            ids, scores, marks = ids[kept], scores[kept], [True] * len(kept)
         columns = ids.tolist(), scores.tolist(), marks or repeat(None), repeat(self._place)
-        rows = [*map(Row._make, zip(*columns, strict=False))]
-        return ([row for row in rows if row.belongs] if plan.cut == "keep" else rows)[:wanted]
+        return [*map(Row._make, islice(zip(*columns, strict=False), wanted))]
 
     def marked(self, rows: Sequence[Row]) -> list[Row]:
         """Rows with what says whether they belong; those of other lists stay as they are."""
