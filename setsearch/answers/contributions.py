@@ -21,11 +21,14 @@ Added = Iterable[tuple[int, Named, float]]  # the place of an item, a feature, a
 def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
     """The k features of largest weight; equal ones in the order of names."""
     rows: list[tuple[str, str | None, float, int, int]] = []
-    for own in weights.positive:
-        ids = own.seeds.features.tolist()
+    amounts = [own.coefficient * own.query.weights for own in weights.positive]
+    every = np.concatenate([np.zeros(0), *amounts])
+    least = np.partition(every, -k)[-k] if k < len(every) else -np.inf  # only these need names
+    for own, added in zip(weights.positive, amounts, strict=True):
+        places = np.flatnonzero(added >= least)
+        ids = own.seeds.features[places].tolist()
         described = own.field.describe_features(ids)
-        amounts = (own.coefficient * own.query.weights).tolist()
-        columns = (ids, amounts, own.seeds.having.tolist(), own.df.tolist())
+        columns = (ids, added[places].tolist(), own.seeds.having[places].tolist(), own.df[places].tolist())
         rows += [(*described[id], weight, having, df) for id, weight, having, df in zip(*columns, strict=True)]
     rows.sort(key=lambda row: (-row[2], row[0]))
     return [

@@ -89,3 +89,12 @@ def test_all_hits_at_once_equal_one_after_another(index, monkeypatch, items, nam
 def test_one_word_has_the_terms_of_a_text(kind, text):
     analyzer = Analyzer(function=kind)
     assert analyzer.terms(text) == analyzer.words.split(text)
+
+
+@pytest.mark.parametrize(("items", "names"), [("documents", ["d1", "d2"]), ("terms", ["lion"]), ("film", ["f1", "f2"])])
+def test_the_first_features_are_those_of_all(index, items, names):
+    reading = index.items(items)
+    every = reading.features(names, 10**6)
+    assert items != "terms" or len({own.weight for own in every}) < len(every)  # some are equal
+    assert every == sorted(every, key=lambda own: (-own.weight, own.feature))
+    assert all(reading.features(names, k) == every[:k] for k in range(1, len(every) + 2))
