@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setsearch.arrays import Floats, Ints
+from setsearch.arrays import LARGEST_COUNT, Floats, Ints
 from setsearch.models.gamma import log_ratio
 from setsearch.models.model import Query, Seeds, Table
 from setsearch.models.values import COUNTS, ValueRule
@@ -60,7 +60,9 @@ class Multinomial(_OfCounts):
 
     def of_lengths(self, lengths: Ints, seeds: Seeds) -> Floats:
         """The part that depends on L, `(n_items,)`."""
-        return -log_ratio(np.float64(self.strength), np.float64(seeds.sums.sum()), lengths.astype(float))
+        each, places = np.unique(lengths, return_inverse=True)
+        added: Floats = -log_ratio(np.float64(self.strength), np.float64(seeds.sums.sum()), each.astype(float))
+        return added[places]
 
 
 @dataclass(frozen=True)
@@ -86,12 +88,15 @@ class Poisson(_OfCounts):
 def _table(prior: Floats, seeds: Seeds, constants: Floats) -> Query:
     """A query whose entries add h_j of their counts."""
 
+    single: Floats = np.asarray(np.log1p(seeds.sums / prior), np.float64)  # most counts are 1
+
     def table(positions: Ints, counts: Floats) -> Floats:
         """h_j(x)."""
-        a, s = prior[positions], seeds.sums[positions]
-        added: Floats = np.asarray(np.log1p(s / a), np.float64)  # most counts are 1
-        more = counts > 1
-        added[more] = log_ratio(a[more], s[more], counts[more])
+        added, more = single[positions], np.flatnonzero(counts > 1)
+        pairs = positions[more] * (LARGEST_COUNT + 1) + counts[more].astype(np.int64)  # of which there are few
+        _, first, places = np.unique(pairs, return_index=True, return_inverse=True)
+        own = positions[more[first]]
+        added[more] = log_ratio(prior[own], seeds.sums[own], counts[more[first]])[places]
         return added
 
     entry_table: Table = table
