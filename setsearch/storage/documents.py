@@ -33,7 +33,6 @@ AT_ONCE = 16  # documents whose blocks are read together
 FIRST = 100  # documents that tell which columns were kept
 HEADS_AT_ONCE = 256  # blocks
 BYTES_AT_ONCE = 1 << 16  # of blocks, that one thread packs or unpacks
-HEAD = 8  # bytes of the lengths of both columns of a block
 
 
 def encode_text(text: str) -> bytes:
@@ -148,19 +147,18 @@ class Texts(Blocks):
         return rows
 
     def _heads(self, rows: Sequence[tuple[Any, ...]]) -> list[tuple[list[int], list[int]]]:
-        """The documents of blocks, and the lengths of their texts in bytes, which are unpacked together."""
-        bodies = [strip_checksum(stored, f"{self.relation} {first}") or b"" for first, stored, *_ in rows]
-        joined = b"".join([*(body[:HEAD] for body in bodies), *(body[HEAD:] for body in bodies)])
-        columns = unpack_columns(joined, 2 * len(bodies)) if min(map(len, bodies), default=HEAD) >= HEAD else None
-        if columns is None:
-            raise _damaged_text("its head")
-        lists = [column.tolist() for column in columns]
-        heads = [*zip(lists[::2], lists[1::2], strict=True)]
-        for (first, *_), (items, lengths) in zip(rows, heads, strict=True):
+        """The documents of blocks, and the lengths of their texts in bytes."""
+        heads = []
+        for first, stored, *_ in rows:
+            columns = unpack_columns(strip_checksum(stored, f"{self.relation} {first}") or b"", 2)
+            if columns is None:
+                raise _damaged_text("its head")
+            items, lengths = (column.tolist() for column in columns)
             if len(items) != len(lengths) or not items or items[0] != first or not all(map(lt, items, items[1:])):
                 raise _damaged_text("its head")
             if min(lengths) < 0 or max(lengths) > LONGEST_TEXT or sum(lengths) > LONGEST_TEXT + OLD_BLOCK:
                 raise _damaged_text("its head")
+            heads.append((items, lengths))
         return heads
 
     def _read_block(self, first: int) -> dict[int, bytes]:
