@@ -1,12 +1,13 @@
 """Where a set ends: a threshold between the items that belong to it and those that do not.
 
-    tau = floor + .65 (median(leave-one-out scores of the seeds) - floor)
-    tau = floor + a (mean(5 best scores) - floor)         a = min(.5, .25 + .02 (N - 1))
+    tau = floor + a (mean(5 best scores) - floor) + b (median(leave-one-out scores of the seeds) - floor)
 
-The second one is for one seed, and where nothing is left out: for other models than lift, with rejected items or
-popularity. The floor is the score of item 3 sqrt(n), at most 300, or of the middle one of few: what an item has in
-common with the seeds by chance. In a large collection sets are larger, too. A shift of all scores shifts tau likewise.
-Leave-one-out scores have a part of the vectors of words, and of no others.
+    a = min(.1, .02 (N - 1)), b = .5;    a = min(.5, .25 + .02 (N - 1)), b = 0 where nothing is left out
+
+Nothing is left out with one seed, of other models than lift, with rejected items or popularity. The floor is the score
+of item 3 sqrt(n), at most 300, or of the middle one of few: what an item has in common with the seeds by chance. In a
+large collection sets are larger, too. A shift of all scores shifts tau likewise. Leave-one-out scores have a part of
+the vectors of words, and of no others.
 
 What belongs is told only if the seeds find one another: at most a quarter of the other items, of a relation such as
 ratings an eighth, scores above the middle seed that is left out. If others joined three seeds or more, this is asked of
@@ -35,8 +36,9 @@ from setsearch.search.meaning import are_alike
 from setsearch.search.weights import TELLING, SeedWeights
 
 LEADERS = 5  # the best scores, of which tau takes the mean
-LEADERS_SHARE, LEADERS_GROWTH, LEADERS_LIMIT = 0.25, 0.02, 0.5  # a, by the number of seeds
-SEEDS_SHARE = 0.65  # of the way from the floor to the middle seed
+LEADERS_GROWTH = 0.02  # of a, for each further seed
+LEADERS_SHARE, LEADERS_LIMIT = 0.25, 0.5  # a of one seed, and at most
+LEADERS_BESIDE, SEEDS_SHARE = 0.1, 0.5  # a at most beside seeds that are left out, and b
 UNLIKE, UNLIKE_IN_RELATIONS = 1 / 4, 1 / 8  # of the items, which may score above the middle seed
 WORDS_ALIKE = 0.7  # deviations from chance of the mean cosine of words: a quarter at random has more
 FEW = 50  # that always may: in a small collection a set may be half of it
@@ -81,10 +83,12 @@ def threshold(fields: Fields, weights: SeedWeights, scores: Floats, exactly: boo
 
 def _share_of_height(fields: Fields, weights: SeedWeights, scores: Floats, exactly: bool) -> tuple[float, float]:
     """At which share of the way from the floor to what score tau lies. `scores` are the best ones."""
-    if _finds_seeds(weights) and not weights.negative:
-        return SEEDS_SHARE, median(leave_one_out_scores(fields, weights, exactly))
-    share = min(LEADERS_SHARE + LEADERS_GROWTH * (max(weights.examples.total, 1.0) - 1), LEADERS_LIMIT)
-    return share, float(np.mean(scores[:LEADERS]))
+    best, more = float(np.mean(scores[:LEADERS])), LEADERS_GROWTH * (max(weights.examples.total, 1.0) - 1)
+    if not _finds_seeds(weights) or weights.negative:
+        return min(LEADERS_SHARE + more, LEADERS_LIMIT), best
+    beside = min(more, LEADERS_BESIDE)
+    share = beside + SEEDS_SHARE
+    return share, (beside * best + SEEDS_SHARE * median(leave_one_out_scores(fields, weights, exactly))) / share
 
 
 def floor_of(fields: Fields, scores: Floats) -> float:

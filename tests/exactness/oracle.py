@@ -416,6 +416,14 @@ def floor_of(descending: Sequence[float], n_items: int) -> float:
     return descending[max(min(3 * isqrt(n_items), 300, n_items // 2, len(descending)), 1) - 1]
 
 
+def line_of(descending: Sequence[float], n_items: int, n_seeds: int, middle: float | None = None) -> float:
+    """What items that belong score more than; `middle`: of the seeds that are left out, None if none is."""
+    floor, best, more = floor_of(descending, n_items), sum(descending[:5]) / 5, 0.02 * (n_seeds - 1)
+    if middle is None:
+        return floor + min(0.25 + more, 0.5) * (best - floor)
+    return floor + min(more, 0.1) * (best - floor) + 0.5 * (middle - floor)
+
+
 def ranking(scores: Mapping[str, float], without: Iterable[str] = ()) -> list[tuple[str, float]]:
     """Best first; equal scores (to 1e-7) in the order of ids."""
     left_out = set(without)

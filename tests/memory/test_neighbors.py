@@ -4,11 +4,11 @@ import random
 import shutil
 import sqlite3
 from itertools import product
-from statistics import mean, median
+from statistics import median
 
 import numpy as np
 import pytest
-from oracle import RARITY, lift_scores, meaning_scores, ranking, same_scores, similarities, smoothed_scores
+from oracle import RARITY, lift_scores, line_of, meaning_scores, ranking, same_scores, similarities, smoothed_scores
 from samples import KERNELS, delete_arrays, with_kernels
 from test_contexts import CONTEXTS, FIELDS, fields_of, random_texts, random_titles
 
@@ -161,8 +161,7 @@ def test_the_cut_equals_its_definition(built, seeds):
     smoothed = smoothed_scores(scores, nearest, counted, total)
     found = with_meaning(terms, smoothed, seeds)
     order = [score for _, score in ranking(found, seeds)]
-    floor = order[len(found) // 2 - 1]
-    tau = floor + 0.25 * (mean(order[:5]) - floor)
+    middle = None
     if len(seeds) > 1:
         left_out = {}
         for seed in seeds:
@@ -170,7 +169,8 @@ def test_the_cut_equals_its_definition(built, seeds):
             alone = definition(fields, others)[0][seed]
             left_out[seed] = smoothed_scores(scores | {seed: alone}, nearest, counted, total)[seed]
         left_out = with_meaning(terms, smoothed, seeds, left_out=left_out)
-        tau = floor + 0.65 * (median(left_out.values()) - floor)
+        middle = median(left_out.values())
+    tau = line_of(order, len(found), len(seeds), middle)
     kept = {hit.item for hit in terms.expand(seeds, 99, cut="keep")}  # also of seeds that share little
     assert all(
         (hit.item in kept) == (found[hit.item] > tau)

@@ -3,11 +3,11 @@
 import math
 import random
 from collections import Counter
-from statistics import mean, median
+from statistics import median
 
 import numpy as np
 import pytest
-from oracle import floor_of, lift_scores, lift_weights, ranking, same_scores, soft_values, x1_scores
+from oracle import lift_scores, lift_weights, line_of, ranking, same_scores, soft_values, x1_scores
 from samples import random_data, random_questions, with_kernels
 
 import setsearch
@@ -128,8 +128,7 @@ def test_the_cut_equals_its_definition(build, case, n_seeds):
     seeds = [f"i{n}" for n in range(1, n_seeds + 1)]
     values = soft_values(data, 1.0, "presence")
     order = ranking(lift_scores(data, seeds, slope=1.0, binarization="presence"), seeds)
-    floor = floor_of([score for _, score in order], len(data))
-    tau, is_told = floor + 0.25 * (mean(score for _, score in order[:5]) - floor), False
+    middle, is_told = None, False
     if n_seeds > 1:
         left_out = [
             sum(
@@ -138,8 +137,9 @@ def test_the_cut_equals_its_definition(build, case, n_seeds):
             )
             for seed in seeds
         ]
-        tau = floor + 0.65 * (median(left_out) - floor)
-        is_told = sum(score > median(left_out) for _, score in order) <= len(order) / 8
+        middle = median(left_out)
+        is_told = sum(score > middle for _, score in order) <= len(order) / 8
+    tau = line_of([score for _, score in order], len(data), n_seeds, middle)
     reading = build(data).items("film")
     marked = reading.expand(seeds, 100, cut="mark")
     assert {hit.item: hit.belongs for hit in marked} == {
@@ -174,7 +174,6 @@ def test_seeds_that_find_one_another_tell_what_belongs(build):
 )
 @pytest.mark.parametrize(("items", "n_items"), [("documents", 250), ("terms", 250), ("documents", 40)])
 def test_the_cut_of_texts_lies_above_the_floor(tmp_path, items, n_items, n_seeds, model):
-    """tau = floor + a (mean of the five best - floor); the floor is score 3 sqrt(n), or the middle one."""
     data = random_data(3, n_items, 40, 0.3)
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
         index.add((item, " ".join(f for f, count in own.items() for _ in range(count))) for item, own in data.items())
@@ -183,14 +182,11 @@ def test_the_cut_of_texts_lies_above_the_floor(tmp_path, items, n_items, n_seeds
         seeds = names[:n_seeds]
         hits = reading.expand(seeds, len(names), cut="mark", model=model)
         scores = [hit.score for hit in hits]
-        floor = floor_of(scores, len(names))
-        tau, is_told = floor + min(0.25 + 0.02 * (n_seeds - 1), 0.5) * (mean(scores[:5]) - floor), True
+        middle, is_told = None, True
         if model == "lift" and n_seeds > 1:
             middle = median(fit.score for fit in reading.fits(seeds))
-            tau, is_told = (
-                floor + 0.65 * (middle - floor),
-                sum(s > middle for s in scores) <= max(len(scores) / 4, 50),
-            )
+            is_told = sum(score > middle for score in scores) <= max(len(scores) / 4, 50)
+        tau = line_of(scores, len(names), n_seeds, middle)
         assert [hit.belongs for hit in hits] == [score > tau + 1e-6 if is_told else None for score in scores]
         kept = reading.expand(seeds, None, cut="keep", model=model)
         assert [hit.item for hit in kept] == [hit.item for hit in hits if hit.score > tau + 1e-6]

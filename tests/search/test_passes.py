@@ -4,7 +4,7 @@ import gc
 import json
 import random
 import weakref
-from statistics import mean, median
+from statistics import median
 
 import pytest
 from hypothesis import given
@@ -13,10 +13,10 @@ from laws import examples
 from oracle import (
     RARITY,
     feedback_scores,
-    floor_of,
     joining_weights,
     lift_scores,
     lift_weights,
+    line_of,
     ranking,
     same_scores,
     soft_values,
@@ -238,15 +238,14 @@ def test_a_seed_that_is_left_out_has_the_score_of_the_others(built, weights):
 
 @pytest.mark.parametrize(("count", "step"), [(1, 3), (2, 3), (3, 3), (6, 3), (12, 3), (3, 1), (12, 1)])
 def test_the_cut_equals_its_definition(built, count, step):
-    """tau = floor + .65 (median of what seeds have if left out - floor); one seed: .25 (mean of five - floor).
+    """The line by the middle one of what seeds have if they are left out, and the five best.
 
     Told if few items score above the middle seed, of three seeds in one pass.
     """
     data, reading = built
     seeds = [f"i{step * n}" for n in range(count)]  # of one kind, or of all three
     order = ranking(feedback_scores(data, seeds, 0.25, 5000, 0.8), seeds)
-    floor = floor_of([score for _, score in order], len(data))
-    tau, is_told = floor + 0.25 * (mean(score for _, score in order[:5]) - floor), True
+    tau, is_told = line_of([score for _, score in order], len(data), 1), True
     if count > 1:
         values = soft_values(data, 0.8, "soft-twice-mean")
         first = ranking(lift_scores(data, seeds, 2.0, 0.8, rarity=RARITY), seeds)
@@ -263,7 +262,7 @@ def test_the_cut_equals_its_definition(built, count, step):
                 left_out.append(sum(weights.get(f, 0.0) * x for f, x in values[seed].items()))
             return median(left_out)
 
-        tau = floor + 0.65 * (middle(joined) - floor)
+        tau = line_of([score for _, score in order], len(data), count, middle(joined))
         ranked, bound = (first, middle({})) if joined and count >= 3 else (order, middle(joined))
         is_told = sum(score > bound for _, score in ranked) <= max(len(ranked) / 4, 50)
     hits = reading.expand(seeds, len(data), cut="mark")
