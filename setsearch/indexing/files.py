@@ -15,6 +15,7 @@ from setsearch.indexing.formats import (
     FORMATS,
     MAIL,
     RISKY,
+    SAY_LITTLE,
     are_rows,
     form_by_content,
     form_of,
@@ -188,7 +189,7 @@ class FileReader:
             self._skip(repr(id), "its name is no UTF-8 (rename it)")
             return
         by_ending = FORMATS.get(place.ending)
-        is_known = form_by_content(data, by_ending) is not None or by_ending not in (None, plain_text)
+        is_known = form_by_content(data, by_ending) is not None or by_ending not in SAY_LITTLE
         may_be_none = not is_known and (by_ending is None or not place.is_named) and self.rows.encoding is None
         is_wanted = place.is_named and self.rows.errors == "replace"
         if (may_be_none or (by_ending is None and not is_known)) and not is_wanted and not is_text(data):

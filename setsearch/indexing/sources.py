@@ -18,7 +18,7 @@ from setsearch.errors import DuplicateItem, SourceError, UsageError
 from setsearch.indexing.encodings import LOOKED_AT
 from setsearch.indexing.files import FileItem, FileReader, Place, is_document
 from setsearch.indexing.folders import ANY_FILE, Folder, FolderRules
-from setsearch.indexing.formats import are_rows, is_mail, unread_kind
+from setsearch.indexing.formats import MAIL, are_rows, form_of, unread_kind
 from setsearch.indexing.formats.apart import Reader
 from setsearch.indexing.formats.mail import COLUMNS as MAIL_COLUMNS
 from setsearch.indexing.references.identity import Copy, Group, group_copies
@@ -270,7 +270,9 @@ class SourceReader:
             yield from sheet_rows(self.files.sheets(Path(path)), path, self.rows.asked, self.rows.warn)
         elif is_file and file_ending(Path(path)) in OF_FOLDERS:
             folders = Path(path).parts[:-1] if below is None else below.split("/")[:-1]
-            nearest = takewhile(_names_column, reversed(folders))  # others of a path have nothing to do with it
+            nearest = takewhile(
+                lambda own: "=" in own, reversed(folders)
+            )  # others of a path have nothing to do with it
             yield from _with_partition(self.rows.read(path), nearest if below is None else folders)
         else:
             yield from self.rows.read(path)
@@ -484,11 +486,7 @@ def _is_of_mail(path: str) -> bool:
     """Whether a source is a file of messages."""
     if path == "" or is_stream(path) or not Path(path).is_file() or not is_document(Path(path)):
         return False
-    return is_mail(beginning(Path(path)), file_ending(Path(path)))
-
-
-def _names_column(folder: str) -> bool:
-    return "=" in folder
+    return form_of(beginning(Path(path)), file_ending(Path(path))) in MAIL
 
 
 def _ignore(*_: object) -> None:
@@ -497,7 +495,7 @@ def _ignore(*_: object) -> None:
 
 def _with_partition(rows: Iterable[Row], folders: Iterable[str]) -> Iterator[Row]:
     """Rows, with the columns that the folders of their file name, as in day=2024-01-05/part-0.parquet."""
-    pairs = (map(unquote, folder.partition("=")[::2]) for folder in folders if _names_column(folder))
+    pairs = (map(unquote, folder.partition("=")[::2]) for folder in folders if "=" in folder)
     named: dict[str, Any] = {name: None if value == NO_PARTITION else value for name, value in pairs}
     for position, values in rows:
         assert isinstance(values, dict)  # and what it knows of its file stays

@@ -606,6 +606,19 @@ def test_outputs_of_notebooks_are_counted(tmp_path):
     assert reader.tally.not_read() == ["2 outputs of notebooks"]
 
 
+def test_escapes_of_json_are_letters(tmp_path):
+    issue = {"title": "Crash of Zoë", "body": "a path C:\\new,\n\tlions\f🦁", "labels": ["ä"], "n": {"title": "x"}}
+    (tmp_path / "a.json").write_text(json.dumps(issue))
+    (tmp_path / "b.json").write_text("{broken\\ud8zz\\udczz\\ud83d\\n")
+    assert read(tmp_path)[0] == {
+        "a.json": (
+            '{"title": "Crash of Zoë", "body": "a path C:\\new,  lions 🦁", "labels": ["ä"], "n": {"title": "x"}}',
+            "Crash of Zoë",
+        ),
+        "b.json": ("{brokenud8zzudczzud83d ", "b.json"),
+    }
+
+
 CATALOG = """# Translators: Ann
 msgid ""
 msgstr ""
@@ -636,7 +649,7 @@ def test_messages_of_a_catalog_are_documents(tmp_path):
     (tmp_path / "a.po").write_text(CATALOG, "latin-1", newline="\r\n")
     (tmp_path / "b.po").write_text("The river Po\n\n#is\n# long.")
     assert read(tmp_path)[0] == {
-        "a.po#Big cats": ('cats\nBig\ncats\nGroße "Katzen"\nshown above\nof a list', "Big cats"),
+        "a.po#Big cats": ('cats\nBig cats\nGroße "Katzen"\nshown above\nof a list', "Big cats"),
         "a.po#%d lion": ("%d lion\n%d lions\n%d Löwe\n%d Löwen", "%d lion"),
         "a.po#Big cats (2)": ("Big cats", "Big cats"),
         "a.po": ("no string", "no string"),

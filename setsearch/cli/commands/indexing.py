@@ -201,13 +201,13 @@ def _suggest(db: Collection, sources: list[str], given: SimpleNamespace) -> None
 
 def _require_rows(path: Path) -> None:
     """Raise for a file that is not read, or that holds documents."""
-    from setsearch.indexing.formats import form_of, is_workbook, text, unread_kind
+    from setsearch.indexing.formats import SAY_LITTLE, form_of, is_workbook, unread_kind
     from setsearch.indexing.rows.reader import beginning, file_ending
 
     begin, ending = beginning(path), file_ending(path)
     if unread := unread_kind(begin, ending):
         raise SetsearchError(f"{path} is not read: {unread}")
-    if not is_workbook(begin, ending) and form_of(begin, ending) is not text.plain_text:
+    if not is_workbook(begin, ending) and form_of(begin, ending) not in SAY_LITTLE:
         raise SetsearchError(f"{path} holds documents, which need no columns; index it without --suggest")
 
 

@@ -11,9 +11,8 @@ from setsearch.indexing.formats.part import Decode, Parts
 Form = Callable[[bytes, Decode], Parts]
 
 CODE = (
-    "py pyi js jsx mjs ts tsx vue c h cc cpp cxx hpp m mm java groovy go rs rb php pl pm sh bash zsh ps1 bat sql css "
-    "r jl lua hs ml scala kt kts swift dart cs fs vb ex exs erl clj el lisp vim nim zig f90 pas proto cmake mk ini cfg "
-    "scss toml yaml yml"
+    "py pyi js jsx mjs ts tsx vue c h cc cpp cxx hpp m java go rs rb php pl pm sh bash zsh ps1 bat sql css scss "
+    "r jl lua hs ml scala kt swift dart cs fs vb ex exs erl clj el nim zig f90 pas proto cmake mk ini cfg toml yaml yml"
 )
 FORMATS: Mapping[str, Form] = {
     **dict.fromkeys((f".{ending}" for ending in CODE.split()), text.source_code),
@@ -23,6 +22,7 @@ FORMATS: Mapping[str, Form] = {
     **dict.fromkeys((".tex", ".latex"), markup.latex),
     **dict.fromkeys((".xml", ".rss", ".atom", ".svg", ".rdf", ".opml", ".fb2", ".ttml", ".enex"), markup.xml),
     **dict.fromkeys((".tmx", ".tbx", ".xlf", ".xliff"), markup.xml),
+    **dict.fromkeys((".json", ".jsonc", ".json5", ".jsonld", ".geojson", ".arb"), text.json_text),
     ".org": text.org,
     ".conllu": text.treebank,
     **dict.fromkeys((".po", ".pot"), text.catalog),
@@ -49,7 +49,7 @@ REFERENCES = (
     *(references.ris, references.pubmed, references.wos, references.refer, references.bibtex),
     *(references.wos_table, references.xml, references.rdf, references.cochrane),
 )
-SAY_LITTLE = (None, text.plain_text)  # formats by an ending; then the beginning may say more
+SAY_LITTLE = (None, text.plain_text, text.json_text)  # formats by an ending; then the beginning may say more
 
 _HEADERS = rb"(?:[!-9;-~]+:.*\n|[ \t].*\n)*"
 _MAIL = b"".join(
@@ -151,11 +151,6 @@ def is_workbook(data: bytes, ending: str) -> bool:
     """Whether a file has sheets of rows, which are read as a text."""
     is_office = data.startswith((office.ZIP, _OLD_OFFICE))
     return is_office and (office.office_ending(data) or ending) in (".xlsx", ".xls", ".ods")
-
-
-def is_mail(data: bytes, ending: str) -> bool:
-    """Whether a file, by its beginning, has messages."""
-    return form_of(data, ending) in MAIL
 
 
 def are_rows(begin: bytes) -> bool:

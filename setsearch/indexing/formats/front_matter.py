@@ -27,7 +27,8 @@ _wordless = re.compile(rf"([\"']?)(?:{_DAY}|true|false|yes|no|null|~|{_UUID})\1"
 _title = re.compile(r"^title[ \t]*[:=](.*)", re.MULTILINE | re.IGNORECASE)
 _double_quoted = re.compile(r'"((?:\\.|[^"\\])*)"\s*(?:#.*)?$')
 _single_quoted = re.compile(r"'((?:''|[^'])*)'\s*(?:#.*)?$")
-_escaped = re.compile(r"\\(x[0-9a-fA-F]{2}|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|.)")
+_x = "[0-9a-fA-F]"
+_escaped = re.compile(rf"\\(x{_x}{{2}}|u(?![dD][89a-fA-F]){_x}{{4}}|u[dD][89abAB]{_x}{{2}}\\u[dD][c-fC-F]{_x}{{2}}|.)")
 _mark_of_lines = re.compile(r"(?:[|>][-+0-9]*)?\s*(?:#.*)?")
 _TRIPLE = ('"""', "'''")
 # A key, its value, and the lines below that belong to it.
@@ -152,13 +153,19 @@ def _name(value: str) -> str:
 def _unquoted(value: str) -> str:
     """A plain or quoted value, without a comment."""
     if quoted := _double_quoted.match(value):
-        return _escaped.sub(_unescape, quoted[1])
+        return unescaped(quoted[1])
     if quoted := _single_quoted.match(value):
         return quoted[1].replace("''", "'")
     return re.split(r"(?:^|\s)#", value)[0]
 
 
+def unescaped(text: str) -> str:
+    """A double-quoted value of YAML, JSON or gettext without escapes; ends of lines and the like are blanks."""
+    return _escaped.sub(_unescape, text)
+
+
 def _unescape(escape: re.Match[str]) -> str:
-    """The character that an escape of a double-quoted value stands for; ends of lines and NUL are spaces."""
     own = escape[1]
-    return chr(int(own[1:], 16) or ord(" ")) if len(own) > 1 else " " if own in "nrt" else own
+    if own.count("u") > 1:
+        return bytes.fromhex(own.replace("\\u", "")[1:]).decode("utf-16-be")
+    return chr(int(own[1:], 16) or ord(" ")) if len(own) > 1 else " " if own in "abefnrtv" else own

@@ -64,9 +64,9 @@ _names_entry = re.compile(r"<(?:guid|id)(?:\s[^<>]{0,200})?>\s*([^\s<][^<]*)<")
 _link_of_entry = re.compile(r"<link>\s*([^\s<][^<]*)<")
 # What translators leave as it is, unless some text within it is theirs; what stands for something parts words.
 _attributes = r"(?:\s[^<>]{0,200})?"
+_placeholders = re.compile(rf"<(ph|x){_attributes}(?:/>|>[^<]*</\1\s*>)")
 _codes = re.compile(
-    rf"</?(?:g|pc|[be]x|[se]c|mrk(?![^<>]*=.seg\b)){_attributes}/?>|<x{_attributes}/>"
-    rf"|<(bpt|ept|it|ph|ut){_attributes}(?:/>|>[^<]*</\1\s*>)"
+    rf"</?(?:g|pc|[be]x|[se]c|mrk(?![^<>]*=.seg\b)){_attributes}/?>|<(bpt|ept|it|ut){_attributes}(?:/>|>[^<]*</\1\s*>)"
 )
 _root = re.compile(rf"\s*(?:<[?!][^<>]*>\s*)*<(?:\w+:)?({'|'.join(KINDS)})[\s>]")
 _tag = re.compile(r"<[^<>]*>")
@@ -83,7 +83,6 @@ _has_tags = re.compile(
     r"|strong|sub|sup|table|t[dhr]|u|ul)\s*>|<(?:br|hr|img|li|p)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 ).search
-_bookmarks = re.compile(r"\s*<!doctype\s+netscape-bookmark", re.IGNORECASE)
 _piece_of_bookmarks = re.compile(r"(?=<dt\b|</?dl\b)", re.IGNORECASE)
 _link = re.compile(r"<dt>\s*<a\s(?:[^>\"']|\"[^\"]*\"|'[^']*')*>", re.IGNORECASE)
 _attribute = re.compile(r"(href|tags)\s*=\s*([\"'])(.*?)\2", re.IGNORECASE | re.DOTALL)
@@ -102,9 +101,9 @@ _cue_block = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 def html(data: bytes, decode: Decode) -> Parts:
     """The text of a page, without scripts and styles; bookmarks of a browser are their links."""
     source = declared(data, decode, _meta)
-    links = [*_links(source)] if _bookmarks.match(source) else []
-    page = None if links else read_page(source)
-    yield from links if page is None else [Part(page.text(), shorten(page.title()))]
+    links = [*_links(source)] if source.lstrip().startswith("<!DOCTYPE NETSCAPE-Bookmark") else []
+    page = read_page(source)
+    yield from links or [Part(page.text(), shorten(page.title()))]
 
 
 def _links(source: str) -> Parts:
@@ -161,7 +160,8 @@ def xml(data: bytes, decode: Decode) -> Parts:
     starts = starts if root or len(starts) > 1 else []
     titles = (*_xml_titles, _unit_title) if starts else _xml_titles
     for number, (start, end) in enumerate(pairwise((0, *starts, None))):
-        source, page = _without_codes(whole[start:end]) if starts else whole, XmlPage()
+        source, page = whole[start:end], XmlPage()
+        source = _codes.sub("", _placeholders.sub(" ", source)) if starts else source
         page.inline = page.inline.union(inline.split())
         if starts or not record:  # without records its first element says nothing: any XML may have a <collection>
             page.hidden = frozenset(hidden.split())
@@ -175,10 +175,6 @@ def xml(data: bytes, decode: Decode) -> Parts:
             yield Part(text, title, key if number else None)
     if root and root[1] == "en-export":
         yield Unread("attachment{s}", whole.count("<resource>"))
-
-
-def _without_codes(text: str) -> str:
-    return _codes.sub(lambda code: " " * code[0].startswith(("<x", "<ph")), text)
 
 
 def _without_cdata(text: str, change: Callable[[str], str] = str) -> str:

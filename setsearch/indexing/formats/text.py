@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from setsearch.indexing.formats.broken_words import join_broken_words
-from setsearch.indexing.formats.front_matter import read_note
+from setsearch.indexing.formats.front_matter import read_note, unescaped
 from setsearch.indexing.formats.part import Decode, Part, Parts, declared
 from setsearch.text.headline import headline, shorten
 
@@ -23,8 +23,7 @@ _sentence = re.compile(r"^# text = (.+)$", re.MULTILINE)
 _charset = re.compile(rb'"Content-Type: [^"]{1,200}charset=([\w-]+)')
 _string = re.compile(r'(?:#~[ \t]*)?(msgctxt|msgid|msgid_plural|msgstr(?:\[\d+\])?)?[ \t]*"(.*)"[ \t]*$')
 _comment = re.compile(r"(?!#[,:|])(?:#[.~]?[ \t])?[ \t]*(\S.*)")  # of a translator or program, or what is no string
-_escaped = re.compile(r"\\(.)")
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+_json_title = re.compile(r'"(?:title|subject|headline)"\s*:\s*"((?:[^"\\]|\\.)+)"')
 _org_title = re.compile(r"^#\+title:[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
 _org_hidden = re.compile(
     r"^[ \t]*(?:#\+(?!title|caption)\w+.*|#(?: .*)?|:\w[\w-]*:.*|(?:DEADLINE|SCHEDULED|CLOSED):.*)$\n?",
@@ -84,6 +83,13 @@ def source_code(data: bytes, decode: Decode) -> Parts:
     yield Part(decode(data))
 
 
+def json_text(data: bytes, decode: Decode) -> Parts:
+    """JSON that holds no rows as it is written, without escapes: of "a\\nlion" nlion would be a word."""
+    source = decode(data)
+    title = _json_title.search(source)
+    yield Part(unescaped(source), shorten(unescaped(title[1])) if title else None)
+
+
 def org(data: bytes, decode: Decode) -> Parts:
     """An outline of Org: headings without stars and tags, no properties, links as they read."""
     source = decode(data).replace("\r\n", "\n")
@@ -125,7 +131,7 @@ def _messages(source: str) -> Iterator[tuple[dict[str, str], list[str]]]:
             texts, said, keyword = {}, [], ""
         if string:
             keyword = string[1] or keyword
-            texts[keyword] = texts.get(keyword, "") + _escaped.sub(lambda own: _ESCAPES.get(own[1], own[1]), string[2])
+            texts[keyword] = texts.get(keyword, "") + unescaped(string[2])
         elif comment:
             said.append(comment[1])
     yield texts, said

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import islice
 from typing import Any
 
 from setsearch.errors import SourceError
@@ -243,7 +242,7 @@ def cell_text(position: str, column: str, value: Any) -> str:
 def _require_no_object(position: str, column: str, value: Any) -> None:
     """Raise SourceError, which names what is in it, for an object of JSON."""
     if isinstance(value, dict):
-        within = " or ".join(islice(names_within(OpenCells({column: value})), SHOWN_WITHIN))
+        within = " or ".join([*names_within(OpenCells({column: value}))][:SHOWN_WITHIN])
         raise SourceError(f"{position}: the column {column!r} is an object, {value!r:.40}; choose {within}")
 
 
