@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from setsearch.storage.synced_source import Columns
 
 READING, DERIVING = "indexing", "deriving contexts of words"
-MOST_TOLD = 20  # columns that a suggestion leaves out
 RULES = "--split, --titles, --min-features and --min-items"
 
 
@@ -191,7 +190,7 @@ def _suggest(db: Collection, sources: list[str], given: SimpleNamespace) -> None
                 command, left_out = suggest_rows(str(db), source, rows) or (None, [])
             own = [*filter(None, [command])]
             if left_out:
-                say(f"left out: {first_of(left_out, MOST_TOLD)}; add what counts")
+                say(f"left out: {first_of(left_out, most=20)}; add what counts")
             none = "no column of texts; name the columns with --text, or --items and --features"
         if not own:
             raise SetsearchError(f"{source} has {none}")
