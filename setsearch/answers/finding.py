@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from heapq import nsmallest
 from typing import Protocol, Unpack
 
 from setsearch.answers.results import Found
@@ -33,18 +34,18 @@ class Named:
         """
         if not isinstance(text, str) or not isinstance(k, int) or k < 1:
             raise InvalidParameter(f"a name is found by a text, and k is at least 1, not {text!r:.40} and {k!r:.40}")
-        best: dict[str, tuple[tuple[int, float, int, str], Found]] = {}
+        best: dict[str, tuple[tuple[int, float, int, str], tuple[str, str | None, int]]] = {}
 
         def look(vocabulary: Vocabulary, totals: Ints | None) -> None:
             for one in vocabulary.search(text, k):
                 total = 0 if totals is None else int(totals[one.id])
                 shown = vocabulary.titles_shown and one.title is not None
-                found = Found(str(one.title), None, total) if shown else Found(one.name, one.title, total)
-                best.setdefault(found.item, ((*one.order, -total, one.name), found))  # a stem is shown as its word
+                found = (str(one.title), None, total) if shown else (one.name, one.title, total)
+                best.setdefault(found[0], ((*one.order, -total, one.name), found))  # a stem is shown as its word
 
         for names in self.vocabularies():
             look(*names)
-        return [found for _, found in sorted(best.values())[:k]]
+        return [Found(*found) for _, found in nsmallest(k, best.values())]
 
 
 class Described(Protocol):

@@ -58,7 +58,9 @@ def match(text: str, id: int, name: str, title: str | None) -> Match | None:
     """How a name or its title matches; None if it does not."""
     wanted = as_wanted(text)
     words = wanted.split()
-    found = [(*_match(wanted, words, as_typed(wanted, own)), own) for own in (title, name) if own]
+    typed = [(as_typed(wanted, own), own) for own in (title, name) if own]
+    begin = [one for one in typed if one[0].startswith(wanted)]  # nothing else matches better
+    found = [(*_match(wanted, words, own), shown) for own, shown in begin or typed]
     quality, ratio, shown = max(found, key=lambda one: (-one[0], one[1]))
     return Match(quality, ratio, id, name, title, shown) if ratio >= LEAST_SIMILAR else None
 

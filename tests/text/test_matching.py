@@ -31,3 +31,12 @@ def test_a_later_word_begins_behind_what_is_no_letter(wanted, name):
     assert (found is not None and found.quality == LATER_WORD) == (begins and places[0] > 0)
     if found is not None and found.quality in (BEGINNING, INSIDE):
         assert wanted in name and (places[0] == 0) == (found.quality == BEGINNING)
+
+
+@examples(300)
+@given(*[st.text("abAB é(", max_size=6) for _ in range(3)])
+def test_a_thing_matches_as_the_better_of_its_name_and_title(text, name, title):
+    alone = [own for own in (match(text, 1, one, None) for one in (title, name) if one) if own is not None]
+    expected = min(alone, key=lambda one: one.order, default=None)
+    found = match(text, 1, name, title) if name or title else None
+    assert (found and (*found.order, found.shown)) == (expected and (*expected.order, expected.shown))
