@@ -86,14 +86,14 @@ def _select(relation: Relation, source: SyncedSource, condition: str, parameters
     cursor, key = relation.cursor, quote(source.key)
     text = f"case typeof({key}) when 'real' then setsearch_real({key}) else cast({key} as text) end"
     statement = (
-        f"select n.id from (select distinct {text} as setsearch_key from {main_table(source.name)} "
+        f"select n.id from (select {text} as setsearch_key from {main_table(source.name)} "
         f"where {condition}) cross join setsearch_name n on n.name = setsearch_key and n.kind = {relation.items.id}"
     )
     with suppress(sqlite3.Error):  # of a connection with open cursors, which has it already
         cursor.connection.create_function("setsearch_real", 1, number_text, deterministic=True)  # as ids are written
     try:
         with limited(cursor, f"the {what}"):
-            return np.sort(np.array([id for (id,) in cursor.execute(statement, parameters)], np.int64))
+            return np.unique(np.array([id for (id,) in cursor.execute(statement, parameters)], np.int64))
     except UNUSABLE as error:
         raise InvalidParameter(f"the {what} on {source.name}: {_one_line(error)}") from error
 
