@@ -46,7 +46,7 @@
 #define APART __attribute__((noinline))
 
 enum {
-    VERSION = 22, /* of the entries; binding.py asks for it */
+    VERSION = 23, /* of the entries; binding.py asks for it */
 
     /* Why there is no answer, or no count: what an entry returns then. */
     DAMAGED = -1, /* a list is not what the layout says */
@@ -68,7 +68,6 @@ enum {
     MANY = 8,           /* lists that have more than one posting for so many items touch many */
     RESEMBLING = 256,   /* postings among which near-duplicates of an item are looked for */
     RESCORED = 32,      /* postings are added in the time that an item takes to get its exact score */
-    SHORT = UINT16_MAX, /* lengths of most lists are below */
     BINS = 512,         /* of weights */
     FEW_QUARTERS = 24,  /* of weights of examples, for which factors are kept */
     RARE = 128,         /* items of a feature, likewise */
@@ -1050,7 +1049,6 @@ static int64_t add_until_told(float *restrict sums, int64_t n, const part_t *lis
 typedef struct {
     part_t by_feature, by_item; /* without weights */
     const int64_t *stored;      /* the lengths of the lists of features before values decide */
-    const uint16_t *short_ones; /* the same, SHORT for those that are not less: of these more are in the cache */
     double coefficient, norm;   /* no item's values have a larger Euclidean norm; 0: some items have none yet */
     drift_t drift;              /* of the lists by feature */
 } field_t;
@@ -1360,11 +1358,6 @@ typedef struct {
 /* What a limit leaves: features that cost `most` together, or all if it is negative; and those that always count. */
 static const int64_t NO_LIMIT = -1;
 
-/* The length of the list of a feature before values decide. */
-static int64_t stored_length(const field_t *field, int64_t feature) {
-    return field->short_ones[feature] < SHORT ? field->short_ones[feature] : field->stored[feature];
-}
-
 /* Whether a weight in multiples of 2^-22 is rounded to the same one in spite of other last bits of its logarithm. */
 static int is_sure(double units) { return fabs(units - floor(units) - 0.5) > fabs(units) * MARGIN; }
 
@@ -1469,7 +1462,7 @@ static int gather(const field_t *field, const question_t *question, const part_t
             int64_t p = places[e];
             for (; p < end && ids[p] - begins < room; p++) {
                 double *sums = have + 2 * (ids[p] - begins);
-                __builtin_prefetch(field->short_ones + ids[p]);
+                __builtin_prefetch(field->stored + ids[p]);
                 features[found] = ids[p];
                 found += sums[0] == 0.0;
                 sums[0] += example.share;
@@ -1479,7 +1472,7 @@ static int gather(const field_t *field, const question_t *question, const part_t
         }
         for (int64_t j = begin; j < found; j++) {
             double *sums = have + 2 * (features[j] - first);
-            const int64_t df = stored_length(field, features[j]);
+            const int64_t df = field->stored[features[j]];
             if (factors) own->weights[j] = units_of(question, factors, sums[0], sums[1], df);
             own->having[j] = sums[0], own->sums[j] = sums[1];
             sums[0] = sums[1] = 0.0;
@@ -1589,7 +1582,7 @@ static int64_t second_limit(const field_t *field, const question_t *question, co
     own->n_always = 0;
     for (int64_t j = 0; j < own->count; j++) {
         if (own->weights[j] > strongest[0]) replace_least(strongest, k, own->weights[j]);
-        cost += (double)(stored_length(field, own->features[j]) + question->more);
+        cost += (double)(field->stored[own->features[j]] + question->more);
     }
     for (int64_t j = 0; j < own->count; j++)
         if (own->weights[j] >= strongest[0]) own->always[own->n_always++] = own->features[j];
@@ -1648,7 +1641,7 @@ static int find_likeness(const field_t *field, const question_t *question, const
         const int64_t start = lists->starts[items[a]], end = lists->ends[items[a]];
         for (int64_t p = start; p < end; p++) {
             if (lists->ids[p] >= field->by_feature.n_lists) return DAMAGED;
-            const int64_t df = stored_length(field, lists->ids[p]);
+            const int64_t df = field->stored[lists->ids[p]];
             have[2 * (int64_t)lists->ids[p]] = factor(question, 0, 1, 1, df > 1 ? (double)df : 1.0) * values[p];
         }
         for (int64_t b = 0; b <= a; b++) {

@@ -31,7 +31,7 @@ from setsearch.core.binding import (
 from setsearch.core.rule import CoreRule
 from setsearch.errors import LostArrays
 
-COPIES, MISSING, SHORT = -4, -5, (1 << 16) - 1  # as in core.c
+COPIES, MISSING = -4, -5  # as in core.c
 ROOM = 1 << 18  # numbers of answers, beside those of the largest one
 MOST_EXAMPLES = LEAST_ROOM
 MOST_ROUNDS = 16  # in which items get values that a question misses: three are usual
@@ -42,7 +42,7 @@ _SIZE, _POINTER = c.c_int64, c.c_void_p
 # `part_t`, `field_t`, `asked_t` and `table_t` of core.c.
 _PART, _FIELD, _ASKED, _TABLE = (
     Struct("qqPPqPPP"),
-    Struct(2 * "qqPPqPPP0q" + "PPdd" + "PddPqP0q"),
+    Struct(2 * "qqPPqPPP0q" + "Pdd" + "PddPqP0q"),
     Struct("12d8qPPP" + NEAR.format + PRIOR.format + "PP4q"),
     Struct("PPPPqq"),
 )
@@ -231,8 +231,8 @@ class Drift(NamedTuple):
     """How lists by feature differ from what they are now, if they are older (memory/drift.py).
 
     A value is x (1 +- share) +- step, but for the items that are `apart`, ascending. `df`, `(n_features,)`: how many
-    items each list has now; `short`: how many the stored one has, at most SHORT. `rule`: of the values of now. `fill`
-    gives these to items, ascending; `used`: how many entries have them.
+    items each list has now. `rule`: of the values of now. `fill` gives these to items, ascending; `used`: how many
+    entries have them.
     """
 
     df: Ints
@@ -240,7 +240,6 @@ class Drift(NamedTuple):
     step: float
     apart: Ints
     rule: CoreRule
-    short: Array
     fill: Callable[[Ints], None]
     used: Callable[[], int]
 
@@ -254,12 +253,11 @@ class FieldLists:
     """The lists of a field as the core takes them. Threads may share it."""
 
     def __init__(self, by_feature: Part, by_item: Part, stored: Ints, drift: Drift | None = None) -> None:
-        short = np.minimum(stored, SHORT).astype(np.uint16) if drift is None else drift.short
-        self._kept = by_feature, by_item, stored, short  # they must live as long as this
+        self._kept = by_feature, by_item, stored  # they must live as long as this
         self.drift = drift
         self.n_features = len(stored)
         self._by_feature, self._by_item = _numbers(*by_feature), _numbers(*by_item)
-        self._stored = address(stored), address(short)
+        self._stored = address(stored)
 
     def of_items(self, used: tuple[int, int] | None) -> bytes:
         """The lists by item, as a `part_t`; `used` as OpenField has it."""
@@ -275,9 +273,9 @@ class FieldLists:
             size, size_of_items = used
         drift: tuple[Any, ...] = NO_DRIFT
         if self.drift is not None:
-            df, share, step, apart, rule, _, _, used_now = self.drift
+            df, share, step, apart, rule, _, used_now = self.drift
             size_of_items, drift = used_now(), (address(df), share, step, address(apart), len(apart), rule.at)
-        return _FIELD.pack(n, size, *rest, n_items, size_of_items, *others, *self._stored, coefficient, norm, *drift)
+        return _FIELD.pack(n, size, *rest, n_items, size_of_items, *others, self._stored, coefficient, norm, *drift)
 
 
 _idle: deque["_Scratch"] = deque(maxlen=8)  # of threads, and of readings that are asked in turn

@@ -19,7 +19,7 @@ import numpy as np
 
 from setsearch.arrays import Array, Entries, Floats, Ints, ListArrays, ListValues, distinct, median, positions, take
 from setsearch.core import binding, question
-from setsearch.core.question import SHORT, FieldLists
+from setsearch.core.question import FieldLists
 from setsearch.core.rule import CoreRule
 from setsearch.lists import Lists
 from setsearch.models.values import CountSource, ValueRule, largest_rarity, logarithms, rarity, scales, square_unit
@@ -46,7 +46,7 @@ class Before:
         positive = norms[norms > 0]
         self.pivot = median(positive) if len(positive) else 1.0
         lengths = counts.by_feature.lengths
-        self.df, self.short = self.by_feature.lengths, _short(lengths)
+        self.df = self.by_feature.lengths
         self.frequencies = distinct(lengths)  # of stored entries
         last = max(len(lengths) - FREQUENT, 0)
         frequent = np.argpartition(lengths, last)[last:] if last else np.arange(len(lengths))
@@ -255,15 +255,14 @@ def _median(before: Before, rule: CoreRule, moves: _Moves, apart: Ints) -> float
 
 def _in_core(before: Before, now: _Now, apart: Ints, share: float, values: _Values) -> FieldLists:
     """The lists by feature of before, with the document frequencies of now."""
-    lists, changed = now.counts.by_feature, now.changed
-    df, short = np.zeros(len(lists), np.int64), np.zeros(len(lists), np.uint16)
-    df[: len(before.df)], short[: len(before.df)] = before.df, before.short
+    lists = now.counts.by_feature
+    df = np.zeros(len(lists), np.int64)
+    df[: len(before.df)] = before.df
     was = apart[apart < len(before.counts.by_item)]
     np.subtract.at(df, _features_of(before.by_item, was), 1)
     np.add.at(df, _features_of(values.by_item, apart), 1)
-    short[changed] = _short(lists.lengths[changed])
     ids, entries, *_ = before.by_feature.part
-    drift = question.Drift(df, share, STEP, apart, values.rule, short, values.fill, values.used)
+    drift = question.Drift(df, share, STEP, apart, values.rule, values.fill, values.used)
     by_feature = ids, entries, *before.places(len(lists))
     return FieldLists(by_feature, values.by_item.part, lists.lengths, drift)
 
@@ -277,7 +276,3 @@ def _features_of(valued: ValuedLists, items: Ints) -> Array:
 
 def _never(entries: Entries) -> tuple[Entries, Floats]:
     raise AssertionError("the core has the values of all items")
-
-
-def _short(lengths: Ints) -> Array:
-    return np.minimum(lengths, SHORT).astype(np.uint16)

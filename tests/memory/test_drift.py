@@ -15,7 +15,6 @@ from laws import examples
 import setsearch
 from setsearch.arrays import median
 from setsearch.core import binding
-from setsearch.core.question import SHORT
 from setsearch.memory import drift, readings
 from setsearch.memory.field import Field
 
@@ -170,7 +169,6 @@ def check_others(field, rule, found, before):
     lists, drift_of_core, statistics = field.content.by_item, found.in_core.drift, field.statistics(rule)
     assert drift_of_core.rule.norms(np.arange(len(lists))).tolist() == statistics.norms.tolist()
     assert np.array_equal(drift_of_core.df, field.document_frequencies(rule))
-    assert drift_of_core.short.tolist() == np.minimum(field.lists(False).lengths, SHORT).tolist()
     others, everything = np.setdiff1d(np.arange(N), found.apart), np.arange(len(lists))
     entries, values = statistics.values_of(lists.take(everything), by_item=True)
     of_core = drift_of_core.rule.values(everything)

@@ -120,9 +120,8 @@ def drifted(matrix, rng, share, step):
     df, totals = (matrix > 0).sum(axis=0), np.ones(len(matrix), np.int64)
     source = np.zeros(0, np.int32), np.zeros(0, np.uint16), *np.zeros((2, len(matrix)), np.int64)
     rule = CoreRule(source, (totals, df, df), (np.ones(1), np.ones(1)), (np.ones(1), np.ones(1)), (0.0, 1.0, 1.0, 0.0))
-    short = np.minimum(df, question.SHORT).astype(np.uint16)
     used = len(lists_of(matrix)[0])
-    drift = question.Drift(df, share, step, apart, rule, short, lambda items: None, lambda: used)
+    drift = question.Drift(df, share, step, apart, rule, lambda items: None, lambda: used)
     return FieldLists(tuple(lists_of(older.T)), tuple(lists_of(matrix)), df, drift), older
 
 
