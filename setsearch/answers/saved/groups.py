@@ -48,7 +48,9 @@ class Groups(NamedTuple):
 
     def rivals_of_kin(self, group: str, names: Sequence[str]) -> dict[int, set[int]]:
         """The places, among names, of the rivals of each set of a group that has kin in it, by its place."""
-        within = self.within(group) if self.under else ()
+        if not self.under:
+            return {}
+        within = self.within(group)
         rivals = {name: self.rivals(name) for name in within if name in names}
         places = {name: place for place, name in enumerate(names)}
         return {

@@ -159,9 +159,8 @@ class Questions:
         if group is None or len(self.several.marks[name][0]) > MOST_JOINED:
             return None
         if group not in self._taking:
-            if sum(own.size for own in self._taking.values()) > MOST_BYTES:
-                for own in self._taking.values():
-                    own.forget()
+            for own in self._taking.values():
+                own.forget()
             self._taking[group] = _Taking(self.several, group)
         return self._taking[group]
 
@@ -257,11 +256,6 @@ class _Taking:
         """The items that join a set, as FirstPass has them; None once it was told to `forget`."""
         return self._passes[name].joining(self.of(name)) if name in self._passes else None
 
-    @property
-    def size(self) -> int:
-        """The bytes of the scores of first passes."""
-        return sum(own.scores.nbytes for own in self._passes.values())
-
     def forget(self) -> None:
         """Keep no first passes: what is taken is known without them."""
         self._passes.clear()
@@ -299,14 +293,14 @@ def _first_pass(several: Several, name: str, own: Standing) -> FirstPass:
 class Rivalry(NamedTuple):
     """Sets that are asked together, in the order of their places; `weighed` has a row of Weighed for each.
 
-    `exclusive`: the places of those that exclude one another, group by group; some in these do not: kin. `within`:
-    places of parts and of their wholes.
+    `exclusive`: the places of those that exclude one another, group by group. `rivals` has those of each that has kin
+    among them. `within`: places of parts and of their wholes.
     """
 
     names: list[str]
     weighed: Floats
     exclusive: list[Ints]
-    kin: dict[int, list[int]]
+    rivals: dict[int, set[int]]
     within: list[tuple[int, int]]
 
     @classmethod
@@ -317,12 +311,9 @@ class Rivalry(NamedTuple):
         for place, name in enumerate(names):
             if groups.of.get(name) in groups.exclusive:
                 places.setdefault(groups.of[name], []).append(place)
-        kin = {
-            one: [other for other in own if other != one and groups.are_kin(names[one], names[other])]
-            for own in places.values()
-            if any(names[place] in groups.under for place in own)
-            for one in own
-        }
+        rivals: dict[int, set[int]] = {}
+        for group in places:
+            rivals |= groups.rivals_of_kin(group, names)
         exclusive = [np.array(own, np.int64) for own in places.values() if len(own) > 1]
         number_of = {name: place for place, name in enumerate(names)}
         within = [
@@ -331,7 +322,7 @@ class Rivalry(NamedTuple):
             for whole in groups.wholes(name)
             if whole in known and known[whole].is_told
         ]
-        return cls(names, weighed, exclusive, kin, within)
+        return cls(names, weighed, exclusive, rivals, within)
 
     def couple(self, scores: Floats, members: Flags, rejected: Flags) -> "Coupled":
         """What the sets say together of items, by the `scores` of each alone; all are `(n_sets, n)`."""
@@ -362,8 +353,8 @@ class Rivalry(NamedTuple):
             left[first, columns] = -np.inf
             second = left.argmax(0)  # of the best one itself, the best rival
             best[rows[first], columns], who[rows[first], columns] = left[second, columns], rows[second]
-            for row in [row for row in rows.tolist() if self.kin.get(row)]:
-                others = rows[~np.isin(rows, [row, *self.kin[row]])]
+            for row in [row for row in rows.tolist() if row in self.rivals]:
+                others = np.array(sorted(self.rivals[row]), np.int64)
                 best[row] = heights[others].max(0, initial=-np.inf)
                 who[row] = others[heights[others].argmax(0)] if len(others) else -1
         who[best == -np.inf] = -1
