@@ -203,7 +203,7 @@ def _key(columns: Mapping[str, list[Any]]) -> str | None:
     depth = min(name.count(".") for name in columns)
     own = {name: cells for name, cells in columns.items() if name.count(".") == depth or _names_id(name.split(".")[0])}
     keys = {name: cells for name, cells in own.items() if None not in cells and len({*cells}) == len(cells)}
-    patterns = re.compile("id", re.IGNORECASE).fullmatch, _names_id, re.compile("number|key", re.IGNORECASE).fullmatch
+    patterns = re.compile("id", re.IGNORECASE).fullmatch, _names_id, re.compile(r"(?:.*\.)?(?:number|key)").fullmatch
     named = [name for own in patterns for name in keys if own(name)]
     codes = [name for name, cells in keys.items() if not _is_title(name) and all(map(_is_code, cells))]
     return next(iter([*named, *codes]), None)

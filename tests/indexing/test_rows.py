@@ -147,7 +147,7 @@ TEXTS = {
     "rows without the columns": ('{"items": [{"name": "lion"}]}', "its rows have no column 'text', but name"),
     "several arrays": ('{"a": [{"id": 1, "text": "b"}], "b": [{"id": 1, "text": "b"}]}', ""),
     "a document with parts": ('{"text": "lion", "tags": [{"id": 1, "text": "cat"}]}', ""),
-    "too deep": ('{"a": {"b": {"c": {"d": [{"id": 1, "text": "b"}]}}}}', ""),
+    "too deep": ('{"a": {"b": {"c": {"d": {"e": [{"id": 1, "text": "b"}]}}}}}', ""),
     "broken": ('{"items": [{"id": 1, "text": "b"}', ""),
 }
 

@@ -361,6 +361,17 @@ def test_issues_have_the_words_of_their_comments(tmp_path, run):
         assert {"parser", "cleo", "labels.name:ui"} <= {*found}
 
 
+def test_issues_as_services_answer_are_rows(tmp_path, run):
+    nodes = [{"number": 7 + n, "title": f"Bug {n}", "body": "a long text of a bug"} for n in range(4)]
+    whole = {"data": {"repository": {"issues": {"edges": [{"node": own} for own in nodes]}}}}
+    (tmp_path / "a.json").write_text(json.dumps(whole))
+    code, out, _ = run("index", "a.db", "a.json", "--suggest")
+    assert (code, out) == (
+        0,
+        "setsearch index a.db a.json --id node.number --title node.title --text node.body\n",
+    )
+
+
 def test_likes_in_the_order_of_the_users_are_a_relation(tmp_path, run):
     rows = [f"{n // 400},{n},4.5,{1_500_000_000 + n}" for n in range(2_000)]
     (tmp_path / "ratings.csv").write_text("userId,movieId,rating,timestamp\n" + "\n".join(rows))

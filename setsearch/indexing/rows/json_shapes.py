@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-DEEPEST = 3  # objects around the rows
+DEEPEST = 4  # objects around the rows
 CHUNK, LONGEST_VALUE = 1 << 16, 1 << 26  # characters read at once, and of a value of an array
 _broken = re.compile(r"[\udc80-\udcff]")  # bytes that were no text
 _blank = re.compile(r"[ \t\r\n]*")
