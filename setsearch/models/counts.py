@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setsearch.arrays import LARGEST_COUNT, Floats, Ints
+from setsearch.arrays import Floats, Ints, pack
 from setsearch.models.gamma import log_ratio
 from setsearch.models.model import Query, Seeds, Table
 from setsearch.models.values import COUNTS, ValueRule
@@ -93,7 +93,7 @@ def _table(prior: Floats, seeds: Seeds, constants: Floats) -> Query:
     def table(positions: Ints, counts: Floats) -> Floats:
         """h_j(x)."""
         added, more = single[positions], np.flatnonzero(counts > 1)
-        pairs = positions[more] * (LARGEST_COUNT + 1) + counts[more].astype(np.int64)  # of which there are few
+        pairs = pack(positions[more], counts[more].astype(np.int64))  # of which there are few
         _, first, places = np.unique(pairs, return_index=True, return_inverse=True)
         own = positions[more[first]]
         added[more] = log_ratio(prior[own], seeds.sums[own], counts[more[first]])[places]
