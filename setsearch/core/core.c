@@ -1415,7 +1415,7 @@ static inline example_t example_at(const field_t *field, const part_t *texts, co
 /* v_j in multiples of 2^-22, not rounded. */
 static inline double units_of(const question_t *question, factors_t *factors, double having, double sum, int64_t df) {
     const double quarters = 4 * having;
-    const int is_common = df < RARE && quarters < FEW_QUARTERS && quarters == (double)(int)quarters;
+    const int is_common = 0 <= df && df < RARE && quarters < FEW_QUARTERS && quarters == (double)(int)quarters;
     double once = 0, *of_feature = is_common ? &factors->known[(int)quarters][df] : &once;
     if (*of_feature == 0)
         *of_feature = factor(question, factors->exponent, factors->total, having, df > 1 ? (double)df : 1.0) /

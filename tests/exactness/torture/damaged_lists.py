@@ -251,9 +251,7 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
         tuple(logs),
         (float(rng.integers(0, 9)), 1.0, 1.0, 0.8),
     )
-    drift = Drift(
-        of_features[0], 0.1, 0.1, excluded[:1], rule, of_features[0].astype(np.uint16), len, lambda: of_items // 2
-    )
+    drift = Drift(of_features[0], 0.1, 0.1, excluded[:1], rule, len, lambda: of_items // 2)
     older = OpenField(FieldLists(lists[:4], items, lists[3] - lists[2], drift), norm, 1.0)
     rows, kept = (np.zeros((n, 10), np.int64), np.zeros((n, 10), np.int64)), rng.random(n) < 0.5
     words = np.array([0, int(rng.choice([n - 1, n, -1, *NUMBERS]))])
