@@ -2,7 +2,7 @@
 
     tau = floor + a (mean(5 best scores) - floor) + b (median(leave-one-out scores of the seeds) - floor)
 
-    a = min(.1, .02 (N - 1)), b = .5;    a = min(.5, .25 + .02 (N - 1)), b = 0 where nothing is left out
+    a = min(.1, .02 (N - 1)), b = .55;   a = min(.5, .25 + .02 (N - 1)), b = 0 where nothing is left out
 
 Nothing is left out with one seed, of other models than lift, with rejected items or popularity. The floor is the score
 of item 3 sqrt(n), at most 300, or of the middle one of few: what an item has in common with the seeds by chance. In a
@@ -38,7 +38,7 @@ from setsearch.search.weights import TELLING, SeedWeights
 LEADERS = 5  # the best scores, of which tau takes the mean
 LEADERS_GROWTH = 0.02  # of a, for each further seed
 LEADERS_SHARE, LEADERS_LIMIT = 0.25, 0.5  # a of one seed, and at most
-LEADERS_BESIDE, SEEDS_SHARE = 0.1, 0.5  # a at most beside seeds that are left out, and b
+LEADERS_BESIDE, SEEDS_SHARE = 0.1, 0.55  # a at most beside seeds that are left out, and b
 UNLIKE, UNLIKE_IN_RELATIONS = 1 / 4, 1 / 8  # of the items, which may score above the middle seed
 WORDS_ALIKE = 0.7  # deviations from chance of the mean cosine of words: a quarter at random has more
 FEW = 50  # that always may: in a small collection a set may be half of it

@@ -421,7 +421,7 @@ def line_of(descending: Sequence[float], n_items: int, n_seeds: int, middle: flo
     floor, best, more = floor_of(descending, n_items), sum(descending[:5]) / 5, 0.02 * (n_seeds - 1)
     if middle is None:
         return floor + min(0.25 + more, 0.5) * (best - floor)
-    return floor + min(more, 0.1) * (best - floor) + 0.5 * (middle - floor)
+    return floor + min(more, 0.1) * (best - floor) + 0.55 * (middle - floor)
 
 
 def ranking(scores: Mapping[str, float], without: Iterable[str] = ()) -> list[tuple[str, float]]:
