@@ -69,7 +69,14 @@ def test_what_stands_above_and_beside_a_table_is_not_in_it(tmp_path):
     places = [place.removeprefix(f"{tmp_path}/a.xlsx, ") for place, _ in found]
     assert places == ["row 4", "row 6", "sheet June, row 2!2"]
     assert [row["film"] for _, row in found] == ["Alien", "Brazil", "Aliens"]
-    assert told == [f"{tmp_path}/a.xlsx: read the sheet May, not those with other columns (Rates)"]
+    assert told == [
+        f"{tmp_path}/a.xlsx: read the sheet May, not those with other columns (Rates)",
+        f"{tmp_path}/a.xlsx: left out a line above the header (Report of 3 May)",
+    ]
+    told.clear()
+    found = rows(tmp_path / "a.xlsx", warn=told.append, asked=frozenset(["Alien"]))
+    assert [[*row.values()] for _, row in found] == [["Brazil", "u2"]]
+    assert told[-1] == f"{tmp_path}/a.xlsx: left out 2 lines above the header (Report of 3 May)"
 
 
 def test_documents_of_a_workbook(run, failed, tmp_path):

@@ -4,7 +4,7 @@ import csv
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Literal, NamedTuple
@@ -86,8 +86,7 @@ def csv_rows(
         first = source.peek()
     above = source.take_comments() if header else source.take_above(Dialect(delimiter, usual, asked))
     if above:
-        told = f"{len(above)} lines" if len(above) > 1 else "a line"
-        tell(f"{name}: left out {told} above the {'rows' if header else 'header'} ({above[0].strip():.60})")
+        tell(left_above(name, above, "rows" if header else "header"))
         first = source.peek()
     delimiter = delimiter or delimiter_of(first, usual)
     others = first.split(delimiter)[1:]
@@ -131,6 +130,12 @@ def with_row_names(names: Iterable[str]) -> tuple[str, ...]:
     own = tuple(names)
     is_nameless = len(own) > 1 and not own[0] and all(own[1:]) and ROW_NAMES not in own
     return (ROW_NAMES, *own[1:]) if is_nameless else own
+
+
+def left_above(name: object, above: Sequence[str], what: str = "header") -> str:
+    """That some lines above a header, or rows, are left out, for people."""
+    told = f"{len(above)} lines" if len(above) > 1 else "a line"
+    return f"{name}: left out {told} above the {what} ({above[0].strip():.60})"
 
 
 def delimiter_of(header: str, usual: str) -> str:

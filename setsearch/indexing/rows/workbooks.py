@@ -2,22 +2,22 @@
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import dropwhile
 from typing import Any, NamedTuple
 
 from setsearch.indexing.libraries import load_library
 from setsearch.indexing.rows.cells import Cells, Row, repeated_names
-from setsearch.indexing.rows.csv_rows import MOST_ABOVE, with_row_names
+from setsearch.indexing.rows.csv_rows import MOST_ABOVE, left_above, with_row_names
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 class Sheet(NamedTuple):
-    """The rows of a sheet, each with its number, by column."""
+    """The rows of a sheet, each with its number, by column, and what stands above its header, line by line."""
 
     name: str
     columns: tuple[str, ...]
     rows: list[tuple[int, tuple[Any, ...]]]
+    above: list[str]
 
 
 def read_workbook(data: bytes, ending: str) -> list[Sheet]:
@@ -32,7 +32,8 @@ def below_asked(sheet: Sheet, asked: frozenset[str]) -> Sheet:
         return sheet
     for place, (_, row) in enumerate(sheet.rows[:MOST_ABOVE], 1):
         if asked.issubset(columns := _columns(row)):
-            return Sheet(sheet.name, columns, sheet.rows[place:])
+            above = [*sheet.above, _line(sheet.columns), *(_line(own) for _, own in sheet.rows[: place - 1])]
+            return Sheet(sheet.name, columns, sheet.rows[place:], above)
     return sheet
 
 
@@ -52,6 +53,8 @@ def sheet_rows(
         warn(f"{path}: read the sheet {first.name}, not those with other columns ({names:.100})")
     repeated = repeated_names(first.columns)
     for sheet, own in same:
+        if own.above:
+            warn(left_above(f"{path}, sheet {own.name}" if sheet > 1 else path, own.above))
         for number, row in own.rows:
             place = f"row {number}" if sheet == 1 else f"sheet {own.name}, row {sheet}!{number}"
             padded = (*row, *[None] * (len(own.columns) - len(row)))
@@ -61,12 +64,16 @@ def sheet_rows(
 def _sheet(name: str, rows: Iterable[Sequence[Any]]) -> Sheet | None:
     numbered = ((number, tuple(row)) for number, row in enumerate(rows, 1))
     numbered = ((number, row) for number, row in numbered if any(cell not in (None, "") for cell in row))
-    below = dropwhile(lambda own: not _is_header(own[1]), numbered)
-    header = next(below, None)
-    found = [*below]
-    if header is None or not found:
+    lines = [*numbered]
+    place = next((place for place, (_, row) in enumerate(lines) if _is_header(row)), len(lines))
+    if place + 1 >= len(lines):
         return None
-    return Sheet(name, _columns(header[1]), found)
+    return Sheet(name, _columns(lines[place][1]), lines[place + 1 :], [_line(row) for _, row in lines[:place]])
+
+
+def _line(row: Iterable[Any]) -> str:
+    """The filled cells of a row, for people."""
+    return " ".join(str(cell) for cell in row if cell not in (None, ""))
 
 
 def _columns(row: Iterable[Any]) -> tuple[str, ...]:
