@@ -241,7 +241,7 @@ def torture(folder: Path, times: int, seed: int = 0) -> dict[str, int]:
     kernels.use_kernel("numpy")
     rng, path, copy = random.Random(seed), folder / "replayed.db", folder / "copy.db"
     make(path)
-    number, found = 0, Counter[str](dict.fromkeys(ENDS, 0))
+    number, found = 0, Counter[str](dict.fromkeys([*ENDS, "completed", "rolled back"], 0))
     with setsearch.open(path) as reader:
         for turn in range(times * len(ENDS)):
             end = ENDS[turn % len(ENDS)]
