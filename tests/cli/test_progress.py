@@ -4,7 +4,10 @@ import gzip
 import json
 import random
 import re
+import sys
 import time
+
+import pytest
 
 import setsearch
 from setsearch.cli import progress
@@ -25,6 +28,16 @@ def write_rows(path, number=3000):
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
 
 
+@pytest.fixture
+def by_turns():
+    """The thread that tells is let in as soon as it wants to, however little there is to do."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
+@pytest.mark.usefixtures("by_turns")
 def test_indexing_and_deriving_tell_how_far_they_are(run, tmp_path, monkeypatch):
     monkeypatch.setattr(progress, "STEP_OF_LINES", 0.001)
     write_rows(tmp_path / "a.jsonl")
