@@ -270,9 +270,8 @@ class SourceReader:
             yield from sheet_rows(self.files.sheets(Path(path)), path, self.rows.asked, self.rows.warn)
         elif is_file and file_ending(Path(path)) in OF_FOLDERS:
             folders = Path(path).parts[:-1] if below is None else below.split("/")[:-1]
-            nearest = takewhile(
-                lambda own: "=" in own, reversed(folders)
-            )  # others of a path have nothing to do with it
+            # Others of a path have nothing to do with it.
+            nearest = takewhile(lambda own: "=" in own, reversed(folders))
             yield from _with_partition(self.rows.read(path), nearest if below is None else folders)
         else:
             yield from self.rows.read(path)

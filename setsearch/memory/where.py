@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from setsearch.arrays import Ints
+from setsearch.arrays import Ints, union
 from setsearch.errors import InvalidParameter, shown
 from setsearch.sqlite.fts5 import find_fts5
 from setsearch.sqlite.limits import limited
@@ -93,7 +93,7 @@ def _select(relation: Relation, source: SyncedSource, condition: str, parameters
         cursor.connection.create_function("setsearch_real", 1, number_text, deterministic=True)  # as ids are written
     try:
         with limited(cursor, f"the {what}"):
-            return np.unique(np.array([id for (id,) in cursor.execute(statement, parameters)], np.int64))
+            return union(np.array([id for (id,) in cursor.execute(statement, parameters)], np.int64))
     except UNUSABLE as error:
         raise InvalidParameter(f"the {what} on {source.name}: {_one_line(error)}") from error
 
