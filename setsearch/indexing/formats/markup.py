@@ -44,6 +44,7 @@ KINDS: Mapping[str, tuple[str | None, str, str]] = {
     "PcGts": (None, "metadata", ""),
     "FictionBook": (None, "binary document-info", ""),
 }
+FEEDS = ("rss", "feed")
 RECORD = r"<oai_dc:dc\b"  # in any other XML that has several
 LONGEST_ADDRESS = 200  # characters that name a bookmark, some of which are programs, or an entry
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
@@ -101,9 +102,11 @@ _cue_block = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 def html(data: bytes, decode: Decode) -> Parts:
     """The text of a page, without scripts and styles; bookmarks of a browser are their links."""
     source = declared(data, decode, _meta)
-    links = [*_links(source)] if source.lstrip().startswith("<!DOCTYPE NETSCAPE-Bookmark") else []
+    if source.lstrip().startswith("<!DOCTYPE NETSCAPE-Bookmark") and (links := [*_links(source)]):
+        yield from links
+        return
     page = read_page(source)
-    yield from links or [Part(page.text(), shorten(page.title()))]
+    yield Part(page.text(), shorten(page.title()))
 
 
 def _links(source: str) -> Parts:
@@ -154,7 +157,7 @@ def xml(data: bytes, decode: Decode) -> Parts:
     declared_text = declared(data, decode)
     root = _root.match(declared_text)
     record, hidden, inline = KINDS[root[1]] if root else (RECORD, "", "")
-    is_feed = inline == _PHRASES
+    is_feed = root is not None and root[1] in FEEDS
     whole = _without_cdata(declared_text, escape if is_feed else str)
     starts = [found.start() for found in re.finditer(record, whole)] if record else []
     starts = starts if root or len(starts) > 1 else []

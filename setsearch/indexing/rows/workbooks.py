@@ -63,8 +63,7 @@ def sheet_rows(
 
 def _sheet(name: str, rows: Iterable[Sequence[Any]]) -> Sheet | None:
     numbered = ((number, tuple(row)) for number, row in enumerate(rows, 1))
-    numbered = ((number, row) for number, row in numbered if any(cell not in (None, "") for cell in row))
-    lines = [*numbered]
+    lines = [(number, row) for number, row in numbered if any(cell not in (None, "") for cell in row)]
     place = next((place for place, (_, row) in enumerate(lines) if _is_header(row)), len(lines))
     if place + 1 >= len(lines):
         return None
