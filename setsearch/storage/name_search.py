@@ -15,6 +15,7 @@ from setsearch.text.matching import (
     TRIGRAM,
     Match,
     NamePage,
+    Row,
     anywhere,
     as_typed,
     as_wanted,
@@ -23,6 +24,7 @@ from setsearch.text.matching import (
     edited,
     is_one_edit,
     like,
+    likely,
     match,
     spellings,
     trigrams,
@@ -76,12 +78,16 @@ class NameSearch(Bound):
             if any(one.quality < SIMILAR for one in near):
                 return [one for one in near if one.quality < SIMILAR]
             if not ids:
-                ids.update(self.alike(text))
+                return best_matches(match(text, *row) for row in likely(text, self._things(self.alike(text))))
         return self._matches(text, ids)
 
     def _matches(self, text: str, ids: Iterable[int]) -> list[Match]:
-        rows = ((id, name, title) for id, (name, title) in self.stored(sorted(ids)).items())
-        return best_matches(match(text, *row) for row in rows if not row[1].startswith(self.others))
+        return best_matches(match(text, *row) for row in self._things(ids))
+
+    def _things(self, ids: Iterable[int]) -> list[Row]:
+        """Id, name and title of things as stored, without features of fields."""
+        stored = self.stored(sorted({*ids}))
+        return [(id, name, title) for id, (name, title) in stored.items() if not name.startswith(self.others)]
 
     def starting_with(self, prefix: str, limit: int) -> list[int]:
         """Ids whose name or title begins with a text (case-sensitive)."""

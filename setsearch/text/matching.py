@@ -13,6 +13,11 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from setsearch.arrays import bincount
+
 WHOLE, BEGINNING, LATER_WORD, ONE_EDIT, INSIDE, WORDS, NEAR_WORDS, SIMILAR = range(8)  # from the best
 LEAST_EDITED = 4  # characters of a text: shorter ones are one edit from too many names,
 LEAST_SWAPPED = 3  # and yet shorter ones one swap of neighbors
@@ -31,6 +36,7 @@ _word = re.compile(f"{_LETTER}+")
 
 
 Total = Callable[[int], int]  # how often a thing is used, by its id
+Row = tuple[int, str, str | None]  # id, name and title of a thing
 
 
 def no_total(_: int) -> int:
@@ -206,6 +212,18 @@ class NamePage:
             shared.update(self._at(self._starts(part)))
         return shared
 
+    def likely(self, wanted: str, parts: Iterable[str]) -> npt.NDArray[np.bool_]:
+        """Which names have so many letters of a text, in any order, that difflib may find them similar, or a part."""
+        codes = np.frombuffer(self._typed.encode("utf-32-le", "surrogatepass"), np.uint32)
+        numbers = np.cumsum(codes == ord(BREAK))  # of the names
+        lengths = bincount(numbers[codes != ord(BREAK)], minlength=numbers[-1] + 1)
+        shared = np.zeros(len(lengths))
+        for letter, times in _letters(wanted):
+            shared += np.minimum(bincount(numbers[codes == ord(letter)], minlength=len(lengths)), times)
+        found: npt.NDArray[np.bool_] = 2.0 * shared / (len(wanted) + np.minimum(lengths, len(wanted))) >= LEAST_SIMILAR
+        found[numbers[[place for part in parts for place in self._starts(part)]]] = True
+        return found
+
     def _starts(self, part: str) -> list[int]:
         return [one.start() for one in re.finditer(re.escape(part), self._typed)]
 
@@ -218,6 +236,21 @@ class NamePage:
             found.add(self._split[number])
             last = place
         return found
+
+
+def likely(text: str, rows: Sequence[Row]) -> list[Row]:
+    """The rows that a text may `match`: of many, which would be compared one after another, few are left.
+
+    Their names or titles have as many letters of the text, in any order, as similar ones have, or a part of its longest
+    word that each name with near words has.
+    """
+    wanted = as_wanted(text)
+    if not rows or not wanted.strip():
+        return [*rows]
+    longest, *_ = words_of(wanted) or wanted.split()
+    page = NamePage(text, BREAK.join([own or "" for _, *both in rows for own in both]))
+    found = page.likely(wanted, _left(longest) if len(longest) >= LEAST_EDITED else [longest])
+    return [rows[place] for place in np.flatnonzero(found[::2] | found[1::2]).tolist()]
 
 
 def spellings(text: str) -> list[str]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import examples
 
-from setsearch.text.matching import BEGINNING, INSIDE, LATER_WORD, LEAST_SIMILAR, SIMILAR, match
+from setsearch.text.matching import BEGINNING, INSIDE, LATER_WORD, LEAST_SIMILAR, SIMILAR, likely, match
 
 TEXTS = st.text("abc d-", min_size=1, max_size=12)
 
@@ -40,3 +40,23 @@ def test_a_thing_matches_as_the_better_of_its_name_and_title(text, name, title):
     expected = min(alone, key=lambda one: one.order, default=None)
     found = match(text, 1, name, title) if name or title else None
     assert (found and (*found.order, found.shown)) == (expected and (*expected.order, expected.shown))
+
+
+ROWS = st.lists(st.tuples(st.integers(), st.text("abAB éيی.", min_size=1), st.none() | st.text("abAB éيی.")))
+
+
+@examples(500)
+@given(st.text("abAB éيی.", max_size=9), ROWS)
+def test_no_row_that_matches_is_unlikely(text, rows):
+    found = likely(text, rows)
+    assert [own for own in (match(text, *row) for row in found) if own] == [
+        own for own in (match(text, *row) for row in rows) if own
+    ]
+
+
+def test_most_of_many_rows_are_unlikely():
+    rows = [(n, f"name {n}", None) for n in range(99)]
+    assert likely("elephant", [*rows, (99, "elehpont", None), (100, "x", "Elefant")]) == [
+        (99, "elehpont", None),
+        (100, "x", "Elefant"),
+    ]
