@@ -95,8 +95,10 @@ static const double ROUNDING = 1 + 1e-9;              /* of bounds */
 static const double PRECISION = 4.76837158203125e-07; /* 2^-21: of sums in single precision */
 
 /* Shares of bounds. The more items are wanted, the more others have nearly their sums, so that more lists pay: of many
-   it is LATER_OF_MANY over the square root of their number. */
-static const double FIRST = 0.3, FIRST_BY_TABLE = 0.07, LATER = 0.5, LATER_OF_MANY = 2.5, JUST_BELOW = 0.99;
+   it is LATER_OF_MANY over the square root of their number. Below BLURRED times what older lists leave open, more lists
+   tell little. */
+static const double FIRST = 0.3, FIRST_BY_TABLE = 0.07, LATER = 0.5, LATER_OF_MANY = 2.5, JUST_BELOW = 0.99,
+                    BLURRED = 4.0;
 
 typedef struct {
     int64_t n_lists, size; /* size: of ids and values */
@@ -1020,9 +1022,9 @@ static int64_t rescore(const double *base, const part_t *lists, const int64_t *a
 
 /* Add lists from the place `last` on to sums until they tell whether more than `most` items are above a bound: an item
    that is above by more than the others take away surely is, one that is below by more than they change surely is not.
-   What was added; `above` is the least number that is more than `most`, or the largest one that is not, if that is
-   known. */
-static int64_t add_until_told(float *restrict sums, int64_t n, const part_t *lists, double norm,
+   Of the items that are apart nothing is known. What was added; `above` is the least number that is more than `most`,
+   or the largest one that is not, if that is known. */
+static int64_t add_until_told(float *restrict sums, int64_t n, const part_t *lists, double norm, int64_t n_apart,
                               const pruning_t *memory, int64_t last, middle_t *middle) {
     const int64_t count = lists->n_lists, *order = memory->order;
     const double *bounds = memory->bounds, near = margin_of(middle->bound);
@@ -1033,11 +1035,11 @@ static int64_t add_until_told(float *restrict sums, int64_t n, const part_t *lis
         const double taken = sqrt(below) * norm * ROUNDING + bounds[count];
         const float surely = (float)(middle->bound + near + taken);
         const float perhaps = (float)(middle->bound - near - bounds[last]);
-        int32_t sure = 0, possible = 0;
+        int32_t sure = 0, possible = (int32_t)n_apart;
         for (int64_t i = 0; i < n; i++) sure += sums[i] > surely, possible += sums[i] > perhaps;
         const int are_many = surely >= 0 && sure > middle->most; /* ids without an item have a sum of 0 */
         if (are_many || possible <= middle->most) middle->above = are_many ? sure : possible;
-        if (middle->above != UNSURE || last == count) return last;
+        if (middle->above != UNSURE || last == count || bounds[last] < BLURRED * bounds[count]) return last;
         const int64_t from = last;
         last = until(bounds, count, bounds[last] * LATER);
         if (add_in_order(sums, n, lists, order, from, last, 0) < 0) return DAMAGED;
@@ -1148,7 +1150,8 @@ static int64_t prune(const double *base, int64_t n, const part_t *lists, const i
     const int sure = least_sum > 0 && bounds[last] < least_sum;
     const int counts = sure && least_sum > middle->bound, are_many = counts || size > n / MANY;
     if (sure && add_in_order(sums, n, lists, order, near, last, !are_many) < 0) return DAMAGED;
-    if (counts && (last = add_until_told(sums, n, lists, norm, memory, last, middle)) < 0) return DAMAGED;
+    if (counts && (last = add_until_told(sums, n, lists, norm, apart->count, memory, last, middle)) < 0)
+        return DAMAGED;
     const double reaching = raised(sums, near_ids, sure ? n_first : 0, heap, k, sure ? least_sum : INFINITY);
     for (int64_t i = 0; i < k; i++) heap[i] = reaching;
     const double bound = bounds[last];
@@ -1848,7 +1851,6 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
         return largest(all_sums, n) <= limit ? n_positive(all_sums, n, excluded) : UNSURE;
     }
     int64_t found = UNSURE;
-    if (is_older) middle.bound = INFINITY; /* who asks is not told */
     if (n_fields == 1 && !question->budget && !taken && fields->norm && limit == INFINITY &&
         (is_older || size >= question->fewest))
         found = prune(base, n, memory->parts, weighed->features, fields, excluded, &memory->pruning, &middle, best);
@@ -1858,11 +1860,13 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
         found = find_best(base, n, memory->parts, n_fields, excluded, &NONE, limit, memory->places, memory->block,
                           best);
     }
-    if (middle.above == UNSURE && middle.bound < INFINITY && found > 0)
-        middle.above = best->heap[0] > middle.bound
-                           ? count_above(base, n, memory->parts, n_fields, excluded, middle.bound, middle.most,
-                                         memory->places, memory->block)
-                           : n_above(best->scores, found, middle.bound);
+    if (middle.above == UNSURE && middle.bound < INFINITY && found > 0) {
+        if (best->heap[0] <= middle.bound)
+            middle.above = n_above(best->scores, found, middle.bound);
+        else if (!is_older) /* what these lists add is not exact */
+            middle.above = count_above(base, n, memory->parts, n_fields, excluded, middle.bound, middle.most,
+                                       memory->places, memory->block);
+    }
     if (left_out) *above = middle.above;
     return middle.above == DAMAGED ? DAMAGED : found;
 }
