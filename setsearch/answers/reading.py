@@ -25,7 +25,7 @@ from setsearch.memory.readings import FieldsBy
 from setsearch.models import MODELS
 from setsearch.models.defaults import Defaults
 from setsearch.options import MODEL, ExpandOptions, Fresh, Id, Ids, ModelOptions, check, refuse
-from setsearch.search.cutoff import SeedFit, fits
+from setsearch.search.cutoff import SeedFit, fits, n_leading
 from setsearch.search.examples import Examples, cannot_tell, choose_fields, find_examples, find_rejected, keys_of
 from setsearch.search.groups import FEWEST, Divided, find_groups, make_groups
 from setsearch.search.passes import ALL, Wanted, Weighing
@@ -395,12 +395,13 @@ class Reading(BaseReading, Named):
     ) -> Asking[tuple[Fields, SeedWeights, list[int], bool]]:
         """What answers in one list: fields, weights, the items left out, and whether nothing tells what belongs.
 
-        `taken`: as Wanted has it. `sums`: whether the scores of all items are of interest.
+        `taken`: as Wanted has it. `sums`: whether the scores of all items are of interest; else the line is.
         """
         posed = self._pose(fields_by, names, plan)
-        fields, wanted = posed.weighing.fields, wanted_of(posed.weighing, posed.examples, plan)._replace(taken=taken)
+        fields, wanted = posed.weighing.fields, wanted_of(posed.weighing, posed.examples, plan)
         is_added_to = taken is not None and fields.nearest is not None  # after the core has answered
-        weights = yield from self._weigh(posed, wanted._replace(k=0) if sums or is_added_to else wanted)
+        k = 0 if sums or is_added_to or not wanted.k else max(wanted.k, n_leading(fields))
+        weights = yield from self._weigh(posed, wanted._replace(k=k, taken=taken))
         return fields, weights, posed.left_out, cannot_tell(fields, plan.keys)
 
     def _parsed(self, fields_by: FieldsBy, seeds: SeedNames, plan: Plan) -> Asking[Hits]:
