@@ -63,9 +63,9 @@ def complete(hits: Sequence[Hit], asked: Asked | None) -> tuple[list[Hit], list[
         if hits and not any(hit.features for hit in hits):
             raise UsageError("hits that were pickled have lost their question: ask with `explain`, or map them before")
         return [], [*hits]
-    reading, seeds, options = asked
+    reading, seeds, options, marked = asked
     names = dict.fromkeys(reading.find(name) for name in list(seeds)[:MOST_EXAMPLES])
-    is_complete = all(hit.features for hit in hits) and any(hit.belongs is not None for hit in hits)
+    is_complete = all(hit.features for hit in hits) and (marked or any(hit.belongs is not None for hit in hits))
     among = [*names, *(() if is_complete else (hit.item for hit in hits))]
     if not among:
         return [], [*hits]

@@ -413,7 +413,7 @@ class Reading(BaseReading, Named):
         fields = posed.weighing.fields
         divided = yield from self._divide(posed, wanted_of(posed.weighing, posed.examples, plan))
         hits = best_hits(fields, divided, posed.left_out, plan, Judge(cannot_tell(fields, plan.keys)))
-        hits.asked = Asked(self, names, plan.again)
+        hits.asked = Asked(self, names, plan.again, plan.cut is not None)
         return hits
 
     def _divide(self, posed: _Posed, wanted: Wanted) -> Asking[Divided]:

@@ -116,11 +116,15 @@ class Statistics(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """The question of some hits: a reading, its seeds, and the options that scores depend on."""
+    """The question of some hits: a reading, its seeds, and the options that scores depend on.
+
+    `marked`: whether it asked what belongs, too.
+    """
 
     reading: Any
     seeds: Ids
     options: Mapping[str, Any]
+    marked: bool = False
 
 
 class SetFeature(NamedTuple):

@@ -1,5 +1,6 @@
 """SQL conditions on the table that a collection follows: they select the items that may be returned."""
 
+import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -86,14 +87,15 @@ def _select(relation: Relation, source: SyncedSource, condition: str, parameters
     cursor, key = relation.cursor, quote(source.key)
     text = f"case typeof({key}) when 'real' then setsearch_real({key}) else cast({key} as text) end"
     statement = (
-        f"select n.id from (select {text} as setsearch_key from {main_table(source.name)} "
+        f"select json_group_array(n.id) from (select {text} as setsearch_key from {main_table(source.name)} "
         f"where {condition}) cross join setsearch_name n on n.name = setsearch_key and n.kind = {relation.items.id}"
     )
     with suppress(sqlite3.Error):  # of a connection with open cursors, which has it already
         cursor.connection.create_function("setsearch_real", 1, number_text, deterministic=True)  # as ids are written
     try:
         with limited(cursor, f"the {what}"):
-            return union(np.array([id for (id,) in cursor.execute(statement, parameters)], np.int64))
+            (ids,) = cursor.execute(statement, parameters).fetchone()  # as one text: rows take Python as long
+            return union(np.array(json.loads(ids), np.int64))
     except UNUSABLE as error:
         raise InvalidParameter(f"the {what} on {source.name}: {_one_line(error)}") from error
 

@@ -120,6 +120,21 @@ def test_hits_have_a_map_of_their_examples_and_themselves(kinds):
     assert setsearch.Hits().map() == []
 
 
+def test_what_cannot_be_told_is_not_asked_again(tmp_path, monkeypatch):
+    with setsearch.open(tmp_path / "u.db", create=True) as index:
+        index.add([(f"d{n}", f"a{n % 3} b{n % 5} c{n % 7}") for n in range(300)])
+        documents = index.items("documents")
+        hits = documents.expand(["d1", "d100", "d200"], 8, explain=True, cut="mark")
+        assert hits.untold and all(hit.features for hit in hits)
+        asked, expand = [], type(documents).expand
+        monkeypatch.setattr(
+            type(documents), "expand", lambda *own, **how: asked.append(how["among"]) or expand(*own, **how)
+        )
+        found = hits.map()
+        assert asked == [["d1", "d100", "d200"]], "the seeds alone"
+        assert found == hits.with_hits(hit._replace(features=()) for hit in hits).map()
+
+
 def test_numbers_have_a_map(tmp_path):
     with setsearch.open(tmp_path / "n.db", create=True) as index:
         index.add_numbers([(f"n{n}", [n, n * n % 7, -n]) for n in range(9)], ("a", "b", "c"), "thing")
