@@ -32,6 +32,7 @@ FULL_BLOCK, OLD_BLOCK = 1 << 11, 1 << 15  # that of migrations
 AT_ONCE = 16  # documents whose blocks are read together
 FIRST = 100  # documents that tell which columns were kept
 HEADS_AT_ONCE = 256  # blocks
+ROWS_AT_ONCE = 256  # of kept columns
 BYTES_AT_ONCE = 1 << 16  # of blocks, that one thread packs or unpacks
 
 
@@ -307,7 +308,7 @@ def read_columns(relation: Relation, items: Sequence[int]) -> dict[int, Values]:
         "select item, columns from setsearch_columns where relation = ? and item in (select value from json_each(?))",
         (relation.id, json.dumps(items)),
     ).fetchall()
-    return {id: _decoded(relation.id, id, data) for id, data in rows}
+    return dict(_decoded_rows(relation.id, rows))
 
 
 def read_values(relation: Relation, column: str, among: Ints | None = None) -> Iterator[tuple[int, Any]]:
@@ -319,8 +320,9 @@ def read_values(relation: Relation, column: str, among: Ints | None = None) -> I
 def _all_columns(relation: Relation) -> Iterator[tuple[int, Values]]:
     """The columns of each item that has some, ascending; raises CorruptIndex."""
     statement = "select item, columns from setsearch_columns where relation = ? order by item"
-    for id, data in relation.cursor.execute(statement, (relation.id,)):
-        yield id, _decoded(relation.id, id, data)
+    rows = relation.cursor.execute(statement, (relation.id,))
+    while some := rows.fetchmany(ROWS_AT_ONCE):
+        yield from _decoded_rows(relation.id, some)
 
 
 def require_column(relation: Relation, column: str, purpose: str = "count by") -> None:
@@ -346,11 +348,17 @@ def parse_filter(text: str) -> Condition:
 
 
 def _decoded(relation: int, id: int, data: bytes) -> Values:
-    stored = strip_checksum(data, f"{relation} {id}") if isinstance(data, bytes) else None
+    return next(_decoded_rows(relation, [(id, data)]))[1]
+
+
+def _decoded_rows(relation: int, rows: Sequence[tuple[int, bytes]]) -> Iterator[tuple[int, Values]]:
+    """Items with their columns, of all rows at once: alone they would take twice the time. Raises CorruptIndex."""
+    stored = [strip_checksum(data, f"{relation} {id}") if isinstance(data, bytes) else None for id, data in rows]
+    sound = [own for own in stored if own is not None]
     try:
-        values = None if stored is None else json.loads(stored.decode())  # of bytes, it would guess the encoding
+        values = json.loads(f"[{b','.join(sound).decode()}]")  # of bytes, it would guess the encoding
     except ValueError:
-        values = None
-    if not isinstance(values, dict):
+        values = []
+    if not len(sound) == len(values) == len(rows) == sum(isinstance(own, dict) for own in values):
         raise CorruptIndex("the stored columns of an item are damaged; index the collection again")
-    return values
+    return zip((id for id, _ in rows), values, strict=True)

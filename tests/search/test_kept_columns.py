@@ -8,6 +8,7 @@ import pytest
 import setsearch
 from setsearch import Columns, errors
 from setsearch.indexing.intake import Item
+from setsearch.storage import documents
 
 ROWS = [
     {"id": "a", "text": "lion tiger", "year": 1999, "place": None},
@@ -117,11 +118,26 @@ def test_columns_are_kept_of_documents_only(run, tmp_path, failed):
         failed(run("index", "a.db", "d.jsonl", *roles, "--keep-columns", "text"), 2, "only documents keep columns")
 
 
-def test_a_damaged_column_is_said(tmp_path):
+@pytest.mark.parametrize("some", ["1", "item = 1", "item = (select max(item) from setsearch_columns)"])
+def test_a_damaged_column_is_said(tmp_path, some):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add([Item(row["id"], row["text"], None, {"year": row["year"]}) for row in ROWS])
     with sqlite3.connect(tmp_path / "a.db") as host:
-        host.execute("update setsearch_columns set columns = substr(columns, 2)")
+        host.execute(f"update setsearch_columns set columns = substr(columns, 2) where {some}")
     host.close()
-    with setsearch.open(tmp_path / "a.db") as index, pytest.raises(errors.CorruptIndex, match="columns of an item"):
-        kept(index)
+    with setsearch.open(tmp_path / "a.db") as index:
+        with pytest.raises(errors.CorruptIndex, match="columns of an item"):
+            index.items("documents").expand(["a"], filter=["year > 0"])
+        with pytest.raises(errors.CorruptIndex, match="columns of an item"):
+            index.items("documents").expand(["a"], len(ROWS))
+
+
+def test_columns_that_are_decoded_together_are_those_of_each(monkeypatch):
+    index = setsearch.open(sqlite3.connect(":memory:"))
+    index.add([Item(f"d{n}", "a word", None, {"n": n, "text": f'"], {n}'} if n % 3 else None) for n in range(99)])
+    with index.items("documents").stored() as fields:
+        found = []
+        for at_once in (1, 2, 1000):
+            monkeypatch.setattr(documents, "ROWS_AT_ONCE", at_once)
+            found.append([*documents.read_values(fields.relation, "text")])
+    assert found[0] == found[1] == found[2] == [(n, f'"], {n}') for n in range(99) if n % 3]
