@@ -44,7 +44,6 @@ from setsearch.models import Lift, Model
 from setsearch.models.model import Query, Seeds
 from setsearch.models.svm import Marked, fit, svm_rule
 from setsearch.models.values import ValueRule
-from setsearch.scoring.best import kth_largest
 from setsearch.search.cutoff import LEADERS
 from setsearch.search.examples import Examples, example_entries
 from setsearch.search.feature_weights import FieldWeights, weighted_lists
@@ -55,6 +54,7 @@ SETTLED, CAUTION = 1.0, 0.3  # with a second pass: this share, and the weights o
 ACCEPTED = 2.0  # the weight of all accepted examples, for that of all others
 UNMARKED, UNMARKED_SHARE = 20.0, 0.3  # the weight of the sample: in any case, and for each rejection
 SAMPLE = 200  # items that nobody marked
+LIKELY = 2  # times as many items have so small hashes that the sample is likely among them
 LEAST_WEIGHT = 1e-9  # of an example whose weight is 0
 LARGE = 1000  # items
 
@@ -74,11 +74,10 @@ def with_correction(fields: Fields, weights: SeedWeights, rejected: Sequence[int
 
     `twice`: whether the question may have a second pass.
     """
-    scores = weights.scores()
-    ids = np.setdiff1d(np.flatnonzero(scores > -np.inf), [*weights.examples.seeds, *rejected], assume_unique=True)
-    others = scores[ids]
-    least = kth_largest(others, LEADERS) if len(others) > LEADERS else -np.inf
-    best = np.sort(others[others >= least])[-LEADERS:]
+    scores, marked = weights.scores(), [*weights.examples.seeds, *rejected]
+    exists = scores > -np.inf
+    exists[marked] = False
+    ids, best = np.flatnonzero(exists), weights.best_scores(marked, LEADERS)
     unmarked = Unmarked(len(ids), best, _sample(fields, ids, correction_rule(weights.model)))
     return corrected(fields, weights, rejected, unmarked, lambda items: scores[items], twice)
 
@@ -141,6 +140,9 @@ def _sample(fields: Fields, items: Ints, rule: ValueRule) -> list[int]:
     if norms is None or len(items) <= SAMPLE:
         return list(items.tolist())
     of_items = hashes(norms[items])
+    few = of_items < np.uint64(2.0**64 * min(LIKELY * SAMPLE / len(items), 0.5))
+    if np.count_nonzero(few) >= SAMPLE:
+        items, of_items = items[few], of_items[few]
     least = np.partition(of_items, SAMPLE - 1)[SAMPLE - 1]
     sure, ties = items[of_items < least], items[of_items == least]
     first = ties[np.argsort(fields.ranks(ties), kind="stable")][: SAMPLE - len(sure)]

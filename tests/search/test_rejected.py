@@ -10,7 +10,7 @@ from samples import planted, random_data, with_kernels
 import setsearch
 from setsearch.models import svm
 from setsearch.models.svm import COST, Marked, fit, solve, svm_rule
-from setsearch.search.rejected import SAMPLE, _sample
+from setsearch.search.rejected import SAMPLE, _sample, hashes
 
 NEAR = 1e-5  # weights and values are rounded to 2^-22
 
@@ -175,7 +175,10 @@ def test_the_order_of_writes_does_not_matter(build):
     turned.update([("i9", data["i9"])], ("film", "user"))
     assert turned.items("film").expand(["i3", "i8"], **asked) == expected
     with turned.items("film").fields() as fields:
-        assert len(_sample(fields, fields.item_ids(), svm_rule(1.0))) == SAMPLE
+        norms, every = fields.first.statistics(svm_rule(1.0)).norms, fields.item_ids()
+        for items in (every, every[::2], every[-300:], every[:SAMPLE]):
+            order = np.lexsort((fields.ranks(items), hashes(norms[items])))
+            assert _sample(fields, items, svm_rule(1.0)) == sorted(items[order[:SAMPLE]].tolist())
 
 
 def test_few_items_after_deletes_answer_as_a_new_index(tmp_path):
