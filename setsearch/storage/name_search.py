@@ -74,12 +74,16 @@ class NameSearch(Bound):
         if text.strip() and self.size <= MOST_SCANNED and len(ids) < enough:
             ids.update(self.one_edit_away(text))
             ids.update(self.containing(text))
-            near = [] if ids else self._matches(text, self.with_near_words(text))
-            if any(one.quality < SIMILAR for one in near):
-                return [one for one in near if one.quality < SIMILAR]
             if not ids:
-                return best_matches(match(text, *row) for row in likely(text, self._things(self.alike(text))))
+                return self._nearly(text)
         return self._matches(text, ids)
+
+    def _nearly(self, text: str) -> list[Match]:
+        """Things with words one edit from those of a text, or else similar ones."""
+        pages = self._pages(text) if self.size > MOST_COUNTED else [*self._pages(text)]  # then they are read once
+        near = self._matches(text, self.with_near_words(text, pages))
+        found = [one for one in near if one.quality < SIMILAR]
+        return found or best_matches(match(text, *row) for row in likely(text, self._things(self.alike(text, pages))))
 
     def _matches(self, text: str, ids: Iterable[int]) -> list[Match]:
         return best_matches(match(text, *row) for row in self._things(ids))
@@ -156,10 +160,10 @@ class NameSearch(Bound):
         )
         return [id for (id,) in rows]
 
-    def with_near_words(self, text: str) -> list[int]:
-        """Ids whose name or title has the longest word of a text, or a word that is one edit from it."""
+    def with_near_words(self, text: str, pages: Iterable[NamePage]) -> list[int]:
+        """Ids whose name or title, in pages of all, has the longest word of a text, or a word one edit from it."""
         words, found = words_of(as_wanted(text[:LONGEST_SEARCHED])), set[str]()
-        for page in self._pages(text) if words and len(words[0]) >= LEAST_EDITED else ():
+        for page in pages if words and len(words[0]) >= LEAST_EDITED else ():
             found |= page.with_near_words(words[0])
             if len(found) > MOST_CANDIDATES:
                 break
@@ -184,14 +188,14 @@ class NameSearch(Bound):
         )
         return [id for (id,) in rows]
 
-    def alike(self, text: str) -> list[int]:
+    def alike(self, text: str, pages: Iterable[NamePage]) -> list[int]:
         """Ids that share many trigrams with a text, and ids of about its length, those with its first letter first.
 
         Among many names, those of about its length that begin with its two letters.
         """
         wanted, is_large = as_wanted(text[:LONGEST_ALIKE]), self.size > MOST_COUNTED
         shared = Counter[str]()
-        for page in () if is_large or len(wanted) < TRIGRAM else self._pages(text):
+        for page in () if is_large or len(wanted) < TRIGRAM else pages:
             shared.update(page.trigrams(wanted))
         enough = (name for name, count in shared.items() if count * 3 >= len(trigrams(wanted)))
         ids = self._either(sorted(enough, key=lambda name: (-shared[name], name))[:MOST_ALIKE])

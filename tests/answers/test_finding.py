@@ -382,7 +382,7 @@ def test_names_with_words_near_a_word_are_found_as_by_a_look_at_each(word, held,
         index.add([(name, {"x": 1}) for name in ["zzz", *held]], ("book", "reader"))
         for kind in ("film", "book"):
             with index.items(kind).stored() as fields:
-                described = fields.items.describe(fields.items.with_near_words(word))
+                described = fields.items.describe(fields.items.with_near_words(word, fields.items._pages(word)))
             assert {title or name for name, title in described.values()} == {name for name in held if is_near(name)}
 
 

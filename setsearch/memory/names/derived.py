@@ -76,7 +76,7 @@ class WordVocabulary(Vocabulary):
         """The ids of words."""
         return sorted(self._ids[name] for name in names)
 
-    def alike(self, text: str) -> list[int]:
+    def alike(self, text: str, pages: Iterable[NamePage]) -> list[int]:
         """Ids of words of about the length of a text, those with its first letter first."""
         near = [id for id, word in enumerate(self.words) if len(text) * 2 // 3 <= len(word) <= len(text) * 3 // 2 + 1]
         near.sort(key=lambda id: self.words[id][:1] != text[:1])
