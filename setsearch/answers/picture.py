@@ -66,11 +66,11 @@ def complete(hits: Sequence[Hit], asked: Asked | None) -> tuple[list[Hit], list[
     reading, seeds, options, marked = asked
     names = dict.fromkeys(reading.find(name) for name in list(seeds)[:MOST_EXAMPLES])
     is_complete = all(hit.features for hit in hits) and (marked or any(hit.belongs is not None for hit in hits))
-    among = [*names, *(() if is_complete else (hit.item for hit in hits))]
+    among, cut = ([*names], None) if is_complete else ([*names, *(hit.item for hit in hits)], "mark")
     if not among:
         return [], [*hits]
     try:
-        found = reading.expand(seeds, len(among), **options, among=among, keep_seeds=True, explain=True, cut="mark")
+        found = reading.expand(seeds, len(among), **options, among=among, keep_seeds=True, explain=True, cut=cut)
     except QueryError:  # words without contexts, which nothing ranks
         return [], [*hits]
     titles = reading.headlines([hit.item for hit in found if hit.title is None])
