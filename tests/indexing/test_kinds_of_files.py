@@ -480,6 +480,40 @@ def test_a_mark_of_the_end_of_a_file_is_no_row(tmp_path):
     assert [*read(tmp_path / "a.csv")[0]] == ["1"]
 
 
+def test_entries_of_rss_1_0_are_documents_and_other_rdf_is_one(tmp_path):
+    rdf = "<?xml version='1.0'?><rdf:RDF xmlns:rdf='x' xmlns='http://purl.org/rss/1.0/'>{}</rdf:RDF>".format
+    channel = "<channel rdf:about='https://a.org'><title>Sea blog</title></channel>"
+    item = "<item rdf:about='https://a.org/?a=1&amp;b=2'><title>Tides</title><description>&lt;p&gt;They tu&lt;b&gt;rn&lt;/b&gt;.</description><dc:date>2024-01-05</dc:date></item>"
+    (tmp_path / "a.xml").write_text(rdf(channel + item))
+    (tmp_path / "b.rdf").write_text(rdf("<skos:Concept><skos:prefLabel>Use &lt;b&gt;</skos:prefLabel></skos:Concept>"))
+    assert read(tmp_path)[0] == {
+        "a.xml": ("Sea blog", "Sea blog"),
+        "a.xml#https://a.org/?a=1&b=2": ("Tides\nThey turn.", "Tides"),
+        "b.rdf": ("Use <b>", "Use <b>"),
+    }
+
+
+def test_translations_of_qt_are_no_program(tmp_path):
+    """Both have the ending .ts."""
+    message = "<message><source>Open &amp;file</source><comment>menu</comment><translation type='unfinished'><numerusform>Datei</numerusform></translation></message>"
+    context = f"<context><name>Window</name>{message}<message id='quit'><source>Quit</source></message></context>"
+    (tmp_path / "a.ts").write_text(f"<?xml version='1.0'?>\n<!DOCTYPE TS>\n<TS version='2.1'>{context}</TS>")
+    (tmp_path / "b.ts").write_text("const a: Map<TS> = new Map<TS>();")
+    assert read(tmp_path)[0] == {
+        "a.ts#Open &file": ("Window\nOpen &file\nmenu\nDatei", "Open &file"),
+        "a.ts#quit": ("Quit", "Quit"),
+        "b.ts": ("const a: Map<TS> = new Map<TS>();", "b.ts"),
+    }
+
+
+def test_what_evernote_says_of_a_note_is_read(tmp_path):
+    note = "<note><title>Lions</title><content><![CDATA[<en-note>They roar.<en-crypt>c2Vj</en-crypt></en-note>]]></content>"
+    said = "<note-attributes><author>Ann</author><latitude>5.1</latitude><source-url>https://zoo.org</source-url></note-attributes>"
+    task = "<task><title>Feed them</title><taskStatus>open</taskStatus><inNote>true</inNote></task></note>"
+    (tmp_path / "a.enex").write_text(f"<?xml version='1.0'?><en-export>{note}{said}{task}</en-export>")
+    assert read(tmp_path)[0] == {"a.enex#Lions": ("Lions\nThey roar.\nAnn\nhttps://zoo.org\nFeed them", "Lions")}
+
+
 NOTE = "<note><title>{}</title><content><![CDATA[<en-note>{}</en-note>]]></content><created>2020</created>{}</note>"
 FIELD = '<datafield tag="{}" ind1="1" ind2="0"><subfield code="a">{}</subfield></datafield>'
 RECORD = "<record>{}</record>".format
@@ -493,40 +527,47 @@ EXPORTS = {
         for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
     ],
     'marc:collection xmlns:marc="http://www.loc.gov/MARC21/slim"': [
-        RECORD("<leader>00714cam</leader>" + FIELD.format(245, title) + FIELD.format(520, text))
-        .replace("</", "</marc:").replace("<r", "<marc:r").replace("<l", "<marc:l").replace("<d", "<marc:d")
+        RECORD(
+            f"<leader>00714cam</leader><controlfield tag='003'>x</controlfield><controlfield tag='001'>{title}</controlfield>"
+            + FIELD.format(245, title) + FIELD.format(520, text)
+        )
+        .replace("</", "</marc:").replace("<c", "<marc:c").replace("<r", "<marc:r").replace("<l", "<marc:l").replace("<d", "<marc:d")
         .replace("<s", "<marc:s")
         for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
     ],
     "OAI-PMH": [
-        RECORD(f"<header><identifier>x</identifier></header><dc:title>{title}</dc:title><dc:format>{text}</dc:format>")
+        RECORD(f"<header><identifier>{title}</identifier></header><dc:title>{title}</dc:title><dc:format>{text}</dc:format>")
         for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
     ],
     'tmx version="1.4"': [
-        f'{header}<tu tuid="7"><tuv xml:lang="en"><seg>{title}</seg></tuv><tuv xml:lang="en"><seg>{text}</seg></tuv></tu>'
+        f'{header}<tu creationid="x" tuid="{title}"><tuv xml:lang="en"><seg>{title}</seg></tuv><tuv xml:lang="en"><seg>{text}</seg></tuv></tu>'
         for header, title, text in (
             ("<header><prop type='a'>x</prop></header>", "Lions", 'They <bpt i="1">&lt;b&gt;</bpt>ro<ept i="1"/>ar.'),
             ("", "Wheat", "It <hi>gr</hi>ows."),
         )
     ],
     'martif type="TBX"': [
-        f"{header}<termEntry id='c1'><langSet><tig><term>{title}</term><termNote>{text}</termNote></tig></langSet></termEntry>"
+        f"{header}<termEntry id='{title}'><langSet><tig><term>{title}</term><termNote>{text}</termNote></tig></langSet></termEntry>"
         for header, title, text in (
             ("<martifHeader><p>x</p></martifHeader>", "Lions", "They roar."), ("", "Wheat", "It grows.")
         )
     ],
     "tbx": [
-        f"<conceptEntry id='c1'><langSec><termSec><term>{title}</term><termNote>{text}</termNote></termSec></langSec></conceptEntry>"
+        f"<conceptEntry id='{title}'><langSec><termSec><term>{title}</term><termNote>{text}</termNote></termSec></langSec></conceptEntry>"
         for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
     ],
     'xliff version="1.2"': [
-        f"<trans-unit id='a'><source>{title}</source><target>{text}</target></trans-unit>"
+        f"<trans-unit id='{title}'><source>{title}</source><target>{text}</target></trans-unit>"
         for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
     ],
     'zs:searchRetrieveResponse xmlns:zs="http://docs.oasis-open.org/ns/search-ws/sruResponse"': [
         "<zs:version>2.0</zs:version><zs:record><zs:recordSchema>marcxml</zs:recordSchema><zs:recordData>"
         + RECORD("<leader>00714cam</leader>" + FIELD.format(245, title) + FIELD.format(520, text))
         + "</zs:recordData><zs:recordPosition>1</zs:recordPosition></zs:record>"
+        for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
+    ],
+    'TS version="2.1" language="la"': [
+        f"<message><location line='7'/><source>{title}</source><translation>{text}</translation></message>"
         for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
     ],
     "metadata": [
@@ -545,7 +586,9 @@ def test_an_export_in_xml_is_its_records(tmp_path, root):
     text = f"<?xml version='1.0'?>\n<!DOCTYPE x SYSTEM 'x.dtd'>\n<{root}>{''.join(EXPORTS[root])}</{root.split()[0]}>"
     (tmp_path / "a.xml").write_text(text)
     found, reader = read(tmp_path)
-    assert found == {"a.xml#1": ("Lions\nThey roar.", "Lions"), "a.xml#2": ("Wheat\nIt grows.", "Wheat")}
+    names = ("1", "2") if root.startswith(("zs:", "metadata", "teiCorpus")) else ("Lions", "Wheat")
+    first, second = (f"a.xml#{name}" for name in names)
+    assert found == {first: ("Lions\nThey roar.", "Lions"), second: ("Wheat\nIt grows.", "Wheat")}
     assert reader.tally.not_read() == ["1 attachment"] * (root == "en-export")
 
 

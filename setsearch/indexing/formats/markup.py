@@ -8,45 +8,64 @@ from html import escape, unescape
 from html.entities import html5
 from html.parser import HTMLParser
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from setsearch.indexing.formats.broken_words import join_broken_words
 from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, declared
 from setsearch.text.headline import headline, shorten
 from setsearch.text.latex import latex_document
 
-_HEADERS = "header responsedate request leader controlfield recordinfo"
-# XML by its first element: how a record begins, if it has records, the elements that are no text, and those in a line.
-KINDS: Mapping[str, tuple[str | None, str, str]] = {
-    "en-export": ("<note>", "created updated note-attributes resource", ""),
-    "mediawiki": ("<page>", "siteinfo ns id parentid timestamp contributor model format sha1 origin", ""),
-    "collection": (r"<(?:\w+:)?record\b", _HEADERS, ""),
-    "modsCollection": (r"<(?:\w+:)?mods\b", _HEADERS, ""),
-    "OAI-PMH": (r"<record>\s*<header\b", _HEADERS, ""),
-    "searchRetrieveResponse": (
-        r"<(?:\w+:)?recordData\b",
-        f"{_HEADERS} version numberofrecords recordschema recordpacking recordposition nextrecordposition",
-        "",
+
+class Kind(NamedTuple):
+    """How XML of a kind is read: how a record begins, the elements that are no text, and those within a line.
+
+    A record is named by its attribute, else by the first of these elements that it has, else by its number.
+    """
+
+    record: str | None
+    hidden: str = ""
+    inline: str = ""
+    names: tuple[str, ...] = ()
+
+
+_HEADERS = "header responsedate request resumptiontoken leader controlfield recordinfo"
+_NOTICES = "publicationstmt encodingdesc revisiondesc respstmt"
+_PHRASES = "a abbr b code em i span strong u"
+_OF_NOTES = (  # what Evernote says of a note, its pictures and its tasks
+    "created updated subject-date latitude longitude altitude source source-application content-class resource "
+    "en-crypt reminder-order reminder-time reminder-done-time "
+    "taskstatus innote taskflag sortweight notelevelid taskgroupnotelevelid statusupdated"
+)
+_OF_SRU = "version numberofrecords recordschema recordpacking recordposition nextrecordposition"
+_IDENTIFIED = (r"controlfield\s[^<>]{0,200}([\"'])001\1", "recordIdentifier", "identifier")
+_CONTEXT = r"(?:<context\b[^<>]*>\s*<name>[^<>]*</name>\s*)?"  # of Qt, which its first message takes along
+# XML by its first element.
+KINDS: Mapping[str, Kind] = {
+    "en-export": Kind("<note>", _OF_NOTES, names=("title",)),
+    "mediawiki": Kind(
+        "<page>", "siteinfo ns id parentid timestamp contributor model format sha1 origin", names=("title",)
     ),
-    "tmx": (r"<tu\b", "header", ""),
-    "martif": (r"<termEntry\b", "martifheader", ""),
-    "tbx": (r"<conceptEntry\b", "tbxheader", ""),
-    "xliff": (r"<(?:trans-)?unit\b", "header", ""),
-    "rss": (
-        r"<item\b",
-        "guid link pubdate lastbuilddate generator ttl",
-        (_PHRASES := "a abbr b code em i span strong u"),
-    ),
-    "feed": (r"<entry\b", "id updated published generator", _PHRASES),
-    "teiCorpus": (r"<TEI\b", (_NOTICES := "publicationstmt encodingdesc revisiondesc respstmt"), "g"),
-    "TEI": (None, _NOTICES, "g"),
-    "alto": (None, "description styles", "string sp hyp"),
-    "PcGts": (None, "metadata", ""),
-    "FictionBook": (None, "binary document-info", ""),
+    "collection": Kind(r"<(?:\w+:)?record\b", _HEADERS, names=_IDENTIFIED),
+    "modsCollection": Kind(r"<(?:\w+:)?mods\b", _HEADERS, names=_IDENTIFIED),
+    "OAI-PMH": Kind(r"<record>\s*<header\b", _HEADERS, names=_IDENTIFIED[-1:]),
+    "searchRetrieveResponse": Kind(r"<(?:\w+:)?recordData\b", f"{_HEADERS} {_OF_SRU}", names=_IDENTIFIED),
+    "tmx": Kind(r"<tu\b", "header"),
+    "martif": Kind(r"<termEntry\b", "martifheader"),
+    "tbx": Kind(r"<conceptEntry\b", "tbxheader"),
+    "xliff": Kind(r"<(?:trans-)?unit\b", "header"),
+    "TS": Kind(rf"{_CONTEXT}<message\b", names=("source",)),
+    "rss": Kind(r"<item\b", "guid link pubdate lastbuilddate generator ttl", _PHRASES, ("guid", "link")),
+    "RDF": Kind(r"<item\b", "link date", _PHRASES),  # RSS 1.0, if it has items
+    "feed": Kind(r"<entry\b", "id updated published generator", _PHRASES, ("id",)),
+    "teiCorpus": Kind(r"<TEI\b", _NOTICES, "g"),
+    "TEI": Kind(None, _NOTICES, "g"),
+    "alto": Kind(None, "description styles", "string sp hyp"),
+    "PcGts": Kind(None, "metadata"),
+    "FictionBook": Kind(None, "binary document-info"),
 }
-FEEDS = ("rss", "feed")
-RECORD = r"<oai_dc:dc\b"  # in any other XML that has several
-LONGEST_ADDRESS = 200  # characters that name a bookmark, some of which are programs, or an entry
+FEEDS = ("rss", "RDF", "feed")
+ANY_XML = Kind(r"<oai_dc:dc\b", names=_IDENTIFIED[-1:])  # its records, if it has several
+LONGEST_ADDRESS = 200  # characters that name a bookmark, some of which are programs, or a record
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
 # Elements of XML whose attributes are their text.
 _OF_ATTRIBUTES = {
@@ -60,9 +79,8 @@ _xml_titles = (
     re.compile(r"<(?:\w+:)?datafield\s[^<>]{0,200}\b245\b[^<>]{0,200}>\s*<[^<>]{0,200}>([^<]+)<"),
 )
 _unit_title = re.compile(r"<(?:seg|term|source)(?:\s[^<>]{0,200})?>([^<]+)<")
-# An entry is the same where others come before it, as in the next export.
-_names_entry = re.compile(r"<(?:guid|id)(?:\s[^<>]{0,200})?>\s*([^\s<][^<]*)<")
-_link_of_entry = re.compile(r"<link>\s*([^\s<][^<]*)<")
+# The name of a record, which is the same where others come before it, as in the next export.
+_id = re.compile(r"\s(?:\w+:)?(?:tuid|id|about)\s*=\s*([\"'])(.*?)\1", re.IGNORECASE | re.DOTALL)
 # What translators leave as it is, unless some text within it is theirs; what stands for something parts words.
 _attributes = r"(?:\s[^<>]{0,200})?"
 _placeholders = re.compile(rf"<(ph|x){_attributes}(?:/>|>[^<]*</\1\s*>)")
@@ -154,30 +172,43 @@ def xml(data: bytes, decode: Decode) -> Parts:
     Exports are their records, and what is before the first one. The texts of a feed (RSS, Atom) are pages, whose tags
     are escaped; its entries have names.
     """
-    declared_text = declared(data, decode)
-    root = _root.match(declared_text)
-    record, hidden, inline = KINDS[root[1]] if root else (RECORD, "", "")
-    is_feed = root is not None and root[1] in FEEDS
-    whole = _without_cdata(declared_text, escape if is_feed else str)
-    starts = [found.start() for found in re.finditer(record, whole)] if record else []
-    starts = starts if root or len(starts) > 1 else []
-    titles = (*_xml_titles, _unit_title) if starts else _xml_titles
-    for number, (start, end) in enumerate(pairwise((0, *starts, None))):
-        source, page = whole[start:end], XmlPage()
-        source = _codes.sub("", _placeholders.sub(" ", source)) if starts else source
-        page.inline = page.inline.union(inline.split())
-        if starts or not record:  # without records its first element says nothing: any XML may have a <collection>
-            page.hidden = frozenset(hidden.split())
-        text = read_page(source, page).text()
-        text = read_page(text).text() if is_feed else text
-        found = next(filter(None, (title.search(source) for title in titles)), None)
-        title = (shorten(without_tags(unescape(found[1]))) if found else None) or headline(text)
-        named = is_feed and (_names_entry.search(source) or _link_of_entry.search(source))
-        key = unescape(named[1]).strip()[:LONGEST_ADDRESS] if named else str(number)
-        if number or not starts or text:
-            yield Part(text, title, key if number else None)
+    source = declared(data, decode)
+    root = _root.match(source)
+    kind = KINDS[root[1]] if root else ANY_XML
+    is_feed = root is not None and root[1] in FEEDS and re.search(kind.record or "", source) is not None
+    whole = _without_cdata(source, escape if is_feed else str)
+    records = [*re.finditer(kind.record, whole)] if kind.record else []
+    records = records if root or len(records) > 1 else []
+    for number, (own, following) in enumerate(pairwise((None, *records, None))):
+        source = whole[own.start() if own else 0 : following.start() if following else None]
+        part = _part_of_xml(source, kind, bool(records), is_feed)
+        if own or not records or part.text:
+            yield part._replace(key=(_name_of_record(own, source, kind) or str(number)) if own else None)
     if root and root[1] == "en-export":
         yield Unread("attachment{s}", whole.count("<resource>"))
+
+
+def _part_of_xml(source: str, kind: Kind, has_records: bool, is_feed: bool) -> Part:
+    """A record, or all of a file that has none: then its first element says nothing, as any may be a <collection>."""
+    page = XmlPage()
+    source = _codes.sub("", _placeholders.sub(" ", source)) if has_records else source
+    page.inline = page.inline.union(kind.inline.split())
+    if has_records or not kind.record:
+        page.hidden = frozenset(kind.hidden.split())
+    text = read_page(source, page).text()
+    text = read_page(text).text() if is_feed else text
+    titles = (*_xml_titles, _unit_title) if has_records else _xml_titles
+    found = next(filter(None, (title.search(source) for title in titles)), None)
+    return Part(text, (shorten(without_tags(unescape(found[1]))) if found else None) or headline(text))
+
+
+def _name_of_record(begin: re.Match[str], source: str, kind: Kind) -> str | None:
+    """What a record calls itself; None if it has no name."""
+    tag = source[len(begin[0]) :].partition(">")[0]
+    elements = (re.search(rf"<(?:\w+:)?{own}(?:\s[^<>]{{0,200}})?>\s*([^\s<][^<]*)<", source) for own in kind.names)
+    named = _id.search(tag) or next(filter(None, elements), None)
+    name = " ".join(unescape(named[named.re.groups]).split()) if named else ""
+    return name[:LONGEST_ADDRESS] or None
 
 
 def _without_cdata(text: str, change: Callable[[str], str] = str) -> str:
