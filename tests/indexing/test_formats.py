@@ -515,6 +515,42 @@ def test_words_that_a_cue_breaks_are_whole(form):
     assert part.text.split() == "The lighthouse keeper was walking I was just- no, you were not Well- - Yes".split()
 
 
+SCROLLED = """WEBVTT
+Kind: captions
+Language: en
+
+00:00:00.160 --> 00:00:02.230 align:start position:0%
+ 
+hello<00:00:00.480><c> and</c>
+
+00:00:02.230 --> 00:00:02.240 align:start position:0%
+hello and
+ 
+
+00:00:02.240 --> 00:00:04.150 align:start position:0%
+hello and
+42
+
+00:00:04.150 --> 00:00:04.160 align:start position:0%
+42
+ 
+
+00:00:04.160 --> 00:00:06.000 align:start position:0%
+42
+42
+"""
+
+
+def test_captions_that_scroll_are_said_once():
+    """As YouTube writes them; what is said twice stays, and the other captions as they are."""
+    (part,) = markup.subtitles(SCROLLED.encode(), bytes.decode)
+    assert part.text == "hello and\n42\n42"
+    cues = "No.", "No.", "No.\nWhy?", "Because."
+    source = "".join(f"{number}\n00:00:0{number},000 --> 00:00:09,000\n{cue}\n \n" for number, cue in enumerate(cues))
+    (part,) = markup.subtitles(source.encode(), bytes.decode)
+    assert part.text == "\n".join(cues)
+
+
 def test_notes_and_cells_of_open_document(tmp_path):
     """A note stands behind its paragraph, not within a word; a cell needs no type; what was deleted is no text."""
     odfdo = pytest.importorskip("odfdo")

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape, unescape
 from html.entities import html5
 from html.parser import HTMLParser
@@ -90,6 +90,7 @@ _codes = re.compile(
 _root = re.compile(rf"\s*(?:<[?!][^<>]*>\s*)*<(?:\w+:)?({'|'.join(KINDS)})[\s>]")
 _tag = re.compile(r"<[^<>]*>")
 _time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+(?:\s*-->.*|,\d+:\d\d:\d\d\.\d+\s*)$")
+_blank_below_time = re.compile(r"^([\d:.,]+[ \t]*-->.*\n)[ \t]+\n(?!.*\n.*-->)", re.MULTILINE)  # its cue goes on
 _said = re.compile(  # a line of SubStation Alpha, MicroDVD, LRC
     r"^(?:Dialogue:[ \t]*(?:[^,\n]*,){9}|\{\d+\}\{\d+\}|(?:\[\d+:\d\d(?:[.:]\d+)?\])+)(.*)$", re.MULTILINE
 )
@@ -393,7 +394,7 @@ def subtitles(data: bytes, decode: Decode) -> Parts:
 
     At the end of a cue a hyphen stands where somebody is interrupted.
     """
-    source = "\n".join(decode(data).lstrip("\ufeff").splitlines())
+    source = _blank_below_time.sub(r"\1", "\n".join(decode(data).lstrip("\ufeff").splitlines()))
     cues = [_cue_markup.sub("", _styles.sub(" ", _breaks.sub("\n", cue))) for cue in _said.findall(source)]
     blocks = [] if cues else re.split(r"\n[ \t]*\n", source)
     for block in blocks:
@@ -404,9 +405,20 @@ def subtitles(data: bytes, decode: Decode) -> Parts:
         elif block.startswith("WEBVTT") or _cue_block.match(block) or block.strip().isdigit():
             continue
         cues.append(unescape(_cue_markup.sub("", "\n".join(lines))))
-    said = ("\n".join(filter(None, map(str.strip, cue.splitlines()))) for cue in cues)
+    lines = [[*filter(None, map(str.strip, cue.splitlines()))] for cue in cues]
+    said = map("\n".join, _without_scrolled([*filter(None, lines)]))
     text = join_broken_words("\n\n".join(filter(None, said))).replace("\n\n", "\n")
     yield Part(text, headline(text))
+
+
+def _without_scrolled(cues: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """The lines of cues, of captions that scroll without those that still stand there, as YouTube writes them again."""
+    again = [
+        next((size for size in range(len(own), 0, -1) if before[-size:] == own[:size]), 0)
+        for before, own in pairwise([(), *cues])
+    ]
+    scrolls = 2 * sum(map(bool, again)) > len(cues)
+    return [own[size:] for own, size in zip(cues, again, strict=True)] if scrolls else cues
 
 
 def notebook(data: bytes, decode: Decode) -> Parts:
