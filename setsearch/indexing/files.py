@@ -309,7 +309,7 @@ class FileReader:
             if outcome.error is not None:
                 raise SourceError(f"{path} cannot be read: {outcome.error}") from outcome.error
             sheets += outcome.parts
-        if not sheets:
+        if not any(sheet.rows for sheet in sheets):
             raise SourceError(
                 f"{path} has no sheet with names of columns and rows below them; add a first line of names"
             )

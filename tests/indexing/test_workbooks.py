@@ -63,14 +63,21 @@ def test_what_stands_above_and_beside_a_table_is_not_in_it(tmp_path):
     told = []
     about = [["Report of 3 May"], [], ["film", "user"], ["Alien", "u1"], [], ["Brazil", "u2"]]
     same = [["film", "user"], ["Aliens", "u1"]]
-    sheets = {"Read me": [["see below"]], "May": about, "June": same, "Rates": [["a", "b"], [1, 2]], "Empty": []}
+    sheets = {
+        "Read me": [["see below"], ["and ask"]],
+        "July": same[:1],
+        "May": about,
+        "June": same,
+        "Rates": [["a", "b"], [1, 2]],
+        "Empty": [],
+    }
     write(tmp_path / "a.xlsx", sheets)
     found = rows(tmp_path / "a.xlsx", warn=told.append)
     places = [place.removeprefix(f"{tmp_path}/a.xlsx, ") for place, _ in found]
     assert places == ["row 4", "row 6", "sheet June, row 2!2"]
     assert [row["film"] for _, row in found] == ["Alien", "Brazil", "Aliens"]
     assert told == [
-        f"{tmp_path}/a.xlsx: read the sheet May, not those with other columns (Rates)",
+        f"{tmp_path}/a.xlsx: read the sheet May, not those with other columns (Read me, Rates)",
         f"{tmp_path}/a.xlsx: left out a line above the header (Report of 3 May)",
     ]
     told.clear()

@@ -12,7 +12,10 @@ WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 class Sheet(NamedTuple):
-    """The rows of a sheet, each with its number, by column, and what stands above its header, line by line."""
+    """The rows of a sheet, each with its number, by column, and what stands above its header, line by line.
+
+    One of a single column, such as a preface, has neither columns nor rows.
+    """
 
     name: str
     columns: tuple[str, ...]
@@ -21,7 +24,7 @@ class Sheet(NamedTuple):
 
 
 def read_workbook(data: bytes, ending: str) -> list[Sheet]:
-    """The sheets that have a header of two names or more, without repeated ones, and a row below it."""
+    """The sheets that are not empty, with a header of two names or more."""
     read = {".xls": _old_sheets, ".ods": _open_sheets}.get(ending, _sheets)
     return [sheet for name, rows in read(data) if (sheet := _sheet(name, rows)) is not None]
 
@@ -38,8 +41,9 @@ def below_asked(sheet: Sheet, asked: frozenset[str]) -> Sheet:
 
 
 def first_asked(sheets: Sequence[Sheet], asked: frozenset[str]) -> Sheet:
-    """The first sheet with the columns that are asked for, or the first one."""
-    return next((sheet for sheet in sheets if asked.issubset(sheet.columns)), sheets[0])
+    """The first sheet of rows with the columns that are asked for, or the first one."""
+    tables = [sheet for sheet in sheets if sheet.rows]
+    return next((sheet for sheet in tables if asked.issubset(sheet.columns)), tables[0])
 
 
 def sheet_rows(
@@ -47,9 +51,9 @@ def sheet_rows(
 ) -> Iterator[Row]:
     """The rows of the first sheet that is as asked, and of those with the same columns; `warn` gets names of others."""
     first = first_asked(sheets, asked)
-    same = [(number, own) for number, own in enumerate(sheets, 1) if own.columns == first.columns]
-    if len(same) < len(sheets):
-        names = ", ".join(own.name for own in sheets if own.columns != first.columns)
+    tables = enumerate((own for own in sheets if own.rows), 1)
+    same = [(number, own) for number, own in tables if own.columns == first.columns]
+    if names := ", ".join(own.name for own in sheets if own.columns != first.columns):
         warn(f"{path}: read the sheet {first.name}, not those with other columns ({names:.100})")
     repeated = repeated_names(first.columns)
     for sheet, own in same:
@@ -65,9 +69,9 @@ def _sheet(name: str, rows: Iterable[Sequence[Any]]) -> Sheet | None:
     numbered = ((number, tuple(row)) for number, row in enumerate(rows, 1))
     lines = [(number, row) for number, row in numbered if any(cell not in (None, "") for cell in row)]
     place = next((place for place, (_, row) in enumerate(lines) if _is_header(row)), len(lines))
-    if place + 1 >= len(lines):
-        return None
-    return Sheet(name, _columns(lines[place][1]), lines[place + 1 :], [_line(row) for _, row in lines[:place]])
+    above = [_line(row) for _, row in lines[:place]]
+    columns = _columns(lines[place][1]) if place < len(lines) else ()
+    return Sheet(name, columns, lines[place + 1 :], above) if lines else None
 
 
 def _line(row: Iterable[Any]) -> str:
