@@ -58,6 +58,7 @@ OF_FRAMEWORKS = (
 )
 THINGS = ("product", "item", "film", "movie", "book", "article", "sku", "track", "song", "artist", "game")  # they like
 _is_title = re.compile(r"title|name|label|subject|headline|.*\.(?:title|headline)(?:\[\w*\])?", re.IGNORECASE).fullmatch
+_ends_as_title = re.compile(r".*[\W_](?:title|name)", re.IGNORECASE).fullmatch
 _names_id = re.compile(r"(?:.*[\W_])?[iI][dD]|.*[a-z]I[dD]", re.DOTALL).fullmatch
 _padded = re.compile(r"0\d+").fullmatch
 _reserved = re.compile(f"[{RESERVED}]")
@@ -268,6 +269,7 @@ class _Host:
             if is_own or (link is None and self._lists_ids(table, key, values[name], separator)):
                 kinds[name] = "--links"
         titles = [name for name, kind in kinds.items() if kind in ("--text", SHORT) and _is_title(name)]
+        title = titles[:1] or _only_title(kinds)
         if "--text" not in kinds.values():
             short = [name for name, kind in kinds.items() if kind == SHORT]
             names = [name for name, own in values.items() if kinds[name] == "--tags" and own and _are_names(own)]
@@ -280,7 +282,7 @@ class _Host:
             step = None if alone or name not in links or kind != "--tags" else self._names_of(links[name], table)
             stem = id_name(name)
             is_free = stem is None or stem[1] not in columns  # without "_id" it may be a field
-            if name in titles[:1]:
+            if name in title:
                 options.append(("--title", name))
             if kind not in (None, SHORT):
                 options.append((str(kind), f"{table}.{key}={name},{step}" if step and is_free else name))
@@ -398,6 +400,12 @@ class _Host:
                 "order by place"
             )
         return [value for (value,) in limited_rows(self._cursor, f"reading {table}", statement)]
+
+
+def _only_title(kinds: Mapping[str, str | None]) -> list[str]:
+    """The text whose name ends as that of a title, such as Track Name; of a first and a last name neither is one."""
+    found = [name for name, kind in kinds.items() if kind in ("--text", SHORT) and _ends_as_title(name)]
+    return found if len(found) == 1 else []
 
 
 def _singulars(name: str) -> set[str]:

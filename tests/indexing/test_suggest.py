@@ -6,6 +6,8 @@ import shlex
 import sqlite3
 from contextlib import closing
 
+import pytest
+
 import setsearch
 
 
@@ -310,6 +312,17 @@ def test_a_file_of_rows_is_suggested_as_a_table_is(tmp_path, run):
         assert "Shelves:love" in index.items("documents").features_of("Emma 0")
 
 
+@pytest.mark.parametrize(("other", "title"), [("Album", "--title 'Track Name' "), ("Last Name", "")])
+def test_a_title_may_be_called_after_what_it_names(tmp_path, run, other, title):
+    """But of two such columns neither names the row."""
+    rows = "".join(f"a:{n},Song {n},of {n},{n % 3} stars\n" for n in range(12))
+    (tmp_path / "a.csv").write_text(f"Track URI,Track Name,{other},Stars\n{rows}")
+    texts = f"--text 'Track Name' --text {shlex.quote(other)} --tags Stars --keep-columns Stars\n"
+    assert (
+        run("index", "a.db", "a.csv", "--suggest")[1] == f"setsearch index a.db a.csv --id 'Track URI' {title}{texts}"
+    )
+
+
 def test_a_missing_column_names_the_way_to_a_command(tmp_path, run, failed):
     library(tmp_path / "books.csv")
     failed(run("index", "books.db", "books.csv"), 1, "has no column 'text'", "--suggest prints a command with --id")
@@ -322,7 +335,7 @@ def test_what_holds_documents_needs_no_suggestion(tmp_path, run, failed):
     for name in ("a.json", "a.html"):
         failed(run("index", "a.db", name, "--suggest"), 1, f"{name} holds documents, which need no columns; index it")
     (tmp_path / "a.ics").write_text("BEGIN:VCALENDAR\n")
-    failed(run("index", "a.db", "a.ics", "--suggest"), 1, "a.ics is not read: calendars: save it as CSV")
+    failed(run("index", "a.db", "a.ics", "--suggest"), 1, "a.ics is not read: calendars: export it as CSV")
 
 
 def test_a_few_cells_with_several_tags_tell_what_parts_them(tmp_path, run):
