@@ -59,8 +59,9 @@ OF_PUBMED = (
     '30501234,Big lions,"Smith J, Doe A.",Nature. 2019,Smith J,Nature,2019,10.1000/x,They roar.,cats; manes\n'
 )
 ZOTERO = (
-    '"Key","Item Type","Publication Year","Author","Title","Publication Title","DOI","Abstract Note","Manual Tags"\n'
-    '"ABC","journalArticle","2019","Smith, John; Doe, Ann","Big lions","Nature","10.1000/x","They roar.","cats; manes"\n'
+    '"Key","Item Type","Publication Year","Author","Title","Publication Title","DOI","Abstract Note","Manual Tags",'
+    '"Automatic Tags"\n"ABC","journalArticle","2019","Smith, John; Doe, Ann","Big lions","Nature","10.1000/x",'
+    '"They roar.","cats","manes"\n'
 )
 RAYYAN = (
     "key,title,year,journal,authors,abstract,notes,keywords,doi\n"

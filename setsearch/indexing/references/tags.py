@@ -39,7 +39,7 @@ _OF_TABLES = {
     "other_title": "+translatedtitle titletranslated",
     "abstract": "abstract abstractnote abstracttext originalabstract ab abstractinvertedindex",
     "keyword": "+keywords keyword authorkeywords indexkeywords keywordsplus meshterms mesh meshheadings manualtags"
-    " emtreedrugindexterms emtreemedicalindexterms emtreedrugindextermsmajorfocus"
+    " automatictags emtreedrugindexterms emtreemedicalindexterms emtreedrugindextermsmajorfocus"
     " emtreemedicalindextermsmajorfocus keywordlistkeyword",
     "author": "authors author authornames authorsfull au creators authorships authorstring firstauthor",
     "year": "year publicationyear pubyear publishedyear yearofpublication py issued publicationdate date published",
