@@ -636,6 +636,12 @@ def test_a_named_encoding_is_taken_for_text(tmp_path):
         ("---\nrelated: #harbor #boats\ndate: 2025-08-04\n---\nA lion", "A lion", "harbor boats a lion"),
         (f"---\nkey:{' ' * 3000}x\n---\nA lion", "A lion", "x a lion"),  # in a moment, as of any length
         ("---\nuuid: 550e8400-e29b-41d4-a716-446655440000\n---\nA lion", "A lion", "a lion"),
+        (
+            "title:: Big/Cats\r\ntags:: wild, [[far off]]\r\ncollapsed:: true\r\n\r\n- A lion",
+            "Big/Cats",
+            "big cats wild far off a lion",
+        ),
+        ("std:: big\nno outline, A lion", "std:: big", "std big no outline a lion"),
     ],
 )
 def test_front_matter_gives_a_title_and_its_values(tmp_path, run, text, title, words):
@@ -681,6 +687,7 @@ NOTES = {
     "[x](#no)\n[x]: #no\n```\n#no\n```\n",
     "e.txt": "Nothing but a text (#हिन्दी).",
     "f.html": "<p>No #note</p>",
+    "g.md": "author:: Ann Roe\ntags:: cats, [[big, wild]]\n\n- TODO roar #pet\n",
 }
 
 
@@ -698,7 +705,7 @@ def in_fields(index, item):
 def test_notes_have_fields_and_columns(tmp_path, run):
     write_notes(tmp_path / "notes", NOTES)
     code, _, err = run("index", "a.db", "notes", "--tags", "tags", "--tags", "author", "--numbers", "date")
-    assert code == 0 and "6 documents" in err
+    assert code == 0 and "7 documents" in err
     rows = [
         {"id": "a.md", "text": "A lion.", "tags": ["cats", "big, wild"], "author": "Ann Roe", "date": "2024-01-05"},
         {"id": "b.md", "text": "Cats", "tags": ["cats", "house", "pet"], "author": "Bob", "date": ""},
@@ -706,6 +713,7 @@ def test_notes_have_fields_and_columns(tmp_path, run):
         {"id": "d.md", "text": "Dogs", "tags": ["dogs", "old/grey"], "author": "", "date": ""},
         {"id": "e.txt", "text": "Nothing", "tags": ["हिन्दी"], "author": "", "date": ""},
         {"id": "f.html", "text": "No", "tags": [], "author": "", "date": ""},
+        {"id": "g.md", "text": "Roar", "tags": ["cats", "big, wild", "pet"], "author": "Ann Roe", "date": ""},
     ]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert run("index", "rows.db", "rows.jsonl", "--tags", "tags", "--tags", "author", "--numbers", "date")[0] == 0

@@ -105,6 +105,11 @@ def test_bookmarks_of_a_browser_are_documents(tmp_path, run):
     assert (first["tags"], first["folder"], first["url"]) == (["blog", "food"], ["Cooking\nAt home"], "https://a.org/")
 
 
+def test_a_page_without_a_title_has_its_first_line(tmp_path):
+    (tmp_path / "a.html").write_text("<body><div><h1>Lions</h1></div><div>They roar.</div></body>")
+    assert read(tmp_path)[0] == {"a.html": ("Lions\nThey roar.", "Lions")}
+
+
 def test_a_page_of_xml_tells_its_encoding(tmp_path):
     page = "<?xml version='1.0' encoding='iso-8859-2'?>\n<html><title>Łódź</title><p>Żółw</p></html>"
     (tmp_path / "a.xhtml").write_bytes(page.encode("iso-8859-2"))
@@ -506,6 +511,19 @@ def test_translations_of_qt_are_no_program(tmp_path):
     }
 
 
+def test_files_that_are_attached_to_a_note_are_documents(tmp_path):
+    file = "<resource><data encoding='base64'>{}</data><mime>{}</mime><resource-attributes><file-name>{}</file-name></resource-attributes></resource>".format
+    files = (
+        file("\nTGlv\nbnM=\n", "text/plain", "../a &amp; b.txt")
+        + file("TGlv", "image/png", "c.png")
+        + file("TGl", "text/plain", "d.txt")
+    )
+    (tmp_path / "a.enex").write_text(f"<en-export><note><title>Cats</title>{files}</note></en-export>")
+    found, reader = read(tmp_path)
+    assert found == {"a.enex#Cats": ("Cats", "Cats"), "a.enex#Cats#a & b.txt": ("Lions", "Lions")}
+    assert reader.tally.not_read() == ["2 attachments"]
+
+
 def test_what_evernote_says_of_a_note_is_read(tmp_path):
     note = "<note><title>Lions</title><content><![CDATA[<en-note>They roar.<en-crypt>c2Vj</en-crypt></en-note>]]></content>"
     said = "<note-attributes><author>Ann</author><latitude>5.1</latitude><source-url>https://zoo.org</source-url></note-attributes>"
@@ -724,6 +742,8 @@ def test_a_note_of_joplin_is_what_was_written(tmp_path):
     note = f"Big cats\n\n# Lions\n\nThey roar. id: {id}\n\n{below}"
     (tmp_path / "a.md").write_text(note, newline="\r\n")
     (tmp_path / "tag.md").write_text(f"zoo\n\nid: {id}\ntype_: 5")
+    (tmp_path / "of_note.md").write_text(f"id: {id}\nnote_id: {id}\ntag_id: {id}\nis_shared: 0\ntype_: 6")
+    (tmp_path / "picture.md").write_text(f"a.png\n\nid: {id}\nmime: image/png\nocr_text: Keep\\nout\ntype_: 4")
     (tmp_path / "b.md").write_text(f"Cats\n\n{below}\n\nMore.")
     with tarfile.open(tmp_path / "c.jex", "w") as archive:
         archive.add(tmp_path / "a.md", "a.md")
@@ -731,7 +751,7 @@ def test_a_note_of_joplin_is_what_was_written(tmp_path):
     body = f"Big cats\n\n# Lions\n\nThey roar. id: {id}\nAnn Lee", "Big cats"
     assert found.pop("b.md")[0] == f"Cats\n\n{below}\n\nMore.", "not at its end"
     assert {name: (text.replace("\r", ""), title) for name, (text, title) in found.items()} == {
-        "a.md": body, "c.jex/a.md": body, "tag.md": ("zoo", "zoo")
+        "a.md": body, "c.jex/a.md": body, "tag.md": ("zoo", "zoo"), "picture.md": ("a.png\nKeep out", "a.png")
     }  # fmt: skip
 
 

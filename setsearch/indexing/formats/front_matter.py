@@ -35,6 +35,8 @@ _TRIPLE = ('"""', "'''")
 _entry = re.compile(
     r"^([^\W\d_](?:[^:=\n]*[^:=\s])?)[ \t]*(?::(?=\s)|=)[ \t]*(.*(?:\n(?:[ \t\-\]\"',#].*|$))*)", re.MULTILINE
 )
+_properties = re.compile(r"(?:[\w-]+::[ \t].*\n)+(?=\s*(?:- |\Z))")
+_property = re.compile(r"^([\w-]+)::(.*)$", re.MULTILINE)
 _item_of_block = re.compile(r"^[ \t]*-[ \t]+(?:name[ \t]*:[ \t]*)?(.*)$", re.MULTILINE)
 _item_of_list = re.compile(
     r"\"(?:\\.|[^\"\\])*\"|'(?:''|[^'])*'|\[\[[^\[\]]*\]\]|\]|#[^\S\n].*|[^\s,\[\]\"'][^,\[\]\n]*"
@@ -107,7 +109,12 @@ def is_post(id: str) -> bool:
 
 
 def read_note(text: str) -> Note:
-    """A text as a note: front matter is between a first line of --- or +++ and the next one, and begins with a key."""
+    """A text as a note: front matter is between a first line of --- or +++ and the next one, and begins with a key.
+
+    Logseq has lines of `key:: value` above an outline instead.
+    """
+    if properties := _properties.match(text):
+        return Note(_property.sub(_as_yaml, properties[0]), text[properties.end() :])
     if not text.startswith(("---", "+++")):
         return Note("", text)
     first, *lines = text[:LOOKED_AT].splitlines(keepends=True)
@@ -116,6 +123,12 @@ def read_note(text: str) -> Note:
     if first.rstrip() not in ("---", "+++") or not _key.match(front.lstrip()):
         return Note("", text)
     return Note(front, text[len(first) + len(front) + len(lines[end]) :])
+
+
+def _as_yaml(line: re.Match[str]) -> str:
+    """A property of Logseq, where several tags, or names of a page, are between commas."""
+    key, value = line[1], line[2].strip()
+    return f"{key}: [{value}]" if key in ("tags", "alias") else f"{key}: {value}"
 
 
 def _words_of_line(line: re.Match[str]) -> str:

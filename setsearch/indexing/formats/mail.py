@@ -10,16 +10,14 @@ from email import message_from_bytes, policy
 from email.header import decode_header
 from email.message import EmailMessage, Message
 from email.utils import getaddresses, parsedate_to_datetime
-from pathlib import PurePath
 from typing import Any
 
 from setsearch.indexing.formats.markup import read_page
-from setsearch.indexing.formats.part import Attached, Decode, Part, Parts, Skipped, Unread
+from setsearch.indexing.formats.part import NO_FILES, Attached, Decode, Part, Parts, Skipped, Unread, attached
 from setsearch.text.headline import shorten
 
 MOST_NESTED = 20  # messages in messages
 LONGEST_HEADER = 100_000  # characters of people, who are more than two thousand
-LONGEST_NAME = 100  # characters of an attached file
 MOST_HELD = 1500 << 20  # bytes of a mailbox and of files attached; the process that reads it (apart.py) may have more
 PEOPLE = "people"  # all of a message
 COLUMNS = ("from", "to", PEOPLE, "date")  # of each message
@@ -27,9 +25,7 @@ _from_line = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
 _dated = re.compile(rb"From .*\d{1,2}:\d{2}")
 _sender = re.compile(rb"From \S+\s*$")
 _header_line = re.compile(rb"[!-9;-~]+:|>?From ")
-_NO_FILES = ("calendar", "ics", "vcard", "x-vcard", "directory", "css", "javascript", "ms-tnef")
-_NO_TEXTS = (*_NO_FILES, "rtf", "richtext")
-_SIGNATURE = re.compile(r"(x-)?(pgp|pkcs7)-").match
+_NO_TEXTS = (*NO_FILES, "rtf", "richtext")
 _BROKEN = (ValueError, LookupError, AttributeError, TypeError)  # the library's own, on bad input
 _TOO_DEEP = (*_BROKEN, RecursionError)  # and on comments in comments
 _quotes = re.compile(r">*")
@@ -77,16 +73,10 @@ def _people(header: str) -> list[str]:
 
 def _attached(part: Message, columns: dict[str, Any]) -> Attached | None:
     """A part with the name of a file; None for a picture, an appointment, a signature and what has no name."""
-    kind, subtype, name = part.get_content_maintype(), part.get_content_subtype(), None
+    name, data = None, part.get_payload(decode=True)
     with suppress(*_TOO_DEEP):
         name = part.get_filename()
-    is_file = kind in ("text", "application") and subtype not in _NO_FILES and _SIGNATURE(subtype) is None
-    data = part.get_payload(decode=True)
-    if not name or not is_file or not isinstance(data, bytes):
-        return None
-    plain = "".join(letter if letter.isprintable() else " " for letter in name.replace("\\", "/"))
-    path = PurePath(plain).name
-    return Attached(path[:LONGEST_NAME] + PurePath(path[LONGEST_NAME:]).suffix, data, columns) if path else None
+    return attached(name, part.get_content_type(), data, columns) if name and isinstance(data, bytes) else None
 
 
 def emlx(data: bytes, decode: Decode) -> Parts:
@@ -128,22 +118,22 @@ def _is_beginning(data: bytes, line: re.Match[bytes]) -> bool:
     return _sender.match(line[0]) is not None and _header_line.match(data, line.end()) is not None
 
 
-def _gather(message: Message, decode: Decode, texts: list[str], attached: list[Message], depth: int) -> None:
+def _gather(message: Message, decode: Decode, texts: list[str], others: list[Message], depth: int) -> None:
     """All texts of a message, in order, and the parts that are no text of it."""
     kind, parts = message.get_content_type(), _parts_of(message)
     if kind == "message/rfc822" and depth < MOST_NESTED:
         for inner in parts:
             texts.append(_header(inner, "subject", decode))
-            _gather(inner, decode, texts, attached, depth + 1)
+            _gather(inner, decode, texts, others, depth + 1)
     elif kind == "multipart/alternative":
-        _gather_one(parts, decode, texts, attached, depth)
+        _gather_one(parts, decode, texts, others, depth)
     elif parts:
         for part in parts:
-            _gather(part, decode, texts, attached, depth + 1)
+            _gather(part, decode, texts, others, depth + 1)
     elif _is_text(message):
         texts.append(_content(message, decode))
     elif message.get_payload():
-        attached.append(message)
+        others.append(message)
 
 
 def _is_text(message: Message) -> bool:
@@ -152,12 +142,12 @@ def _is_text(message: Message) -> bool:
     return is_inline and message.get_content_subtype() not in _NO_TEXTS
 
 
-def _gather_one(parts: list[Message], decode: Decode, texts: list[str], attached: list[Message], depth: int) -> None:
+def _gather_one(parts: list[Message], decode: Decode, texts: list[str], others: list[Message], depth: int) -> None:
     """Of several ways to say the same, the first that has a text: plain text, HTML, anything else."""
     order = {"text/plain": 0, "text/html": 1, "multipart/related": 1}
     for part in sorted(parts, key=lambda part: order.get(part.get_content_type(), 2)):
         own: list[str] = []
-        _gather(part, decode, own, attached, depth + 1)
+        _gather(part, decode, own, others, depth + 1)
         if any(text.strip() for text in own):
             texts += own
             return

@@ -2,8 +2,10 @@
 
 import json
 import re
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from html import escape, unescape
 from html.entities import html5
 from html.parser import HTMLParser
@@ -11,7 +13,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from setsearch.indexing.formats.broken_words import join_broken_words
-from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, declared
+from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, attached, declared
 from setsearch.text.headline import headline, shorten
 from setsearch.text.latex import latex_document
 
@@ -87,6 +89,7 @@ _placeholders = re.compile(rf"<(ph|x){_attributes}(?:/>|>[^<]*</\1\s*>)")
 _codes = re.compile(
     rf"</?(?:g|pc|[be]x|[se]c|mrk(?![^<>]*=.seg\b)){_attributes}/?>|<(bpt|ept|it|ut){_attributes}(?:/>|>[^<]*</\1\s*>)"
 )
+_resource = re.compile(r"<resource>(.*?)</resource>", re.DOTALL)
 _root = re.compile(rf"\s*(?:<[?!][^<>]*>\s*)*<(?:\w+:)?({'|'.join(KINDS)})[\s>]")
 _tag = re.compile(r"<[^<>]*>")
 _time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+(?:\s*-->.*|,\d+:\d\d:\d\d\.\d+\s*)$")
@@ -125,7 +128,8 @@ def html(data: bytes, decode: Decode) -> Parts:
         yield from links
         return
     page = read_page(source)
-    yield Part(page.text(), shorten(page.title()))
+    text = page.text()
+    yield Part(text, shorten(page.title()) or headline(text))
 
 
 def _links(source: str) -> Parts:
@@ -183,10 +187,23 @@ def xml(data: bytes, decode: Decode) -> Parts:
     for number, (own, following) in enumerate(pairwise((None, *records, None))):
         source = whole[own.start() if own else 0 : following.start() if following else None]
         part = _part_of_xml(source, kind, bool(records), is_feed)
+        key = (_name_of_record(own, source, kind) or str(number)) if own else None
         if own or not records or part.text:
-            yield part._replace(key=(_name_of_record(own, source, kind) or str(number)) if own else None)
-    if root and root[1] == "en-export":
-        yield Unread("attachment{s}", whole.count("<resource>"))
+            yield part._replace(key=key)
+        if root and root[1] == "en-export":
+            yield from _files_of_note(source, key)
+
+
+def _files_of_note(source: str, key: str | None) -> Parts:
+    """The files that are attached to a note of Evernote."""
+    for own in _resource.findall(source):
+        found = (re.search(rf"<{name}(?:\s[^<>]*)?>\s*([^<]*)<", own) for name in ("file-name", "mime", "data"))
+        name, kind, data = (unescape(told[1]).strip() if told else "" for told in found)
+        with suppress(ValueError):  # of base64
+            if file := attached(name, kind, b64decode(data), {}):
+                yield file._replace(key=key)
+                continue
+        yield Unread("attachment{s}", 1)
 
 
 def _part_of_xml(source: str, kind: Kind, has_records: bool, is_feed: bool) -> Part:

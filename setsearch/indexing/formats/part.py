@@ -2,11 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from setsearch.indexing.formats.front_matter import Note
 from setsearch.indexing.references.reference import Reference
 
+LONGEST_NAME = 100  # characters of an attached file
+NO_FILES = ("calendar", "ics", "vcard", "x-vcard", "directory", "css", "javascript", "ms-tnef")
+_SIGNATURE = re.compile(r"(x-)?(pgp|pkcs7)-").match
 _encoding = re.compile(rb"<\?xml[^>]{1,200}encoding\s*=\s*[\"']([\w-]+)")
 
 
@@ -35,6 +39,16 @@ class Attached(NamedTuple):
     columns: Mapping[str, Any]
     key: str | None = None  # of the document
     depth: int = 1  # how many files it is in, one in another
+
+
+def attached(name: str, kind: str, data: bytes, columns: Mapping[str, Any]) -> Attached | None:
+    """A file by its name and its kind, such as text/plain; None for a picture, a signature and what has no name."""
+    whole, _, subtype = kind.partition("/")
+    is_file = whole in ("text", "application") and subtype not in NO_FILES and _SIGNATURE(subtype) is None
+    plain = "".join(letter if letter.isprintable() else " " for letter in name.replace("\\", "/"))
+    path = PurePath(plain).name
+    own = path[:LONGEST_NAME] + PurePath(path[LONGEST_NAME:]).suffix
+    return Attached(own, data, columns) if path and is_file else None
 
 
 class Unread(NamedTuple):

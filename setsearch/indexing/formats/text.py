@@ -13,9 +13,10 @@ from setsearch.text.headline import headline, shorten
 _for_terminals = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[^\n]\x08")
 COLUMNS = 10  # of CoNLL-U
 AT_END = 40  # characters in which a note of Joplin says its type
-# What Joplin writes below a note; of it, an author and an address are words.
-_joplin = re.compile(r"\n\n(id: [0-9a-f]{32}\n(?:[a-z_]+:.*\n)*type_: \d+)\s*\Z")
-_joplin_words = re.compile(r"^(?:author|source_url): (.+)", re.MULTILINE)
+# What Joplin writes below a note; of it, an author, an address and what a picture shows are words. Of a tag of a note,
+# which has no text, there is nothing else.
+_joplin = re.compile(r"(?:\A|\n\n)(id: [0-9a-f]{32}\n(?:[a-z_]+:.*\n)*type_: \d+)\s*\Z")
+_joplin_words = re.compile(r"^(?:author|source_url|ocr_text): (.+)", re.MULTILINE)
 _document = re.compile(r"^# newdoc\b.*\n", re.MULTILINE)
 _document_id = re.compile(r"# newdoc\s+id\s*=\s*(.+)")
 _numbered = re.compile(r"[0-9]{1,9}(?:-[0-9]{1,9})?\t")  # a word, or a contraction
@@ -70,7 +71,7 @@ def plain_text(data: bytes, decode: Decode) -> Parts:
         return
     below = _joplin.search(text.replace("\r\n", "\n")) if "\ntype_: " in text[-AT_END:] else None
     if below is not None:
-        own, words = below.string[: below.start()], _joplin_words.findall(below[1])
+        own, words = below.string[: below.start()], map(unescaped, _joplin_words.findall(below[1]))
         yield Part("\n".join((own, *words)), shorten(own.partition("\n")[0]) or headline(own))
         return
     text = _for_terminals.sub("", text) if "\x1b" in text or "\b" in text else text
