@@ -68,6 +68,22 @@ def test_what_wraps_rows_is_broken_as_a_whole(tmp_path):
         list(RowReader("skip").read(str(tmp_path / "a.json")))
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('{"title": "Zoo", "hue": "RED", "of": {"text": "Of cats"}, "list": [{"text": "a"}]}', "title, of.text"),
+        ('{"status": "ok", "next": "https://x.org/?page=2", "title": "", "data": {"hits": [{"text": "lion"}]}}', ""),
+        ('{"a": {"title": "Big cats", "text": "lion"}, "b": {"text": "tiger"}}', ""),
+        ('{"title": {"0": "Big cats"}, "body": {"0": "lion tiger"}}', ""),
+    ],
+)  # fmt: skip
+def test_words_beside_rows_are_told(tmp_path, text, names):
+    told = []
+    (tmp_path / "a.json").write_text(text)
+    assert list(RowReader(warn=told.append).read(str(tmp_path / "a.json")))
+    assert told == [f"{tmp_path}/a.json: left out {names} beside the rows"] * bool(names)
+
+
 def test_a_value_that_never_ends_is_told(monkeypatch):
     monkeypatch.setattr(json_shapes, "LONGEST_VALUE", 1 << 18)
     text = io.StringIO('["' + "x" * (1 << 20))

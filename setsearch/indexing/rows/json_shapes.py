@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 DEEPEST = 4  # objects around the rows
 CHUNK, LONGEST_VALUE = 1 << 16, 1 << 26  # characters read at once, and of a value of an array
 _broken = re.compile(r"[\udc80-\udcff]")  # bytes that were no text
+_words = re.compile(r"[^\W\d_]{2}\W*\s\W*[^\W\d_]{2}")  # two or more
 _blank = re.compile(r"[ \t\r\n]*")
 
 Read = Callable[[int], str]  # gives the next characters, about so many; -1: all
@@ -29,10 +30,10 @@ class Value(NamedTuple):
     problem: str = ""
 
 
-def values_within(read: Read) -> Iterator[Value]:
+def values_within(read: Read, tell: Callable[[str], None] = lambda names: None) -> Iterator[Value]:
     """The values of an array, read one after another, or of what wraps one; raises ValueError with the line.
 
-    What wraps an array is read, and broken, as a whole.
+    What wraps an array is read, and broken, as a whole; `tell` gets the names of the texts beside the array.
     """
     text = _Ahead(read)
     if text.next() == "[":
@@ -41,7 +42,10 @@ def values_within(read: Read) -> Iterator[Value]:
         whole = text.rest()
         value = parse_json(whole)
         has_broken = not whole.isascii() and _broken.search(whole)
-        for own in rows_within(value) or [value]:
+        rows = rows_within(value)
+        if rows and (names := [*_texts_beside(value)]):
+            tell(", ".join(names))
+        for own in rows or [value]:
             yield Value(own, json.dumps(own, ensure_ascii=False) if has_broken else "")
 
 
@@ -134,16 +138,29 @@ def rows_within(value: Any, depth: int = DEEPEST) -> Sequence[Any] | None:
     """
     if isinstance(value, list):
         return value if value and isinstance(value[0], dict) else None
-    if isinstance(value, dict) and (found := _of_frame(value)) is not None:
-        return found
-    if not isinstance(value, dict) or "text" in value or not depth:
+    if not isinstance(value, dict):
         return None
-    if len(value) > 1 and all(isinstance(own, dict) for own in value.values()):
+    if (found := _of_frame(value)) is not None or "text" in value or not depth:
+        return found
+    if _are_by_key(value):
         return [{"id": key} | own for key, own in value.items()]
     arrays = [own for own in value.values() if isinstance(own, list) and rows_within(own)]
     wrapped = [found for own in value.values() if isinstance(own, dict) and (found := rows_within(own, depth - 1))]
     found = arrays or wrapped
     return found[0] if len(found) == 1 else None
+
+
+def _are_by_key(value: Mapping[str, Any]) -> bool:
+    return len(value) > 1 and all(isinstance(own, dict) for own in value.values())
+
+
+def _texts_beside(value: Any, depth: int = DEEPEST) -> Iterator[str]:
+    """The names of what wraps rows and says something: a title, or several words."""
+    if isinstance(value, dict) and depth and not _are_by_key(value) and _of_frame(value) is None:
+        for name, own in value.items():
+            yield from (f"{name}.{inner}" for inner in _texts_beside(own, depth - 1))
+            if isinstance(own, str) and (_words.search(own) or (own and name == "title")):
+                yield name
 
 
 def _of_frame(value: dict[str, Any]) -> Sequence[Any] | None:

@@ -170,8 +170,13 @@ class RowReader:
         """The objects of a JSON array, or of what wraps one; a text of an array is a row with a `text`."""
         read = self._text_of(file, name, is_file)
         number = 0
+
+        def tell(beside: str) -> None:
+            """What wraps the rows, and is none."""
+            self.warn(f"{name}: left out {beside:.100} beside the rows")
+
         try:
-            for number, (value, written, broken_json) in enumerate(values_within(read), 1):
+            for number, (value, written, broken_json) in enumerate(values_within(read, tell), 1):
                 problem = broken_json
                 if not problem and not isinstance(value, (dict, str)):
                     problem = "not a JSON object"
