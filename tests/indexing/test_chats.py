@@ -56,6 +56,15 @@ def test_a_day_has_what_was_said(messages):
     assert read(json.dumps(slack).encode(), ".json") == (days(messages, "2024-03-0{}".format), 0)
 
 
+def test_polls_of_telephones_are_words():
+    """Those of Apple begin as what nobody typed does."""
+    poll = "POLL:\nWhere to?\n{0}OPTION: the pier ({0}2 votes)\n"
+    android, apple = f"12/03/2024, 09:15 - Ann: {poll.format('')}", "[12.03.24, 09:15:22] ~\u202fAnn: \u200e" + poll
+    said = "Ann: POLL:\nWhere to?\nOPTION: the pier (2 votes)"
+    assert read(android.encode(), ".txt") == ({"12/03/2024": said}, 0)
+    assert read(apple.format("\u200e").encode(), ".txt") == ({"12.03.24": said}, 0)
+
+
 def test_what_nobody_typed_is_counted():
     chat = (
         "12/03/2024, 09:15 - Messages and calls are end-to-end encrypted.\n"
@@ -189,6 +198,25 @@ def test_people_of_slack_have_names(tmp_path, run):
     with setsearch.open(tmp_path / "packed.zip.db") as index:
         assert index.items("documents").features_of("quay/2024-03-12.json#2024-03-12") == found
     assert "indexed 4;" in run("index", "rows.db", "one.json", "--text", "text")[2], "columns are of rows"
+
+
+def test_what_programs_say_in_slack_are_words():
+    """In blocks, which say nothing new where there is a text; and what is in a file."""
+    section = {"type": "section", "text": {"type": "mrkdwn", "text": "build <https://ci.org|failed> &amp; stopped"}}
+    line = {"type": "rich_text_section", "elements": [{"type": "text", "text": "ask Ann"}]}
+    blocks = [section, {"type": "section", "fields": [{"text": "in 5 min"}]}, {"type": "rich_text", "elements": [line]}]
+    attached = [{"author_name": "CI", "fallback": "no preview", "blocks": [section]}]
+    files = [{"name": "a.png", "title": "a.png"}, {"name": "a.txt", "title": "The log", "preview": "exit 1"}]
+    found = [
+        {"ts": "1710234900.1", "subtype": "bot_message", "text": "", "blocks": blocks, "bot_profile": {"name": "bot"}},
+        {"ts": "1710234901.1", "user": "ann", "text": "ok", "blocks": [line], "files": files},
+        {"ts": "1710234902.1", "user": "bob", "text": "", "attachments": attached},
+        {"ts": "1710234903.1", "user": "bob", "text": "", "files": files[:1]},
+    ]
+    data = json.dumps([{"type": "message"} | own for own in found]).encode()
+    build = "build failed & stopped"
+    said = f"bot: {build}\nin 5 min\nask Ann\nann: ok\nThe log\nexit 1\nbob: CI\n{build}"
+    assert read(data, ".json") == ({"2024-03-12": said}, 1)
 
 
 def test_what_slack_has_beside_messages_is_no_document(tmp_path, run):

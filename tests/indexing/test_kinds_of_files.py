@@ -233,13 +233,14 @@ def test_subtitles_of_other_programs(tmp_path, name):
         (b"=LDR  00714cam a2200205 a 4500\n=245  10$aLions\n", "MARC"),
         (b"Lions" + bytes(55) + b"BOOKMOBI" + bytes(99), "Kindle"),
         (b"AT&TFORM\0\0\0\x80DJVMDIRM", "DjVu"),
+        (b"PGDMP\x01\x0e\0", "dumps of PostgreSQL"),
     ],
 )
 def test_what_is_not_read_is_told_by_its_content(tmp_path, data, what):
     (tmp_path / "in").mkdir()
     for name in ("a.pdf", "a.txt", "a.doc", "a"):
         (tmp_path / "in" / name).write_bytes(data)
-        with pytest.raises(errors.SourceError, match=f"is not read: {what}: (?:save|export) it as"):
+        with pytest.raises(errors.SourceError, match=f"is not read: {what}: (?:save it as|export it as|.pg_restore)"):
             read(tmp_path / "in" / name)
     (tmp_path / "in" / "b.txt").write_text("lions")
     found, reader = read(tmp_path / "in")

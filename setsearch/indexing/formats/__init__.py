@@ -100,6 +100,7 @@ _UNREAD = {
     b"BEGIN:VCALENDAR": "calendars: export it as CSV (Outlook, Thunderbird)",
     b"BEGIN:VCARD": "address cards: export it as CSV (Outlook, Thunderbird)",
     DATABASE: "databases: name one, and its `table` (`setsearch index DB --suggest`)",
+    b"PGDMP": "dumps of PostgreSQL: `pg_restore -f FILE.sql`, or copy a table to CSV",
     rb"(?s).{2,8}DUCK..\0{6}": "databases of DuckDB: `copy TABLE to 'FILE.parquet'`, and index that",
     **dict.fromkeys((b"7z\xbc\xaf", b"Rar!", b"BZh", b"\xfd7zXZ", rb"\(\xb5/\xfd"), "packed: unpack it"),
     _OLD_OFFICE: "Word, PowerPoint and Outlook of before 2007: save it as .docx, .pptx or .eml",

@@ -30,12 +30,17 @@ _HALF = r"(?:\s?[AaPp]\.?\s?[Mm]\.?)?"
 _in_brackets = rf"\[(?!\d{{4}}-\d\d-\d\d )({_DAY}),? {_TIME}(?:[:.]\d\d)?{_HALF}\] "
 _line = re.compile(rf"^[\u200e\u200f]?(?:{_in_brackets}|({_DAY}),? {_TIME}{_HALF} - )", re.MULTILINE)
 _said = re.compile(r"([^:\n]{1,80}): (.*)", re.DOTALL)  # a name and a message
-_untyped = re.compile(r"\u200e.*|<[^<>\n]*>|\S+ \([^()\n]*\)", re.DOTALL)  # <Media omitted>, IMG-1.jpg (file attached)
+_untyped = re.compile(
+    r"\u200e.*|<[^<>\n]*>|\S+ \([^()\n]*\)"
+)  # in one line: <Media omitted>, IMG-1.jpg (file attached)
 _TIMES, _WORDS = ("date", "timestamp", "timestamp_ms", "ts"), ("text", "content")
 _NAMES = ("from", "sender_name", "author", "user")
 # What is in a message beside what was typed: polls, and what programs and links show; and where it has its words.
-_SHOWN = ("poll", "embeds", "attachments", "share")
-_SHOWN_WORDS = "pretext title question description text share_text answers fields name value footer author".split()
+_SHOWN = ("poll", "embeds", "attachments", "share", "files")
+_SHOWN_WORDS = (
+    "pretext title question description text share_text answers fields name value footer author author_name preview "
+    "elements blocks"
+).split()
 PEOPLE = "users.json"  # of Slack, beside the folders of its channels
 # What else an export of Slack has there.
 BESIDE_CHANNELS = {PEOPLE, "channels.json", "groups.json", "dms.json", "mpims.json", "integration_logs.json"}
@@ -78,7 +83,9 @@ def _typed(day: str, line: str) -> _Message:
     """What a line says, behind its time."""
     said = _said.match(line)
     is_typed = said is not None and _untyped.fullmatch(said[2]) is None
-    return _Message(day, said[1].strip("\u200e~ "), said[2]) if said is not None and is_typed else _Message(day)
+    if said is None or not is_typed:
+        return _Message(day)
+    return _Message(day, said[1].strip("\u200e\u202f~ "), said[2].replace("\u200e", ""))
 
 
 def exported(data: bytes, decode: Decode) -> Parts:
@@ -135,11 +142,27 @@ def _plain(own: Mapping[str, Any], people: Mapping[str, str]) -> Mapping[str, An
         """A name, the words of a link, or its address."""
         return people.get(link[2]) or link[3] or link[2]
 
-    time, said, user = own["ts"], str(own.get("text") or ""), str(own.get("user") or own.get("username") or "")
+    def plain(value: Any) -> Any:
+        """A value with all its texts as they are shown."""
+        if isinstance(value, dict):
+            return {name: plain(part) for name, part in value.items()}
+        if isinstance(value, list):
+            return [*map(plain, value)]
+        return unescape(_link.sub(shown, value)) if isinstance(value, str) else value
+
+    own = plain(own)
+    time, user = own["ts"], str(own.get("user") or own.get("username") or _name_of(_dict(own.get("bot_profile"))))
     with suppress(ValueError, OverflowError, TypeError):  # else it is no time
         time = int(float(time) * 1000)  # of seconds
-    is_typed = not str(own.get("subtype", "")).startswith(_OF_CHANNEL)
-    return {**own, "ts": time, "user": people.get(user, user), "text": unescape(_link.sub(shown, said)) * is_typed}
+    if str(own.get("subtype", "")).startswith(_OF_CHANNEL):
+        return {"ts": time, "user": user}
+    return {**own, "ts": time, "user": people.get(user, user), "files": [*map(_file, _list(own.get("files")))]}
+
+
+def _file(own: Any) -> Mapping[str, Any]:
+    """What a file of Slack shows: some of its text, and a title that somebody gave it."""
+    file = _dict(own)
+    return {"title": file.get("title") if file.get("title") != file.get("name") else "", "preview": file.get("preview")}
 
 
 def _message(own: Mapping[str, Any], mend: Callable[[str], str]) -> _Message:
@@ -150,7 +173,8 @@ def _message(own: Mapping[str, Any], mend: Callable[[str], str]) -> _Message:
     name = _dict(name).get("nickname") or _dict(name).get("name") or name
     pieces = words if isinstance(words, list) else [words]  # links and bold words are pieces of their own
     typed = "".join(str(_dict(piece).get("text", piece)) for piece in pieces)
-    said = "\n".join(filter(None, (typed, *_shown(own, _SHOWN))))
+    shown = _shown(own, _SHOWN if typed else (*_SHOWN, "blocks"))  # which else say the same once more
+    said = "\n".join(dict.fromkeys(filter(None, (typed, *shown))))
     return _Message(str(time)[:_ISO_DAY], mend(str(name)), mend(said))
 
 
