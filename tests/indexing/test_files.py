@@ -379,10 +379,21 @@ def test_pages_of_a_pdf_are_read(tmp_path):
     assert read(tmp_path / "a.pdf")[0] == {"a.pdf": ("Lions and tigers", "Cats")}
 
 
-@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.feather"])
-def test_arrow_files_and_their_halves(tmp_path, name, failed, run):
-    table = pyarrow.table({"id": [1, 2], "text": ["lion", None]})
-    (parquet.write_table if name.endswith("parquet") else feather.write_feather)(table, tmp_path / name)
+def write_stream(table, path):
+    """As datasets of Hugging Face are saved."""
+    with pyarrow.ipc.new_stream(str(path), table.schema) as stream:
+        stream.write_table(table)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        *(("a.parquet", parquet.write_table), ("a.feather", feather.write_feather)),
+        *(("a.arrow", feather.write_feather), ("a.arrow", write_stream)),
+    ],
+)
+def test_arrow_files_and_their_halves(tmp_path, name, write, failed, run):
+    write(pyarrow.table({"id": [1, 2], "text": ["lion", None]}), tmp_path / name)
     assert read(tmp_path / name)[0] == {"1": ("lion", None), "2": ("", None)}
     data = (tmp_path / name).read_bytes()
     (tmp_path / name).write_bytes(data[: len(data) // 2])

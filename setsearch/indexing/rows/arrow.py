@@ -15,6 +15,7 @@ from setsearch.indexing.libraries import load_library
 from setsearch.indexing.rows.cells import Cells, NestedCells, Row
 
 PARQUET = b"PAR1"  # how files begin
+OF_FILES = (b"ARROW1", b"FEA1")  # of Arrow, the other ones are streams, as datasets of Hugging Face are kept
 STREAMED = re.compile(rb"PAR1[\0-\x08\x0e-\x1f]|ARROW1\0\0")  # more of it: PAR1 may be the name of a column
 BROKEN = (ValueError, KeyError, OverflowError)  # texts, names and times that are none
 AT_ONCE = 1 << 12  # rows that are made objects of Python together
@@ -23,15 +24,18 @@ AT_ONCE = 1 << 12  # rows that are made objects of Python together
 def arrow_rows(file: IO[bytes], path: Path) -> Iterator[Row]:
     """The rows of a Parquet, Arrow or Feather file."""
     pyarrow = load_library("pyarrow", f"{path}: Parquet and Arrow files", "arrow")
-    from pyarrow import feather, parquet
+    from pyarrow import feather, ipc, parquet
 
-    is_parquet = file.read(len(PARQUET)) == PARQUET or path.suffix == ".parquet"
+    begin = file.read(max(map(len, OF_FILES)))
+    is_parquet = begin.startswith(PARQUET) or path.suffix == ".parquet"
     file.seek(0)
     try:
         if is_parquet:
             batches: Iterable[Any] = parquet.ParquetFile(file).iter_batches()
-        else:
+        elif begin.startswith(OF_FILES):
             batches = feather.read_table(file).to_batches()
+        else:
+            batches = ipc.open_stream(file)
         number = 0
         for batch in batches:
             batch.validate(full=True)  # others would read whatever is in memory, or end the process
