@@ -525,6 +525,30 @@ def test_files_that_are_attached_to_a_note_are_documents(tmp_path):
     assert reader.tally.not_read() == ["2 attachments"]
 
 
+def test_xml_that_says_all_in_attributes_is_its_rows(tmp_path, run):
+    post = '<row Id="7" Score="3" Title="Big cats" Tags="&lt;zoo&gt;" Body="&lt;p&gt;Do all of them ro&lt;b&gt;ar&lt;/b&gt; &amp;gt; 1?&lt;/p&gt;" />'
+    sms = '<sms body="on my way, see you" date="1700000000000"/><mms><part ct="text" text="late"/><part text="sorry"/></mms>'
+    (tmp_path / "Posts.xml").write_text(
+        f"\ufeff<?xml version='1.0' encoding='utf-8'?>\n<posts>\n{post}\n<row Id='8' Score='1'/></posts>"
+    )
+    (tmp_path / "sms.xml").write_text(f"<?xml version='1.0'?><smses>{sms}</smses>")
+    (tmp_path / "settings.xml").write_text(
+        "<?xml version='1.0'?><a><b path='src' kind='big one'/><b path='lib' kind='so'/></a>"
+    )
+    (tmp_path / "cut.xml").write_text(f"<?xml version='1.0'?><posts>{post}<row")
+    (tmp_path / "a.opml").write_text("<opml><outline text='all that we should read'/></opml>")
+    found, reader = read(tmp_path, errors="skip")
+    assert found == {
+        "a.opml": ("all that we should read", "all that we should read"),
+        "Posts.xml#7": ("Big cats\n<zoo>\nDo all of them roar > 1?", "Big cats"),
+        "cut.xml#7": ("Big cats\n<zoo>\nDo all of them roar > 1?", "Big cats"),
+        "sms.xml#1": ("on my way, see you", "on my way, see you"),
+        "sms.xml#2": ("text\nlate\nsorry", "text"),
+    }
+    assert [*reader.tally.left_out] == ["nothing of their format in them"] and reader.tally.failed == {"cut.xml"}
+    assert run("index", "a.db", "Posts.xml", "--numbers", "Score")[0] == 0
+
+
 def test_what_evernote_says_of_a_note_is_read(tmp_path):
     note = "<note><title>Lions</title><content><![CDATA[<en-note>They roar.<en-crypt>c2Vj</en-crypt></en-note>]]></content>"
     said = "<note-attributes><author>Ann</author><latitude>5.1</latitude><source-url>https://zoo.org</source-url></note-attributes>"

@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from setsearch.indexing.formats.attributes import of_attributes
 from setsearch.indexing.formats.broken_words import join_broken_words
 from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, attached, declared
 from setsearch.text.headline import headline, shorten
@@ -92,6 +93,7 @@ _codes = re.compile(
 _resource = re.compile(r"<resource>(.*?)</resource>", re.DOTALL)
 _root = re.compile(rf"\s*(?:<[?!][^<>]*>\s*)*<(?:\w+:)?({'|'.join(KINDS)})[\s>]")
 _tag = re.compile(r"<[^<>]*>")
+_between_tags = re.compile(r">\s*[^\s<]")
 _time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+(?:\s*-->.*|,\d+:\d\d:\d\d\.\d+\s*)$")
 _blank_below_time = re.compile(r"^([\d:.,]+[ \t]*-->.*\n)[ \t]+\n(?!.*\n.*-->)", re.MULTILINE)  # its cue goes on
 _said = re.compile(  # a line of SubStation Alpha, MicroDVD, LRC
@@ -188,7 +190,10 @@ def xml(data: bytes, decode: Decode) -> Parts:
         source = whole[own.start() if own else 0 : following.start() if following else None]
         part = _part_of_xml(source, kind, bool(records), is_feed)
         key = (_name_of_record(own, source, kind) or str(number)) if own else None
-        if own or not records or part.text:
+        is_cut = part.text.startswith("<") and _between_tags.search(source) is None  # within its last tag
+        if not records and (is_cut or not part.text):
+            yield from of_attributes(source, without_tags)
+        elif own or part.text:
             yield part._replace(key=key)
         if root and root[1] == "en-export":
             yield from _files_of_note(source, key)

@@ -65,6 +65,6 @@ def declared(data: bytes, decode: Decode, encoding: re.Pattern[bytes] = _encodin
     """The text of a file that says its encoding at its beginning; decoded as others if that is wrong."""
     found = encoding.search(data[:2000])
     try:
-        return data.decode(found[1].decode()) if found else decode(data)
+        return data.decode(found[1].decode()).removeprefix("\ufeff") if found else decode(data)
     except (LookupError, UnicodeDecodeError):
         return decode(data)

@@ -1,0 +1,54 @@
+"""XML that says all in attributes, as dumps of Stack Exchange and backups of messages do.
+
+What its first element holds are documents, such as each <row Title="..." Body="...">. Settings of programs, and
+drawings, are such XML too, but have no attribute with a sentence.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+
+from setsearch.indexing.formats.part import Part
+from setsearch.indexing.references.xml import AT_ONCE, refuse_entities, without_controls
+from setsearch.text.headline import headline, shorten
+
+TITLES = ("title", "subject", "name", "displayname")
+_word = re.compile(r"[^\W\d_]{2}")
+_sentence = re.compile(r"(?:[^\W\d_]+[^\w\s]*\s+){3}[^\W\d_]")
+
+
+def of_attributes(source: str, plain: Callable[[str], str]) -> Iterator[Part]:
+    """The documents of a text, which is parsed as XML; `plain` takes tags out of attributes. Raises ValueError."""
+    waiting, has_sentences = list[Part](), False
+    for number, element in enumerate(_elements(source), 1):
+        values = [plain(value) for own in element.iter() for value in own.attrib.values() if _word.search(value)]
+        text, has_sentences = "\n".join(values), has_sentences or any(map(_sentence.search, values))
+        known = {name.lower(): value for name, value in element.attrib.items()}
+        title = shorten(next(filter(None, map(known.get, TITLES)), None)) or headline(text)
+        if text:
+            waiting.append(Part(text, title, known.get("id") or str(number), columns=dict(element.attrib)))
+        if has_sentences:
+            yield from waiting
+            waiting.clear()
+
+
+def _elements(source: str) -> Iterator[Element]:
+    """What the first element holds, one after another; what was read before is let go."""
+    refuse_entities(source)
+    parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
+    text, open_elements = without_controls(source).lstrip(), list[Element]()
+    try:
+        for start in range(0, len(text), AT_ONCE):
+            parser.feed(text[start : start + AT_ONCE])
+            for event, element in map(tuple, parser.read_events()):
+                if event == "start":
+                    open_elements.append(element)
+                    continue
+                open_elements.pop()
+                if len(open_elements) == 1:
+                    yield element
+                    open_elements[0].clear()
+        parser.close()
+    except ParseError as error:
+        raise ValueError(f"broken XML ({error})") from error
