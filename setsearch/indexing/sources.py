@@ -461,7 +461,8 @@ class SourceReader:
         elif is_array(file):
             yield from self._of_files(self.files.documents(file, id, is_named=False))
         else:
-            self.files.leave_out(file, "tables: name them one by one")
+            unpack = "unpack them, and " if self.room is not None else ""
+            self.files.leave_out(file, f"tables: {unpack}name them one by one")
 
     def _row_file(self, file: Path, id: str) -> Iterator[SourceItem]:
         """The rows of a file of a folder, which is left out if the first one is no document."""

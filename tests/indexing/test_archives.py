@@ -48,6 +48,12 @@ def write(path, files):
             archive.addfile(info, io.BytesIO(data))
 
 
+def test_a_table_in_an_archive_says_the_way_out(tmp_path):
+    """Nobody can name it there."""
+    write(tmp_path / "x.zip", {"a.csv": b"id,text\n1,lions\n", "b.txt": b"tigers"})
+    assert [*read(tmp_path / "x.zip")[1].tally.left_out] == ["tables: unpack them, and name them one by one"]
+
+
 @pytest.mark.parametrize("name", ["x.zip", "x.tar", "x.tgz", "x.tar.gz", "x.tar.bz2", "x.tar.xz"])
 def test_an_archive_is_a_folder(tmp_path, name):
     write(tmp_path / name, FILES)

@@ -470,6 +470,18 @@ def test_comments_of_word_are_read(tmp_path):
     assert text.splitlines()[-1] == "ask the zookeeper" and "keeper" not in title
 
 
+def test_comments_of_cells_are_read(tmp_path):
+    pytest.importorskip("markitdown")
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["lions"])
+    for cell, said in (("A1", "ask the zoo & its keeper"), ("B2", "or nobody")):
+        book.active[cell].comment = openpyxl.comments.Comment(said, "Ann")
+    book.save(tmp_path / "a.xlsx")
+    ((_, text, _, _),) = FileReader(RowReader()).documents(tmp_path / "a.xlsx", "a", True)
+    assert text.splitlines()[-2:] == ["ask the zoo & its keeper", "or nobody"]
+
+
 def test_headers_and_footers_of_word_are_read_once(tmp_path):
     pytest.importorskip("markitdown")
     header = "<w:hdr><w:p><w:r><w:t>Zoo of </w:t></w:r><w:r><w:t>Ulm</w:t></w:r></w:p>%s</w:hdr>"

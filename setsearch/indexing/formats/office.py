@@ -17,8 +17,10 @@ _CIPHERS = "META-INF/encryption.xml"  # what is encrypted of a book
 _encrypted_page = re.compile(rb"CipherReference\s[^>]{0,200}\.x?html?[\"']", re.IGNORECASE)
 _footnote = re.compile(r"\\footnote\b")  # what hides a footnote
 _picture = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[\[\d+\]\]\(#(?:foot|end)note-[^)]*\)")  # or the number of a note
-_beside = re.compile(r"word/(?:header|footer)\d*\.xml|word/comments\.xml")  # parts of Word that its text has not
-_run = re.compile(r"<w:t(?:\s[^<>]*)?>([^<]*)")  # of Word
+# Parts of Word, Excel and PowerPoint that their text has not; where paragraphs of these end, and their runs.
+_beside = re.compile(r"word/(?:header|footer)\d*\.xml|(?:word|xl|ppt)/(?:\w+/)?\w*[cC]omment\w*\.xml")
+_end = re.compile(r"</(?:[wa]:p|p:text|comment|threadedComment)>")
+_run = re.compile(r"<(?:\w+:)?(?:t|text)(?:\s[^<>]*)?>([^<]*)")
 _link = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
 # Of Markdown, within words too; and what escapes a sign that is none.
 _marks = re.compile(r"\\([^a-zA-Z0-9\s])|\*+|</?u>")
@@ -44,15 +46,13 @@ def office(data: bytes, decode: Decode, ending: str) -> Parts:
 
 
 def _beside_text(data: bytes, decode: Decode) -> Iterable[str]:
-    """What stands beside the text of a document of Word: comments, and each line of headers and footers once."""
+    """What stands beside the text of a document: comments, and each line of headers and footers of Word once."""
     if not data.startswith(ZIP):
         return []
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = [decode(archive.read(name)) for name in archive.namelist() if _beside.fullmatch(name)]
-    paragraphs = "</w:p>".join(parts).split("</w:p>")
-    return dict.fromkeys(
-        "".join(map(unescape, _run.findall(own))) for own in paragraphs
-    )  # a word may be in several runs
+    paragraphs = _end.split("</w:p>".join(parts))
+    return dict.fromkeys("".join(map(unescape, _run.findall(own))) for own in paragraphs)  # runs may part a word
 
 
 def open_document(data: bytes, decode: Decode) -> Parts:
