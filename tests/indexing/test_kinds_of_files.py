@@ -106,7 +106,9 @@ def test_bookmarks_of_a_browser_are_documents(tmp_path, run):
 
 
 def test_a_page_without_a_title_has_its_first_line(tmp_path):
-    (tmp_path / "a.html").write_text("<body><div><h1>Lions</h1></div><div>They roar.</div></body>")
+    (tmp_path / "a.html").write_text(
+        "<body><div><h1>Lions</h1></div><div>They <font size=7>r</font>o<ins>ar</ins>.</div></body>"
+    )
     assert read(tmp_path)[0] == {"a.html": ("Lions\nThey roar.", "Lions")}
 
 
@@ -550,7 +552,7 @@ def test_xml_that_says_all_in_attributes_is_its_rows(tmp_path, run):
 
 
 def test_what_evernote_says_of_a_note_is_read(tmp_path):
-    note = "<note><title>Lions</title><content><![CDATA[<en-note>They roar.<en-crypt>c2Vj</en-crypt></en-note>]]></content>"
+    note = "<note><title>Lions</title><content><![CDATA[<en-note>Th<font>ey</font> ro<b>ar</b>.<en-crypt>c2Vj</en-crypt></en-note>]]></content>"
     said = "<note-attributes><author>Ann</author><latitude>5.1</latitude><source-url>https://zoo.org</source-url></note-attributes>"
     task = "<task><title>Feed them</title><taskStatus>open</taskStatus><inNote>true</inNote></task></note>"
     (tmp_path / "a.enex").write_text(f"<?xml version='1.0'?><en-export>{note}{said}{task}</en-export>")

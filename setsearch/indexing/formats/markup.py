@@ -33,7 +33,10 @@ class Kind(NamedTuple):
 
 _HEADERS = "header responsedate request resumptiontoken leader controlfield recordinfo"
 _NOTICES = "publicationstmt encodingdesc revisiondesc respstmt"
-_PHRASES = "a abbr b code em i span strong u"
+_PHRASES = (  # of HTML, within a line, and a word
+    "a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup "
+    "tt u var wbr"
+)
 _OF_NOTES = (  # what Evernote says of a note, its pictures and its tasks
     "created updated subject-date latitude longitude altitude source source-application content-class resource "
     "en-crypt reminder-order reminder-time reminder-done-time "
@@ -44,7 +47,7 @@ _IDENTIFIED = (r"controlfield\s[^<>]{0,200}([\"'])001\1", "recordIdentifier", "i
 _CONTEXT = r"(?:<context\b[^<>]*>\s*<name>[^<>]*</name>\s*)?"  # of Qt, which its first message takes along
 # XML by its first element.
 KINDS: Mapping[str, Kind] = {
-    "en-export": Kind("<note>", _OF_NOTES, names=("title",)),
+    "en-export": Kind("<note>", _OF_NOTES, _PHRASES, ("title",)),
     "mediawiki": Kind(
         "<page>", "siteinfo ns id parentid timestamp contributor model format sha1 origin", names=("title",)
     ),
@@ -262,7 +265,7 @@ class Page(HTMLParser):
     hidden = frozenset(("script", "style", "template", "noscript", "svg"))
     title_tag = "title"
     pictures = frozenset(("img", "area", "input"))
-    inline = frozenset("a abbr b bdi bdo cite code em i kbd mark q s samp small span strong sub sup u var wbr".split())
+    inline = frozenset(_PHRASES.split())
 
     def __init__(self) -> None:
         super().__init__()
@@ -382,7 +385,9 @@ class XmlPage(Page):
     """Gathers the text of any XML: all of it, unless some is hidden."""
 
     hidden = frozenset()
-    inline = frozenset("bold emphasis ex hi italic strong sub subscript sup superscript supplied unclear".split())
+    inline = frozenset(
+        "bold emphasis ex hi italic sc strong sub subscript sup superscript supplied unclear underline".split()
+    )
     title_tag = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
