@@ -72,6 +72,7 @@ KINDS: Mapping[str, Kind] = {
 FEEDS = ("rss", "RDF", "feed")
 ANY_XML = Kind(r"<oai_dc:dc\b", names=_IDENTIFIED[-1:])  # its records, if it has several
 LONGEST_ADDRESS = 200  # characters that name a bookmark, some of which are programs, or a record
+MOST_LINES = 4  # of captions that scroll
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
 # Elements of XML whose attributes are their text.
 _OF_ATTRIBUTES = {
@@ -93,8 +94,8 @@ _placeholders = re.compile(rf"<(ph|x){_attributes}(?:/>|>[^<]*</\1\s*>)")
 _codes = re.compile(
     rf"</?(?:g|pc|[be]x|[se]c|mrk(?![^<>]*=.seg\b)){_attributes}/?>|<(bpt|ept|it|ut){_attributes}(?:/>|>[^<]*</\1\s*>)"
 )
-_resource = re.compile(r"<resource>(.*?)</resource>", re.DOTALL)
 _root = re.compile(rf"\s*(?:<[?!][^<>]*>\s*)*<(?:\w+:)?({'|'.join(KINDS)})[\s>]")
+_declarations = re.compile(r"\A\s*(?:<\?[^<>]*>\s*)*<!DOCTYPE[^<>\[]*\[[^\]]*\]\s*>")  # of elements, in the file itself
 _tag = re.compile(r"<[^<>]*>")
 _between_tags = re.compile(r">\s*[^\s<]")
 _time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+(?:\s*-->.*|,\d+:\d\d:\d\d\.\d+\s*)$")
@@ -182,7 +183,7 @@ def xml(data: bytes, decode: Decode) -> Parts:
     Exports are their records, and what is before the first one. The texts of a feed (RSS, Atom) are pages, whose tags
     are escaped; its entries have names.
     """
-    source = declared(data, decode)
+    source = _declarations.sub("", declared(data, decode))
     root = _root.match(source)
     kind = KINDS[root[1]] if root else ANY_XML
     is_feed = root is not None and root[1] in FEEDS and re.search(kind.record or "", source) is not None
@@ -204,7 +205,8 @@ def xml(data: bytes, decode: Decode) -> Parts:
 
 def _files_of_note(source: str, key: str | None) -> Parts:
     """The files that are attached to a note of Evernote."""
-    for own in _resource.findall(source):
+    for behind in source.split("<resource>")[1:]:
+        own = behind.partition("</resource>")[0]
         found = (re.search(rf"<{name}(?:\s[^<>]*)?>\s*([^<]*)<", own) for name in ("file-name", "mime", "data"))
         name, kind, data = (unescape(told[1]).strip() if told else "" for told in found)
         with suppress(ValueError):  # of base64
@@ -441,7 +443,7 @@ def subtitles(data: bytes, decode: Decode) -> Parts:
 def _without_scrolled(cues: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
     """The lines of cues, of captions that scroll without those that still stand there, as YouTube writes them again."""
     again = [
-        next((size for size in range(len(own), 0, -1) if before[-size:] == own[:size]), 0)
+        next((size for size in range(min(len(own), MOST_LINES), 0, -1) if before[-size:] == own[:size]), 0)
         for before, own in pairwise([(), *cues])
     ]
     scrolls = 2 * sum(map(bool, again)) > len(cues)

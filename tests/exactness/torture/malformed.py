@@ -162,6 +162,14 @@ def _files() -> Iterator[Case]:
         ("no ending", "x", b"lion", 1),
         ("png named text", "x.txt", b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13), None),
         ("utf-16 text", "x.txt", "lion".encode("utf-16"), 1),
+        ("xml in attributes", "x.xml", b"<a><b t='a lion is a cat'/><c/></a>", 1),
+        ("xml in attributes cut off", "x.xml", b"<a><b t='a lion is a cat'/><c", None),
+        (
+            "xml in attributes with entities",
+            "x.xml",
+            b"<!DOCTYPE a [<!ENTITY x 'y'>]><a><b t='a &x; is a cat'/></a>",
+            None,
+        ),
     ]:
         yield Case(f"file {name}", file, data, (), items)
 
