@@ -635,6 +635,10 @@ def test_an_export_in_xml_is_its_records(tmp_path, root):
     first, second = (f"a.xml#{name}" for name in names)
     assert found == {first: ("Lions\nThey roar.", "Lions"), second: ("Wheat\nIt grows.", "Wheat")}
     assert reader.tally.not_read() == ["1 attachment"] * (root == "en-export")
+    (tmp_path / "a.xml").write_text(text.rpartition("</")[0].rpartition("</")[0])
+    broken, reader = read(tmp_path)
+    told = [what for what in reader.tally.not_read() if what.startswith("1 XML file to the end")]
+    assert [*broken] == [*found] and len(told) == (root != "metadata"), "nobody knows how other XML ends"
 
 
 ONE_TEXT = {

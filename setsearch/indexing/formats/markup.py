@@ -72,6 +72,7 @@ KINDS: Mapping[str, Kind] = {
 FEEDS = ("rss", "RDF", "feed")
 ANY_XML = Kind(r"<oai_dc:dc\b", names=_IDENTIFIED[-1:])  # its records, if it has several
 LONGEST_ADDRESS = 200  # characters that name a bookmark, some of which are programs, or a record
+AT_END = 1000  # characters, where an export ends its first element
 MOST_LINES = 4  # of captions that scroll
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
 # Elements of XML whose attributes are their text.
@@ -201,6 +202,8 @@ def xml(data: bytes, decode: Decode) -> Parts:
             yield part._replace(key=key)
         if root and root[1] == "en-export":
             yield from _files_of_note(source, key)
+    if records and root and re.search(rf"</(?:\w+:)?{root[1]}\s*>", whole[-AT_END:]) is None:
+        yield Unread("XML file{s} to the end: the download may have broken off", 1)
 
 
 def _files_of_note(source: str, key: str | None) -> Parts:
