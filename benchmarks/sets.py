@@ -118,12 +118,12 @@ class Sets:
 
     def __init__(self, several: rivals.Several) -> None:
         together = rivals.Together(several)
-        rows = [together.row(name) for name in together.names]
-        self.names = together.names
+        self.names = [*together.heads]
+        rows = [together.row(name) for name in self.names]
         self.scores, self.heights = np.array([row.scores for row in rows]), np.array([row.heights for row in rows])
         self.members = np.array([row.members for row in rows])
         weighed = {name: own.weighed for name, own in together.heads.items()}
-        self.rivalry = rivals.Rivalry.of(several.groups, dict(sorted(weighed.items())))
+        self.rivalry = rivals.Rivalry.of(several.groups, weighed)
 
 
 def rules(together: Sets) -> dict[str, Any]:

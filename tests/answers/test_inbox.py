@@ -471,11 +471,11 @@ def test_ranges_of_numbers_that_move_make_nothing_new(monkeypatch, most):
 
 def one_by_one(index, names=None):
     """The inbox, by the question of each set."""
-    kept, inboxes.are_kept = inboxes.are_kept, lambda candidates: False
+    kept, set_index.are_kept = set_index.are_kept, lambda candidates: False
     try:
         return index.inbox(names)
     finally:
-        inboxes.are_kept = kept
+        set_index.are_kept = kept
 
 
 @examples(40)

@@ -15,7 +15,7 @@ import numpy as np
 from setsearch.answers.contributions import contributions
 from setsearch.answers.reading import Reading
 from setsearch.answers.saved.rivals import Coupled, Flags, Questions, Rivalry, Several, Weighed
-from setsearch.answers.saved.set_index import Entries, Look, Parts, entries_of, open_sets, reasons
+from setsearch.answers.saved.set_index import Entries, Known, Look, Parts, entries_of, open_sets, reasons
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, SetsearchError, UnknownSet
@@ -64,7 +64,7 @@ def sets_of(database: Database, reading: Reading, item: Id | None, text: str | N
         asking = _Asking(reading, fields_by, item, text)
         claims = asking.claims(most)
         noted = [note for name in asking.sets.marks for note in asking.sets.note(database.path, name)]
-        untold = [(own.set, asking.untold[own.set]) for own in claims if own.belongs is None]
+        untold = [(own.set, asking.sets.known[own.set].untold) for own in claims if own.belongs is None]
         claims.notes = noted + [f"{name}: {why}" for name, why in untold if why]
         return claims
 
@@ -89,7 +89,6 @@ class _Asking:
             raise UnknownSet(f"no set of {reading.name} is saved; `setsearch set save` saves one")
         self._look = self._looked()
         self._direct: dict[str, tuple[Fields, Parts]] = {}
-        self.untold = {name: own.untold for name, own in self.sets.known.items()}  # why it does not tell what belongs
 
     def claims(self, k: int | None) -> Claims:
         """The k sets that fit best."""
@@ -164,11 +163,12 @@ class _Asking:
         several = Several(self._reading, self._fields_by, sets.marks, sets.groups)
         for name, found in Questions(several).each(sets.others):
             if isinstance(found, SetsearchError):
-                raise found
-            fields, weights, _, own, *_, untold = found
+                sets.known[name] = Known(problem=str(found))
+                continue
+            fields, weights, _, own, _, gone, untold = found
+            sets.known[name] = Known(gone=gone, untold=untold)
             id = fields.find(self._name)
             if id is None or weights.base.items[id] == -np.inf:
                 continue
-            self.untold[name] = untold
             self._direct[name] = fields, contributions(fields, weights, [id])[id]
             yield name, own, float(weights.scores()[id] + weights.constant)

@@ -348,7 +348,7 @@ class Rounds:
         self._asked, self._of = 0, len(asked) * (1 + (given != asked))
         together = Together(several)
         first = together if given == asked else Together(several._replace(marks=given))
-        first = first if first.names == together.names else together  # sets that lack any such member are as they are
+        first = first if first.sources == together.sources else together  # sets that lack such members are as they are
         self.notes = [*_notes(first, reading, names)]
         joining, doubtful, odds = list[Grown](), list[Grown](), odds_of(stored, names)
         for name in names:
@@ -517,9 +517,10 @@ def forget_doubtful(stored: StoredSets, names: Iterable[str]) -> None:
 
 def _notes(first: Together, reading: Reading, names: Sequence[str]) -> Iterator[str]:
     """What is said of sets, as `Growth.notes`, by the members that did not come by growing."""
-    yield from (note for note in first.notes if note.partition(": ")[0] in names)
-    for name in [name for name in first.names if name in names]:
-        own = first.heads[name]
+    yield from (f"{name}: {why}" for name, why in first.problems.items() if name in names)
+    for name, own in first.heads.items():
+        if name not in names:
+            continue
         if own.untold:
             yield f"{name}: {own.untold}; it does not grow"
         else:

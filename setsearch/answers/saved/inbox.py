@@ -6,34 +6,28 @@ texts that came or changed. Where the history does not lead back so far, all ite
 doubt (growing.py) is there until it is decided.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from setsearch.answers.answer import Hits
+from setsearch.answers.contributions import contributions
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
 from setsearch.answers.saved.groups import wanted_sets
 from setsearch.answers.saved.growing import forget_doubtful, grown_members
-from setsearch.answers.saved.rivals import Flags
-from setsearch.answers.saved.set_index import (
-    Parts,
-    are_kept,
-    looks,
-    no_weights,
-    open_sets,
-    reasons,
-)
+from setsearch.answers.saved.rivals import Flags, Several, Together
+from setsearch.answers.saved.set_index import Known, Parts, looks, open_sets, reasons
 from setsearch.answers.saved.stored import StoredSets
-from setsearch.answers.sets import ItemSet, gone_note, loaded_set
+from setsearch.answers.sets import ItemSet, loaded_set
 from setsearch.answers.tables import html_table
-from setsearch.arrays import Ints, distinct
+from setsearch.arrays import Floats, Ints, distinct
 from setsearch.errors import InvalidParameter, NothingToRank, QueryError, UnknownItem
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
+from setsearch.search.weights import SeedWeights
 from setsearch.sqlite.database import Database
 from setsearch.storage.revisions import Revision
 
@@ -197,10 +191,23 @@ class _Found(NamedTuple):
     title: str | None
     score: float
     reason: str
-    is_new: bool = True
+    is_new: bool
 
 
-_Row = tuple[str, Parts, float, int, bool]  # of the index: set, parts of a score, score, item, whether it is new
+class _Said(NamedTuple):
+    """What some sets say of some items beside their rivals, `(n_sets, n)` each: of those that are open, of members.
+
+    `parts` are those of the scores of pairs of a set and the place of an item.
+    """
+
+    fields: Fields
+    sets: Sequence[str]
+    ids: Ints
+    scores: Floats
+    belong: Flags
+    are_open: Flags
+    members: Flags
+    parts: Callable[[Sequence[tuple[str, int]]], Mapping[tuple[str, int], Parts]]
 
 
 def read_inbox(
@@ -224,7 +231,7 @@ def read_inbox(
     rows = list[InboxRow]()
     for name, kind in ((name, kinds[known[name]]) for name in known if known[name] in kinds):
         for own in kind.found.get(name, ()):
-            others = tuple(other for other in kind.claims[own.item] if other != name)
+            others = tuple(sorted(kind.claims[own.item] - {name}))
             rows.append(InboxRow(len(rows) + 1, own.item, own.title, name, own.score, own.reason, others))
     asked = [one for kind in kinds.values() for one in kind.asked]
     return Inbox(rows, [note for name in known for note in notes.get(name, ())], asked, database)
@@ -237,158 +244,137 @@ def _read_kind(database: Database, reading: Reading | NumericReading, wanted: Se
     doubtful: dict[str, list[str]] = {}
     for one in grown_members(database, wanted, doubtful=True):
         doubtful.setdefault(one.set, []).append(one.item)
-
-    kind = _Kind(database, reading, doubtful)
-    alone = reading.answer(reading.plan(1, {}), partial(kind.ask_together, wanted))
-    kind.ask_alone(alone)
-    return kind
+    return reading.answer(reading.plan(1, {}), partial(_Kind, database, reading, wanted, doubtful))
 
 
 class _Kind:
-    """The sets of one kind of items: some are asked by the index of sets, the others one by one.
+    """What is new for sets of one kind of items, in one transaction.
 
-    `found`: by set, the best first; `claims`: which sets claim, or have, what was found.
+    Sets of the index of sets are asked at once about some items. Others are asked one by one about all of them, beside
+    their rivals, and so are those for which all items are new.
+
+    `found`: by set, the best first; `asked`: the sets that have an answer; `claims`: which sets claim, or have, what
+    was found.
     """
 
-    def __init__(self, database: Database, reading: Reading, doubtful: Mapping[str, Sequence[str]]) -> None:
-        self._database, self._reading, self._doubtful = database, reading, doubtful
-        self._together: dict[str | None, list[Any]] = {}
-        self._begin()
+    def __init__(
+        self,
+        database: Database,
+        reading: Reading,
+        wanted: Sequence[str],
+        doubtful: Mapping[str, Sequence[str]],
+        fields_by: FieldsBy,
+    ) -> None:
+        candidates, self._doubtful = reading.candidates(fields_by), doubtful
+        self._sets = sets = open_sets(reading, fields_by)
+        left = [name for name in wanted if name in sets.marks]
+        self._news = dict(zip(left, _NewsReader(candidates).since(left), strict=True))
+        self.found = {name: list[_Found]() for name in left}
+        self._claimed = list[tuple[Fields, Sequence[str], Ints, Ints]]()  # places of sets, and what these claim
+        whole = {*sets.others, *(name for name in left if self._news[name].names is None)}
+        for said in self._one_by_one(Several(reading, fields_by, sets.marks, sets.groups), whole):
+            self._look(said, whole)
+        for said in self._at_once(candidates[-1], whole):
+            self._look(said, sets.kept.keys() - whole)
+        self.claims = self._told_claims()
+        self.notes = {name: [f"{name}: somebody has deleted or renamed it meanwhile"] for name in {*wanted} - {*left}}
+        self.asked = list[Asked]()
+        for name, rows in self.found.items():
+            rows.sort(key=lambda own: (-own.score, not own.is_new, own.item))
+            known, placed = sets.known[name], (sets.groups.of.get(name), sets.groups.under.get(name))
+            self.notes[name] = [*sets.note(database.path, name)]
+            self.notes[name] += [f"{name}: {known.untold}"] if rows and known.untold else []
+            if known.problem is None:
+                own = loaded_set(name, reading, database, sets.marks[name], placed)
+                self.asked.append(Asked(own, self._news[name]))
 
-    def _begin(self) -> None:
-        self.found: dict[str, list[_Found]] = {}
-        self.claims: dict[str, list[str]] = {}
-        self.notes: dict[str, list[str]] = {}
-        self.asked: list[Asked] = []
-
-    def ask_together(self, wanted: Sequence[str], fields_by: FieldsBy) -> dict[str, News]:
-        """Ask the index of sets, in one transaction; returns what is new for those that must be asked one by one."""
-        self._begin()
-        self._open(fields_by)
-        at_once, alone = dict[str, News](), dict[str, News]()
-        left = [name for name in wanted if name in self._sets.marks]
-        self.notes |= {name: [f"{name}: somebody has deleted or renamed it meanwhile"] for name in {*wanted} - {*left}}
-        news_of = _NewsReader(self._reading.candidates(fields_by)).since(left)
-        for name, news in zip(left, news_of, strict=True):
-            if name in self._alone or news.names is None:
-                alone[name] = news
+    def _one_by_one(self, several: Several, names: Set[str]) -> Iterator[_Said]:
+        """What some sets say of all items."""
+        asked_with = several.groups.asked_with(names)
+        together = Together(several._replace(marks={name: several.marks[name] for name in asked_with}))
+        for name in sorted(names):
+            if name in together.problems:
+                self._sets.known[name] = Known(problem=str(together.problems[name]))
                 continue
-            self.notes[name] = [*self._sets.note(self._database.path, name)]
-            if name in self._sets.kept:
-                self.asked.append(Asked(self._set(name), news))
-                at_once[name] = news
-        self._ask_at_once(at_once)
-        return alone
+            row = together.row(name)
+            fields, weights, excluded = row.standing[:3]
+            if name not in self._sets.kept:
+                self._sets.known[name] = Known(gone=row.standing.gone, untold=row.standing.untold)
+            scores, are_open = row.scores - row.taking(), np.isfinite(row.scores) & ~row.taken
+            are_open[excluded] = False
+            flags = (row.belong & are_open)[None], are_open[None], row.members[None]
+            parts = partial(_parts_of_one, fields, weights)
+            yield _Said(fields, [name], np.arange(len(scores)), scores[None], *flags, parts)
 
-    def ask_alone(self, alone: Mapping[str, News]) -> None:
-        """Ask sets one by one, and all what they claim of what was found."""
-        before = {*self.claims}
-        for name, news in alone.items():
-            self._ask_alone(name, news)
-        others = [item for item in self.claims if item not in before]
-        if others and len(self._alone) < len(self._sets.marks):
-            self._reading.answer(self._reading.plan(1, {}), partial(self._claim_at_once, others))
-        known = {one.own.name: one.news.names for one in self.asked if one.news.are_new is None}
-        for name in self._alone:
-            self._claim_alone(name, known.get(name, {}))
-        self.claims = {item: sorted({*names}) for item, names in self.claims.items()}
-
-    def _open(self, fields_by: FieldsBy) -> None:
-        candidates = self._reading.candidates(fields_by)
-        self._fields = candidates[-1]
-        is_kept = are_kept(candidates)
-        self._sets = open_sets(self._reading, fields_by) if is_kept else no_weights(self._reading, candidates)
-        self._alone = self._sets.asked_alone()
-
-    def _claim_at_once(self, items: Sequence[str], fields_by: FieldsBy) -> None:
-        """Note which sets of the index claim items, or have them."""
-        self._open(fields_by)
-        for ids, look in looks(self._sets, self._fields, sorted(self._fields.find_all(items).values())):
-            beside = self._sets.rivalry.couple(look.scores, *self._sets.marked(ids))
-            self._note_claims(ids, beside.belong & beside.are_open | beside.members)
-
-    def _note_claims(self, ids: Sequence[int], claim: Flags) -> None:
-        names, described = self._sets.rivalry.names, self._fields.describe(ids)
-        for place, column in np.argwhere(claim).tolist():
-            if names[place] not in self._alone:
-                self.claims.setdefault(described[ids[column]][0], []).append(names[place])
-
-    def _set(self, name: str) -> ItemSet:
-        groups = self._sets.groups
-        placed = groups.of.get(name), groups.under.get(name)
-        own = loaded_set(name, self._reading, self._database, self._sets.marks[name], placed)
-        own._together = self._together.setdefault(own.group, [])
-        return own
-
-    def _ask_at_once(self, at_once: Mapping[str, News]) -> None:
-        doubtful = {name: {*self._fields.find_all(self._doubtful.get(name, ())).values()} for name in at_once}
-        items = set[int]().union(
-            *doubtful.values(), *{id(news): news.names or () for news in at_once.values()}.values()
+    def _at_once(self, fields: Fields, whole: Set[str]) -> Iterator[_Said]:
+        """What the index of sets says of items that are new, in doubt, or found by others."""
+        sets = self._sets
+        names = self._news.keys() & sets.kept.keys() - whole
+        doubtful = fields.find_all([item for name in names for item in self._doubtful.get(name, ())])
+        found = fields.find_all([own.item for rows in self.found.values() for own in rows]) if sets.kept else {}
+        items = {*doubtful.values(), *found.values()}.union(
+            *{id(news): news.names or () for name, news in self._news.items() if name in names}.values()
         )
-        rows, names = list[_Row](), self._sets.rivalry.names
-        for ids, look in looks(self._sets, self._fields, sorted(items)):
-            beside = self._sets.rivalry.couple(look.scores, *self._sets.marked(ids))
-            scores, belong = look.scores - self._sets.rivalry.taking(beside.best), beside.belong & beside.are_open
-            is_new = self._new_for(at_once, ids) & belong
-            is_shown = is_new.copy()
-            for name in [name for name in at_once if doubtful[name]]:
-                place = self._sets.places[name]
-                is_shown[place] |= beside.are_open[place] & np.isin(ids, [*doubtful[name]])
-            pairs = np.argwhere(is_shown).tolist()
-            parts = look.parts([(names[place], column) for place, column in pairs])
-            for place, column in pairs:
-                own, score = parts[names[place], column], float(scores[place, column])
-                rows.append((names[place], own, score, ids[column], bool(is_new[place, column])))
-            found = is_shown.any(0)
-            self._note_claims(ids, (is_shown | belong | beside.members) & found)
-        self._tell(rows)
+        for ids, look in looks(sets, fields, sorted(items)):
+            own = sets.rivalry.couple(look.scores, *sets.marked(ids))
+            scores, belong = look.scores - sets.rivalry.taking(own.best), own.belong & own.are_open
+            flags = belong, own.are_open, own.members
+            yield _Said(fields, sets.rivalry.names, np.array(ids), scores, *flags, look.parts)
 
-    def _new_for(self, at_once: Mapping[str, News], ids: Sequence[int]) -> Flags:
-        """Whether items are new for the sets of the index, `(n_sets, n)`."""
-        found = np.zeros((len(self._sets.places), len(ids)), bool)
-        masks: dict[int, Flags] = {}
-        for name, news in at_once.items():
-            if id(news) not in masks:
-                masks[id(news)] = np.array([item in (news.names or ()) for item in ids], bool)
-            found[self._sets.places[name]] = masks[id(news)]
-        return found
+    def _look(self, said: _Said, names: Container[str]) -> None:
+        """Note what is shown of some sets, and what all claim."""
+        places, columns = np.nonzero(said.belong | said.members)
+        self._claimed.append((said.fields, said.sets, places, said.ids[columns]))
+        rows = list[tuple[str, int, bool]]()
+        for place in [place for place, name in enumerate(said.sets) if name in names and name in self._news]:
+            name, fresh = said.sets[place], set[int]()
+            if said.belong[place].any():
+                fresh.update(self._fresh(said, self._news[name], np.flatnonzero(said.belong[place]).tolist()))
+            doubtful = [*said.fields.find_all(self._doubtful.get(name, ())).values()]
+            in_doubt = np.flatnonzero(said.are_open[place] & np.isin(said.ids, doubtful)) if doubtful else ()
+            rows += [(name, column, column in fresh) for column in sorted(fresh.union(map(int, in_doubt)))]
+        self._tell(said, rows)
 
-    def _tell(self, rows: Sequence[_Row]) -> None:
-        """Note rows with their titles and reasons, and that a set cannot tell what belongs."""
-        told = reasons(self._sets.marks, [(self._fields, *row[:3]) for row in rows])
-        described = self._fields.describe(sorted({row[3] for row in rows}))
-        for (name, _, score, item, is_new), reason in zip(rows, told, strict=True):
-            self.found.setdefault(name, []).append(_Found(*described[item], score, reason, is_new))
-        for name in {row[0] for row in rows}:
-            self.found[name].sort(key=lambda own: (-own.score, not own.is_new, own.item))
-            if untold := self._sets.known[name].untold:
-                self.notes[name].append(f"{name}: {untold}")
+    def _fresh(self, said: _Said, news: News, columns: Sequence[int]) -> Iterable[int]:
+        """Those of some items that are new."""
+        if news.names is None:
+            return columns
+        ids = said.ids[columns].tolist()
+        if news.are_new is None:
+            return [column for column, id in zip(columns, ids, strict=True) if id in news.names]
+        described = said.fields.describe(ids)
+        return [column for column, id in zip(columns, ids, strict=True) if news.are_new(described[id][0])]
 
-    def _ask_alone(self, name: str, news: News) -> None:
-        own = self._set(name)
-        try:
-            hits = _with_doubtful(own, _ask(own, news), self._doubtful.get(name, ()))
-        except QueryError as error:
-            self.notes[name] = [f"{name}: {error}"]
-            return
-        self.notes[name] = [f"{name}: {hits.untold}"] * bool(hits and hits.untold)
-        self.notes[name] += [gone_note(self._database.path, name, own.gone)] * bool(own.gone)
-        self.asked.append(Asked(own, news))
-        for hit in hits:
-            reason = next((reason.label for reason in hit.reasons if reason.weight > 0), "")
-            self.found.setdefault(name, []).append(_Found(hit.item, hit.title, hit.score, reason))
-            self.claims.setdefault(hit.item, []).append(name)
+    def _tell(self, said: _Said, rows: Sequence[tuple[str, int, bool]]) -> None:
+        """Note rows, each of a set, the place of an item, and whether it is new, with titles and reasons."""
+        parts, places = said.parts([row[:2] for row in rows]), {name: place for place, name in enumerate(said.sets)}
+        scores = [float(said.scores[places[name], column]) for name, column, _ in rows]
+        told = reasons(
+            self._sets.marks,
+            [(said.fields, row[0], parts[row[:2]], score) for row, score in zip(rows, scores, strict=True)],
+        )
+        ids = [int(said.ids[column]) for _, column, _ in rows]
+        described = said.fields.describe(sorted({*ids}))
+        for (name, _, is_new), id, score, reason in zip(rows, ids, scores, told, strict=True):
+            self.found[name].append(_Found(*described[id], score, reason, is_new))
 
-    def _claim_alone(self, name: str, among: Mapping[int, str] | None) -> None:
-        """Note what one set claims, or has, of what was found; it is known for the items among which it was asked."""
-        own = self._set(name)
-        unknown = set[str]() if among is None else {*self.claims}.difference(among.values())
-        if not self.claims or not own.accepted:
-            return
-        with suppress(QueryError):
-            claimed = {hit.item for hit in _kept(own, sorted(unknown))} if unknown else set()
-            for item in {*self.claims}.intersection(claimed.union(own.accepted)):
-                self.claims[item].append(name)
+    def _told_claims(self) -> dict[str, set[str]]:
+        """The sets that claim, or have, what was found."""
+        claims: dict[str, set[str]] = {own.item: set() for rows in self.found.values() for own in rows}
+        for fields, sets, places, ids in self._claimed:
+            names = {id: name for name, id in fields.find_all([*claims]).items()}
+            are_found = np.isin(ids, [*names])
+            for place, id in zip(places[are_found].tolist(), ids[are_found].tolist(), strict=True):
+                claims[names[id]].add(sets[place])
+        return claims
+
+
+def _parts_of_one(
+    fields: Fields, weights: SeedWeights, pairs: Sequence[tuple[str, int]]
+) -> dict[tuple[str, int], Parts]:
+    """The parts of the scores of items in one set."""
+    found = contributions(fields, weights, [id for _, id in pairs])
+    return {pair: found[pair[1]] for pair in pairs}
 
 
 class _NewsReader:
@@ -435,35 +421,3 @@ def _changed(fields: Fields, now: Revision, then: Revision) -> Ints | None:
     changed = changes.given
     described = changed[changed < field.features.next_id].tolist()
     return distinct(field.read_postings(described).ids.astype(np.int64))
-
-
-def _ask(own: ItemSet, news: News) -> Hits:
-    """What belongs to a set among the news."""
-    among = None if news.names is None else [*news.names.values()]
-    if among and news.are_new is not None:
-        among = [hit.item for hit in own.expand(None, cut="keep") if news.are_new(hit.item)]
-    if among is not None and not among:
-        return Hits()
-    return _kept(own, among, explain=True)
-
-
-def _with_doubtful(own: ItemSet, hits: Hits, doubtful: Sequence[str]) -> Hits:
-    """The hits, and those items that growing left in doubt, the best first."""
-    left = [item for item in doubtful if item not in {hit.item for hit in hits}]
-    if not left:
-        return hits
-    try:
-        more = own.expand(len(left), among=left, explain=True)
-    except NothingToRank:  # all have left the index
-        return hits
-    return hits.with_hits(sorted([*hits, *more], key=lambda hit: -hit.score))
-
-
-def _kept(own: ItemSet, among: Sequence[str] | None, explain: bool = False) -> Hits:
-    """The hits of a set among some items, or all, that belong."""
-    try:
-        hits = own.expand(None, cut="keep", among=among, explain=explain)
-    except NothingToRank:  # all of these are its members
-        return Hits()
-    assert isinstance(hits, Hits)
-    return hits

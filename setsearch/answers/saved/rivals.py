@@ -420,31 +420,21 @@ class Head(NamedTuple):
 
 
 class Together:
-    """Sets that were asked together, on the fields of the `first` one of them.
+    """Sets that were asked together; each is beside those that answer by the same fields.
 
-    As many standings are kept as MOST_BYTES hold; other sets are asked again. `notes`: which sets have no answer, or
-    answer by other fields, and why.
+    As many standings are kept as MOST_BYTES hold; other sets are asked again. `problems`: why sets have no answer.
     """
 
-    def __init__(self, several: Several, first: str | None = None) -> None:
+    def __init__(self, several: Several) -> None:
         self._questions, self._every = Questions(several, sums=True), sorted(several.marks)
         self._places = {name: place for place, name in enumerate(self._every)}
         self._highest: dict[tuple[Hashable, str], Highest] = {}
         self._kept, self._size, self._holding = dict[str, Standing](), 0, dict[str, Flags]()
-        self.heads, self.notes = dict[str, Head](), list[str]()
         found = {name: self._noted(name, own) for name, own in self._questions.each(self._every)}
-        source: Hashable = None
-        for name in sorted(found, key=lambda name: (name != first, name)):
-            own = found[name]
-            if isinstance(own, SetsearchError):
-                if name == first:
-                    raise own
-                self.notes.append(f"{name}: {own}")
-            elif source not in (None, own.fields.first.source):
-                self.notes.append(f"{name}: its words have no contexts, or all others have none")
-            else:
-                self.heads[name], source = own, own.fields.first.source
-        self.names = sorted(self.heads)
+        outcomes = [(name, found[name]) for name in self._every]
+        self.problems = {name: own for name, own in outcomes if isinstance(own, SetsearchError)}
+        self.heads = {name: own for name, own in outcomes if not isinstance(own, SetsearchError)}
+        self.sources = {name: own.fields.first.source for name, own in self.heads.items()}  # by what they answer
 
     def _noted(self, name: str, own: Standing | SetsearchError) -> Head | SetsearchError:
         """What is known of a set; its heights are beside those of others."""
@@ -470,8 +460,9 @@ class Together:
     def row(self, name: str) -> Row:
         """What a set says of all items."""
         row, groups = self._beside_rivals(name), self._questions.several.groups
+        source = row.standing.fields.first.source
         for whole in groups.wholes(name):
-            if whole in self.heads and self.heads[whole].weighed.is_told:
+            if self.sources.get(whole) == source and self.heads[whole].weighed.is_told:
                 if whole not in self._holding:
                     own = self._beside_rivals(whole)
                     self._holding[whole] = own.members | own.belong
@@ -482,15 +473,15 @@ class Together:
     def _beside_rivals(self, name: str) -> Row:
         """The same, whatever the wholes of the set hold."""
         standing, groups = self._kept.get(name) or self._questions.again(name), self._questions.several.groups
-        scores, seeds = standing.scores(), standing.weights.examples.seeds
+        scores, seeds, source = standing.scores(), standing.weights.examples.seeds, standing.fields.first.source
         heights, nothing = standing.heights_of(scores), np.full(len(scores), -np.inf)
-        highest = self._highest.get((standing.fields.first.source, groups.of.get(name, "")))
+        highest = self._highest.get((source, groups.of.get(name, "")))
         nobody = nothing, np.full(len(scores), -1)
         best, who = nobody if highest is None else highest.best(self._places[name])
         members, taken = np.zeros((2, len(scores)), bool)
         members[seeds] = True
         for rival in groups.rivals(name):
-            taken[self.heads[rival].examples.seeds if rival in self.heads else []] = True
+            taken[self.heads[rival].examples.seeds if self.sources.get(rival) == source else []] = True
         fits = (heights > best) & ~taken
         belong = fits & (scores > standing.weighed.line)
         return Row(standing, scores, heights, best, who, members, taken, fits, belong, self._every)
@@ -588,8 +579,10 @@ class SetBeside(NamedTuple):
             more = {key: options[key] for key in ("like", "having", "gamma") if key in options}
             key = (asked, groups, plan.request.model, more, [own.first.source for own in known])
             several = Several(reading, fields_by, asked, groups, plan.request.model, {name: more})
-            if not kept or kept[0] != key or name not in kept[1].names:
-                kept[:] = key, Together(several, name)
+            if not kept or kept[0] != key:
+                kept[:] = key, Together(several)
+            if name in kept[1].problems:
+                raise kept[1].problems[name]
             row: Row = kept[1].asked_by(several).row(name)
             fields, weights, left_out, cannot_tell = now(reading.weigh(fields_by, seeds, plan, row.standing.taken))
             taking = row.taking()

@@ -6,7 +6,7 @@ of the index weighs all sets again, a change of a set this one, and small ones o
 (joiners.py). Sets whose scores need more than features (vectors, neighbors of words) are not in it.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import NamedTuple
 
@@ -169,11 +169,6 @@ class SetIndex:
                 (accepted if is_in else rejected)[place, column] = True
         return accepted, rejected
 
-    def asked_alone(self) -> set[str]:
-        """Those that must be asked one by one: sets that are not in it, and if there are any, all that have others."""
-        alone = {*self.others}
-        return alone.union(self.groups.of, self.groups.under).intersection(self.marks) if alone else alone
-
 
 class Look:
     """Some items in all sets whose weights are kept: `scores` are those of each set alone, `(n_sets, n)`."""
@@ -245,20 +240,14 @@ def are_kept(candidates: Sequence[Fields]) -> bool:
     return len(candidates) == 1 and candidates[0].vectors is None and candidates[0].nearest is None
 
 
-def no_weights(reading: Reading, candidates: Sequence[Fields]) -> SetIndex:
-    """The sets as they are now, none of which is in the index."""
-    stored = StoredSets(candidates[-1].cursor)
-    return SetIndex({}, stored.marks_of(reading.name), stored.groups())
-
-
 def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
     """The sets as they are now; those that are as memory has them are not weighed again."""
     candidates = reading.candidates(fields_by)
-    first = candidates[-1].first  # of these fields alone weights are kept
+    first = candidates[-1].first
     stored = StoredSets(first.cursor)
-    seal = stored.seal()
-    kinds = [(own.first.source, own.vectors is None, own.nearest is None) for own in candidates]
-    state = (reading.defaults, reading.defaults.make({}), *kinds)
+    if not are_kept(candidates):
+        return SetIndex({}, stored.marks_of(reading.name), stored.groups())
+    seal, state = stored.seal(), (reading.defaults, reading.defaults.make({}), first.source)
     kept: SetIndex | None = first.kept_sets.get(state)
     if kept is not None and kept.seal == seal != {}:
         return kept
@@ -271,7 +260,7 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
     stays = {*same}
     new = [name for name in made.marks if name not in stays]
     for name, found in questions.each(new):
-        for own in note_weighed(made, name, found, first.source):
+        for own in note_weighed(made, name, found):
             added = own.seeds.features, np.full(len(own.seeds.features), made.numbers[name]), own.lists.weights
             lists.setdefault(own.rule, []).append(added)
     _turn(made, lists, kept, same)
@@ -305,19 +294,12 @@ def _same(kept: SetIndex, made: SetIndex, questions: Questions) -> list[str]:
     ]
 
 
-def note_weighed(
-    made: SetIndex, name: str, asked: Standing | SetsearchError, stored: Hashable
-) -> tuple[FieldWeights, ...]:
-    """Note what is known of a set; returns its weights if its scores are sums of these alone."""
+def note_weighed(made: SetIndex, name: str, asked: Standing | SetsearchError) -> tuple[FieldWeights, ...]:
+    """Note what is known of a set; returns its weights."""
     if isinstance(asked, SetsearchError):
         made.known[name] = Known(problem=str(asked))
         return ()
-    fields, weights, left_out, found, taken, gone, untold = asked
-    has_parts = weights.parts or getattr(weights.model, "has_base", True)
-    is_kept = fields.first.source == stored and len(fields.all) == 1 and fields.stored is None
-    if has_parts or not is_kept or any(own.query.table is not None for own in weights.all):
-        made.known[name] = Known(gone=gone, untold=untold)
-        return ()
+    _, weights, left_out, found, taken, gone, untold = asked
     seeds = weights.examples.seeds
     members = seeds, [id for id in left_out if id not in {*seeds}]
     every = weights.joined or weights.examples
