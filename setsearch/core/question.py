@@ -259,13 +259,6 @@ class FieldLists:
         self._by_feature, self._by_item = _numbers(*by_feature), _numbers(*by_item)
         self._stored = address(stored)
 
-    def of_items(self, used: tuple[int, int] | None) -> bytes:
-        """The lists by item, as a `part_t`; `used` as OpenField has it."""
-        n, size, *rest = self._by_item
-        if self.drift is not None:
-            size = self.drift.used()
-        return _PART.pack(n, size if used is None else used[1], *rest)
-
     def packed(self, norm: float, coefficient: float, used: tuple[int, int] | None) -> bytes:
         """A `field_t`."""
         (n, size, *rest), (n_items, size_of_items, *others) = self._by_feature, self._by_item

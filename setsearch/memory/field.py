@@ -248,14 +248,9 @@ class Field(Bound):
         """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
         known: Ints | None = self.made_once.get("ranks")
         if known is None and len(ids) <= FEW:
-            names, own = self.made_once.get("names", {}), ids.tolist()
-            unread = [id for id in own if id not in names]
-            if unread:  # an inbox ranks the same items for each of its sets
-                if len(names) + len(unread) > FEW:
-                    names, unread = {}, own
-                names = names | {id: name for id, (name, _) in self.items.stored(unread).items()}
-                self.made_once["names"] = names
-            order = sorted(range(len(own)), key=lambda place: names[own[place]])
+            own = ids.tolist()
+            names = self.items.stored(own)
+            order = sorted(range(len(own)), key=lambda place: names[own[place]][0])
             known = np.empty(len(ids), np.int64)
             known[order] = np.arange(len(ids))
             return known
