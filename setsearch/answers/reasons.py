@@ -6,9 +6,8 @@ Function words name nothing: they count among the small ones. The weights of the
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import chain
+from typing import NamedTuple
 
 from setsearch.answers.results import Contribution, Reason, display_name
 from setsearch.arrays import VALUE_LATTICE
@@ -23,7 +22,6 @@ from setsearch.text.contexts import LISTED, OWN_TEXT
 from setsearch.text.function_words import function_words, likely_language, stemmer
 from setsearch.text.words import MARKS
 
-REMEMBERED, KINDS = 1 << 16, 16  # features of a kind, and kinds
 MOST = 10  # reasons; what is left of the parts follows as one more
 SMALL_SHARE = 0.3  # of a score: what is left is told by its kinds if it is more
 NEAREST_NAMED, NAMED = 4, 3  # of the nearest words: reasons of their own, and names in that of the others
@@ -63,20 +61,16 @@ LISTS: dict[Key, str] = {
 }  # what stands before the words of a reason
 
 
-# A label, features, and a sentence. Garbage collection passes over plain tuples of texts, of which many are remembered.
-Said = tuple[str, tuple[str, ...], str]
+Said = tuple[str, tuple[str, ...], str]  # a label, features, and a sentence
 Told = tuple[Key, Said]  # what a feature tells of every item that has it: the key of its reason, and what it says
 Row = tuple[Key, float, Said]  # the same of several that tell the same, and their weight
 
-Known = dict[tuple[str, str, str | None], Told]  # what features tell, by language, name and title
 
-
-@dataclass(frozen=True)
-class Wording:
+class Wording(NamedTuple):
     """How the parts of an answer are worded: of which features these are, and the surface forms of stems in pairs.
 
-    `examples`: the titles of the examples that have each feature, if these are people. `known`: what features tell that
-    were told already. `fields`: the fields beside the first one, and whether each has numbers.
+    `examples`: the titles of the examples that have each feature, if these are people. `fields`: the fields beside the
+    first one, and whether each has numbers.
     """
 
     features: str  # the name of the features
@@ -87,7 +81,6 @@ class Wording:
     forms: Mapping[str, str] | None = None
     examples: Mapping[str, Sequence[str]] | None = None
     fields: tuple[tuple[str, bool], ...] = ()
-    known: Known = field(default_factory=dict, compare=False)
 
     @property
     def are_people(self) -> bool:
@@ -140,25 +133,12 @@ class Wording:
 
     def _tell_all(self, parts: Sequence[Contribution]) -> list[Told]:
         """What the features of parts tell, in the language of most of their words."""
-        language, known = self.language, self.known
+        labels = [feature if title is None else display_name(feature, title) for feature, _, title in parts]
+        language = self.language
         if language is None:
-            labels = [feature if title is None else display_name(feature, title) for feature, _, title in parts]
             text = " ".join(labels)
             language = likely_language(labels if text.count(" ") < len(labels) else text.split(" "))
-        return [
-            known.get((language, feature, title)) or self._tell(feature, title, language) for feature, _, title in parts
-        ]
-
-    def _tell(self, feature: str, title: str | None, language: str) -> Told:
-        """What a feature tells in a language; once for each."""
-        if len(self.known) >= REMEMBERED:
-            self.known.clear()
-        label = feature if title is None else display_name(feature, title)
-        if self.has_text and self.forms:  # stems of a pair by their surface forms
-            label = " ".join([self.forms.get(word, word) for word in label.split(" ")])
-        told = self._told(feature, label, language)
-        self.known[language, feature, title] = told
-        return told
+        return [self._told(feature, label, language) for (feature, *_), label in zip(parts, labels, strict=True)]
 
     def _prior(self, feature: str) -> tuple[str, str]:
         """Label and sentence of what is told of items beside their features."""
@@ -179,6 +159,8 @@ class Wording:
         return f"much the same {self.features}", f"By all {self.features} together it is like the examples."
 
     def _told(self, feature: str, label: str, language: str) -> Told:
+        if self.has_text and self.forms:  # stems of a pair by their surface forms
+            label = " ".join([self.forms.get(word, word) for word in label.split(" ")])
         own, (name, mark, rest) = (feature,), feature.partition(MARK)
         has_numbers = dict(self.fields).get(name) if mark else None
         if has_numbers is not None:
@@ -364,15 +346,7 @@ def wording(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: S
     kinds = tuple((own.name, own.ends is not None) for own in others)
     kind = plain_name(features.name), are_words, has_text, language, source
     having = _having(fields, parts, examples) if are_people(kind[0]) and not has_text else None
-    # A word is told in less time than it takes to find what was told of it in another answer.
-    is_remembered = not has_text and having is None
-    return Wording(*kind, forms, having, kinds, _known_by(*kind, kinds) if is_remembered else {})
-
-
-@lru_cache(KINDS)
-def _known_by(*kind: object) -> Known:
-    """What is known of features in all answers whose features are of a kind."""
-    return {}
+    return Wording(*kind, forms, having, kinds)
 
 
 def _having(fields: Fields, parts: Iterable[Sequence[Contribution]], examples: Sequence[int]) -> dict[str, list[str]]:

@@ -210,12 +210,9 @@ def test_what_hits_share_is_found_when_somebody_reads_it(tmp_path, monkeypatch):
     assert (hits.common, hits.common, asked) == ((), (), [3])  # also when nothing is open any more
 
 
-def test_garbage_collection_passes_over_what_is_remembered():
-    how = Wording("terms", are_words=False, has_text=True)
-    told(how, lion=2.0, tiger=1.0, of=0.5, big_cat=0.25)
+def test_garbage_collection_passes_over_the_places_of_words():
     places = Analyzer().places
     places["lion's,"]
     for _ in range(3):  # for tuples in tuples
         gc.collect()
-    remembered = [*how.known.values(), *places.values()]
-    assert len(remembered) == 5 and not any(map(gc.is_tracked, remembered))
+    assert len(places) == 1 and not any(map(gc.is_tracked, places.values()))
