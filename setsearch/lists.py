@@ -72,7 +72,6 @@ class Lists:
         self.lengths, self.totals = lengths, totals
         self._changes: Changes | None = None
         self._stale = np.zeros(len(lengths), bool)
-        self._has_own_places = True  # else they are those of the lists before, and copied when they are needed
 
     @classmethod
     def of(cls, entries: Entries, n_lists: int, n_ids: int) -> "Lists":
@@ -101,12 +100,6 @@ class Lists:
     def arrays(self) -> tuple[Buffer, Ints, Ints]:
         """The buffer, and where each list starts and ends, read together: settling may move all lists."""
         assert self._arrays is not None
-        if not self._has_own_places:
-            with LOCK:
-                if not self._has_own_places:
-                    buffer, starts, ends = self._arrays
-                    self._arrays = buffer, _resized(starts, len(self)), _resized(ends, len(self))
-                    self._has_own_places = True
         return self._arrays
 
     def source(self, lists: Ints | None = None) -> ListArrays:
@@ -223,9 +216,12 @@ class Lists:
                 self._stale[stale] = False
 
     def _copy(self, n_lists: int, n_ids: int) -> "Lists":
-        lengths, totals, stale = (_resized(own, n_lists) for own in (self.lengths, self.totals, self._stale))
-        copy = Lists(self.arrays[0], self.arrays[1:], lengths, totals, n_ids)
-        copy._stale, copy._has_own_places = stale, False
+        buffer, *places = self.arrays
+        starts, ends, lengths, totals, stale = (
+            _resized(own, n_lists) for own in (*places, self.lengths, self.totals, self._stale)
+        )
+        copy = Lists(buffer, (starts, ends), lengths, totals, n_ids)
+        copy._stale = stale
         return copy
 
     def _put(self, lists: Ints, entries: Entries) -> None:
@@ -260,7 +256,8 @@ class Lists:
         dtype = max(old.counts.dtype, _dtype(entries.counts), key=lambda dtype: dtype.itemsize)
         buffer = Buffer.empty(int(begin[-1]) + len(entries.ids), dtype)
         buffer.end = int(begin[-1])
-        _copy_runs(old, buffer, (starts, ends, begin[:-1]))
+        moved = positions(starts, ends - starts)
+        buffer.ids[: buffer.end], buffer.counts[: buffer.end] = take(old.ids, moved), take(old.counts, moved)
         places = np.zeros((2, len(self)), np.int64)
         places[:, kept] = begin[:-1], begin[1:]
         self._arrays = buffer, places[0], places[1]
@@ -322,19 +319,6 @@ def _sums(entries: Entries, n_lists: int) -> tuple[Ints, Ints]:
         own = entries.lists[begin]
         lengths[own], totals[own] = run_lengths(begin, len(entries.lists)), sum_runs(entries.counts, begin)
     return lengths, totals
-
-
-def _copy_runs(source: Buffer, target: Buffer, runs: tuple[Ints, Ints, Ints]) -> None:
-    """Copy the runs from `starts` to `ends` to other places; neighbors that stay neighbors are copied together."""
-    starts, ends, places = runs
-    if not len(starts):
-        return
-    breaks = (starts[1:] != ends[:-1]) | (places[1:] - places[:-1] != ends[:-1] - starts[:-1])
-    first = np.flatnonzero(np.append(True, breaks))
-    last = np.append(first[1:], len(starts)) - 1
-    for start, end, place in zip(starts[first].tolist(), ends[last].tolist(), places[first].tolist(), strict=True):
-        target.ids[place : place + end - start] = source.ids[start:end]
-        target.counts[place : place + end - start] = source.counts[start:end]
 
 
 def _resized(array: Array, size: int) -> Array:
