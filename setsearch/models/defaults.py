@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, cast
+from functools import cached_property
+from typing import Any, NamedTuple
 
-from setsearch.errors import InvalidParameter, UnknownOption, there_is
-from setsearch.models import MODELS, Lift, Model, make_model
+from setsearch.errors import InvalidParameter, there_is
+from setsearch.models import Lift, Model, make_model
 from setsearch.options import MODEL, ModelOptions, Option, check
 
 NOT_OF_MODELS = ("by", "fresh", "feedback", "neighbors", "vectors", "purpose")  # options that choose what answers
@@ -72,13 +72,7 @@ class Defaults:
 
     def choose(self, options: ModelOptions) -> "Chosen":
         """What some options choose; raises InvalidParameter, UnknownOption."""
-        try:
-            factory = MODELS.get(options.get("model") or self.model)  # part of the key: a name may be registered again
-            return _kept(self, tuple(options.items()), tuple(map(type, options.values())), factory)
-        except UnknownOption:
-            raise
-        except TypeError:  # an unhashable value
-            return Chosen(self, options)
+        return Chosen(self, options)
 
     def make(self, options: ModelOptions) -> Model:
         """The model for some options; raises InvalidParameter, UnknownOption."""
@@ -210,11 +204,6 @@ def _of_this_process(*values: Any) -> Defaults:
     """Defaults that another process sent: a kind is told by `is`."""
     sent = Defaults(*values)
     return next((own for own in (*KINDS, VECTORS) if own == sent), sent)
-
-
-@lru_cache(maxsize=64)
-def _kept(defaults: Defaults, options: tuple[tuple[str, Any], ...], types: tuple[type, ...], factory: object) -> Chosen:
-    return Chosen(defaults, cast(ModelOptions, dict(options)))  # types are in the key: True equals 1
 
 
 _OF_TEXTS = VectorWeights(encoder=2.0, latent=0.25)
