@@ -1,4 +1,8 @@
-"""How files of earlier versions come to the tables of today (schema.py): append-only, without imports of our own."""
+"""How files of earlier versions come to the tables of today (schema.py): in one step, whatever version wrote them.
+
+What a file lacks is made as schema.py declares it. What had another shape is known by its tables and columns, not by
+the names of the migrations, so that a step of this finds nothing to do where it was done.
+"""
 
 import re
 import struct
@@ -10,21 +14,49 @@ from typing import Any
 from sqlite_utils import Migrations
 from sqlite_utils.db import Database
 
+from setsearch.sqlite.schema import LOG, MIGRATIONS, complete_tables
+
 migrations = Migrations("setsearch")
-migrations.migrations_table = "setsearch_migrations"
-_LISTS = """
-    create table setsearch_{name} (
-        relation integer not null,
-        list integer not null,    -- id of the {owner} whose list this is
-        first integer not null,   -- smallest id in this block
-        last integer not null,    -- largest id in this block
-        length integer not null,  -- number of ids
-        total integer not null,   -- sum of counts
-        gaps blob not null,       -- differences of the ids, one width
-        counts blob,              -- one width; null: all are 1
-        primary key (relation, list, first)
-    ) strict, without rowid;
-"""
+migrations.migrations_table = LOG
+Shape = dict[str, list[str]]  # the columns of each table
+
+
+def convert(db: Database) -> None:
+    """Bring our tables to those of today; tables of today stay as they are."""
+    names = db.execute("select name from main.sqlite_master where type = 'table' and name glob 'setsearch_*'")
+    before = {name: _columns(db, name) for (name,) in names.fetchall()}
+    has_lists, has_single = "list" in before.get("setsearch_forward", ()), "item" in before.get("setsearch_text", ())
+    if has_lists:
+        _rename(db, "setsearch_forward", "setsearch_list")
+        db.execute("drop view setsearch_frequency")  # of the table of posting lists
+    if has_single:
+        _rename(db, "setsearch_text", "setsearch_single")
+    if "setsearch_change" in before:
+        _note_once(db)
+    complete_tables(db.conn.cursor())
+    if "setsearch_derived" in before:
+        _drop_derived_relations(db)
+    if before and "setsearch_revision" not in before:
+        _begin_revisions(db)
+    if has_lists:
+        has_checksums = "gaps_checksum" in before["setsearch_forward"]
+        if not has_checksums:
+            _seal_numbers(db)
+        _convert_lists(db, has_checksums)
+    if has_single:
+        _convert_texts(db)
+    if "revision" not in before.get("setsearch_set", ["revision"]):
+        _drop_derived_arrays(db)
+    for id, table in ((2, "member"), (3, "set")):
+        _sum_up(db, id, table)
+
+
+for _name in MIGRATIONS:
+    migrations(name=_name)(convert)
+
+
+def _columns(db: Database, table: str) -> list[str]:
+    return [row[1] for row in db.execute(f"pragma main.table_info({table})")]
 
 
 def _run(db: Database, script: str) -> None:
@@ -34,237 +66,23 @@ def _run(db: Database, script: str) -> None:
             db.execute(statement)
 
 
-@migrations()
-def m001_relations(db: Database) -> None:
-    """Vocabularies, relations, posting lists in both directions, derived values."""
-    script = """
-        create table setsearch_kind (
-            id integer primary key, name text not null unique,
-            size integer not null default 0, peak integer not null default 0
-        ) strict;
-        create table setsearch_name (
-            kind integer not null, id integer not null, name text not null, title text,
-            primary key (kind, id)
-        ) strict, without rowid;
-        create unique index setsearch_name_name on setsearch_name (kind, name);
-        create index setsearch_name_title on setsearch_name (kind, title) where title is not null;
-        create table setsearch_relation (
-            id integer primary key,
-            items integer not null references setsearch_kind (id),
-            features integer not null references setsearch_kind (id),
-            analyzer text,            -- null: not a text collection
-            revision integer not null default 0, stamp integer not null default 0,
-            unique (items, features)
-        ) strict;
-        create table setsearch_derived (
-            relation integer not null, reading text not null, name text not null,
-            stamp integer not null, value blob not null,
-            primary key (relation, reading, name)
-        ) strict;
-    """
-    for part in (script, _LISTS.format(name="posting", owner="feature"), _LISTS.format(name="forward", owner="item")):
-        _run(db, part)
-    # For people: the frequent features.
-    db.execute("""
-        create view setsearch_frequency as
-        select k.name as kind, n.name as name, sum(p.length) as document_frequency, sum(p.total) as total
-        from setsearch_posting p join setsearch_relation r on r.id = p.relation
-        join setsearch_kind k on k.id = r.features
-        join setsearch_name n on n.kind = r.features and n.id = p.list
-        group by p.relation, p.list
-    """)
+def _rename(db: Database, old: str, new: str) -> None:
+    """Rename a table, whatever the views of a host look like: SQLite refuses to if one of them is broken."""
+    (before,) = db.execute("pragma legacy_alter_table").fetchone()
+    db.execute("pragma legacy_alter_table = on")
+    db.execute(f"alter table {old} rename to {new}")
+    db.execute(f"pragma legacy_alter_table = {before}")
 
 
-@migrations()
-def m002_contexts(db: Database) -> None:
-    """Texts and relations derived from them; numbers; saved sets."""
-    script = """
-        alter table setsearch_relation add column parent integer references setsearch_relation (id);
-        alter table setsearch_relation add column contexts text not null default 'off';
-        alter table setsearch_relation add column contexts_stamp integer;
-        create table setsearch_text (
-            relation integer not null, item integer not null, text blob not null,  -- UTF-8, zlib
-            primary key (relation, item)
-        ) strict, without rowid;
-        alter table setsearch_relation add column columns text;
-        create table setsearch_numbers (
-            relation integer not null, item integer not null, numbers blob not null,  -- float64, one for each column
-            primary key (relation, item)
-        ) strict, without rowid;
-        create table setsearch_set (
-            name text primary key, items text not null  -- what is ranked: documents, terms, ...
-        ) strict, without rowid;
-        create table setsearch_member (
-            name text not null references setsearch_set (name) on delete cascade, item text not null,
-            accepted integer not null,  -- 0: a negative example
-            primary key (name, item)
-        ) strict, without rowid;
-        drop view setsearch_frequency;
-        create view setsearch_frequency as
-        select k.name as kind, n.name as name, sum(p.length) as document_frequency, sum(p.total) as total
-        from setsearch_posting p join setsearch_relation r on r.id = p.relation and r.parent is null
-        join setsearch_kind k on k.id = r.features
-        join setsearch_name n on n.kind = r.features and n.id = p.list
-        group by p.relation, p.list;
-    """
-    _run(db, script)
-
-
-@migrations()
-def m003_origins(db: Database) -> None:
-    """Synced sources and noted changes; the checksum."""
-    db.execute("""
-        create table setsearch_origin (
-            relation integer primary key references setsearch_relation (id),
-            kind text not null,     -- table, fts5, whoosh
-            place text not null,    -- the name of the table
-            columns text not null,  -- JSON: which column is what
-            tracked integer not null,  -- 1: triggers on the table write to setsearch_change
-            state text              -- JSON: how far a Whoosh index was read
-        ) strict
-    """)
-    db.execute("""
-        create table setsearch_change (
-            id integer primary key, relation integer not null, key any,
-            again any  -- the key again: a flipped bit in one of them would hide a change
-        ) strict
-    """)
-    db.execute("create index setsearch_change_key on setsearch_change (relation, key)")
-    db.execute("create table setsearch_seal (id integer primary key, sum integer not null) strict")
-    # Derived values have checksums from here on; earlier ones are derived again.
-    db.execute("delete from setsearch_derived where reading <> ''")
-    db.execute("update setsearch_relation set contexts_stamp = null where contexts <> 'off'")
-
-
-@migrations()
-def m004_checksums(db: Database) -> None:
-    """A checksum for each half of a block, which binds it to its list and place; numbers likewise."""
-
-    def checksum(data: bytes | None, *head: int) -> int:
-        of_head = zlib.crc32(struct.pack("<7q", *head))
-        return of_head if data is None else zlib.crc32(data, of_head)
-
-    def bound(stored: bytes, relation: int, item: int) -> bytes:
-        data, old = stored[:-4], stored[-4:]
-        if len(stored) % 8 == 0:  # the first versions wrote no checksum
-            data = stored
-        elif zlib.crc32(data).to_bytes(4, "little") != old:
-            return stored
-        return data + zlib.crc32(data, zlib.crc32(f"{relation} {item}".encode())).to_bytes(4, "little")
-
-    db.conn.create_function("setsearch_block_checksum", 8, checksum)
-    db.conn.create_function("setsearch_bound", 3, bound)
-    for number, table in enumerate(("posting", "forward"), 1):
-        for part in ("gaps", "counts"):
-            db.execute(f"alter table setsearch_{table} add column {part}_checksum integer not null default 0")
-        head = f"{number}, relation, list, first, last, length, total"
-        db.execute(
-            f"update setsearch_{table} set gaps_checksum = setsearch_block_checksum(gaps, {head}), "
-            f"counts_checksum = setsearch_block_checksum(counts, {head})"
-        )
-    db.execute("update setsearch_numbers set numbers = setsearch_bound(numbers, relation, item)")
-    # Derived values are derived again, with checksums that include their names.
-    db.execute("delete from setsearch_derived where reading <> ''")
-    db.execute("update setsearch_relation set contexts_stamp = null where contexts <> 'off'")
-    for function, arguments in (("setsearch_block_checksum", 8), ("setsearch_bound", 3)):
-        db.conn.create_function(function, arguments, None)
-
-
-@migrations()
-def m005_generations(db: Database) -> None:
-    """What each revision changed; derived arrays in generations; free ids. Older derived values go."""
-    derived = "(select id from setsearch_relation where parent is not null)"
-    kinds = (
-        f"(select items from setsearch_relation where id in {derived} union "
-        f"select features from setsearch_relation where id in {derived} "
-        "except select items from setsearch_relation where parent is null "
-        "except select features from setsearch_relation where parent is null)"
-    )
-    script = f"""
-        create table setsearch_revision (
-            relation integer not null, revision integer not null,
-            stamp integer not null, time real not null,  -- when it was written, seconds since 1970
-            items blob,  -- the ids of the items that it changed, int32; null: too many
-            primary key (relation, revision)
-        ) strict, without rowid;
-        create table setsearch_generation (
-            id integer primary key,  -- random
-            relation integer not null, name text not null,  -- lists, contexts
-            revision integer not null, stamp integer not null,  -- of the content that it was derived from
-            published integer not null default 0,  -- 0: somebody is writing it
-            owner text not null,  -- host and process that writes it
-            until real not null  -- seconds since 1970: then others may take over what is not published
-        ) strict;
-        create table setsearch_array (
-            generation integer not null, name text not null, slice integer not null, data blob not null,
-            primary key (generation, name, slice)
-        ) strict;
-        create table setsearch_free (
-            kind integer not null, id integer not null,  -- ids below the peak that have no name
-            primary key (kind, id)
-        ) strict, without rowid;
-        delete from setsearch_posting where relation in {derived};
-        delete from setsearch_forward where relation in {derived};
-        create temp table setsearch_gone as select items as id from {kinds};
-        delete from setsearch_name where kind in (select id from setsearch_gone);
-        delete from setsearch_relation where parent is not null;
-        delete from setsearch_kind where id in (select id from setsearch_gone);
-        drop table temp.setsearch_gone;
-        drop table setsearch_derived;
-        alter table setsearch_relation drop column contexts_stamp;
-        insert into setsearch_revision (relation, revision, stamp, time)
-            select id, revision, stamp, cast(strftime('%s', 'now') as real) from setsearch_relation;
-        insert into setsearch_free (kind, id)
-            with recursive below (kind, id) as (
-                select id, 0 from setsearch_kind where size < peak union all
-                select below.kind, below.id + 1 from below join setsearch_kind k on k.id = below.kind
-                where below.id + 1 < k.peak
-            )
-            select kind, id from below where not exists
-                (select 1 from setsearch_name n where n.kind = below.kind and n.id = below.id);
-    """
-    _run(db, script)
-
-
-@migrations()
-def m006_columns(db: Database) -> None:
-    """Columns of documents that are kept to be shown with them."""
-    db.execute(
-        "create table setsearch_columns ("
-        "relation integer not null, item integer not null, "
-        "columns blob not null, "  # a JSON object, and a checksum
-        "primary key (relation, item)) strict, without rowid"
-    )
-
-
-@migrations()
-def m007_vectors(db: Database) -> None:
-    """Vectors of the names of a vocabulary, and where they come from."""
-    db.execute("alter table setsearch_kind add column vectors text")  # JSON, as storage/vectors.py has it
-    db.execute("""
-        create table setsearch_vector (
-            id integer primary key, kind integer not null, name text not null,
-            vector blob not null,  -- int8, and a checksum
-            digest integer,        -- of the text that was encoded
-            unique (kind, name)
-        ) strict
-    """)
-
-
-@migrations()
-def m008_decisions(db: Database) -> None:
-    """The order in which the members of a set were decided, null if they were known from the start."""
-    db.execute("alter table setsearch_member add column number integer")  # and `accepted` is 2 for "later"
-
-
-@migrations()
-def m009_changes(db: Database) -> None:
-    """Each changed row is noted once, by a constraint: looking it up before took longer than the note."""
+def _note_once(db: Database) -> None:
+    """Let a constraint see to it that each changed row is noted once: until 0.21 triggers looked it up before."""
+    indexes = db.execute("pragma main.index_list(setsearch_change)").fetchall()
+    if ("setsearch_change_key", 0) not in [(name, is_unique) for _, name, is_unique, *_ in indexes]:
+        return
     script = """
         delete from setsearch_change where id not in
             (select min(id) from setsearch_change group by relation, key);
         drop index setsearch_change_key;
-        create unique index setsearch_change_key on setsearch_change (relation, key);
     """
     _run(db, script)
     looked_up = re.compile(
@@ -280,63 +98,71 @@ def m009_changes(db: Database) -> None:
         db.execute(made.replace("CREATE TRIGGER ", "CREATE TRIGGER main.", 1))
 
 
-@migrations()
-def m010_records(db: Database) -> None:
-    """Records as they came, and the other names of items; of decisions, when they were made (since 1970), and why."""
+def _drop_derived_relations(db: Database) -> None:
+    """Delete the relations that were derived from others, until 0.4, and the other derived values of then."""
+    derived = "(select id from setsearch_relation where parent is not null)"
+    kinds = (
+        f"(select items from setsearch_relation where id in {derived} union "
+        f"select features from setsearch_relation where id in {derived} "
+        "except select items from setsearch_relation where parent is null "
+        "except select features from setsearch_relation where parent is null)"
+    )
+    script = f"""
+        delete from setsearch_posting where relation in {derived};
+        delete from setsearch_list where relation in {derived};
+        create temp table setsearch_gone as select items as id from {kinds};
+        delete from setsearch_name where kind in (select id from setsearch_gone);
+        delete from setsearch_relation where parent is not null;
+        delete from setsearch_kind where id in (select id from setsearch_gone);
+        drop table temp.setsearch_gone;
+        drop table setsearch_derived;
+    """
+    _run(db, script)
+    if "contexts_stamp" in _columns(db, "setsearch_relation"):
+        db.execute("alter table setsearch_relation drop column contexts_stamp")
+
+
+def _begin_revisions(db: Database) -> None:
+    """Note the present revisions, and the ids below the peak that are free."""
     script = """
-        create table setsearch_record (
-            kind integer not null, item integer not null,
-            record blob not null,  -- JSON, zlib, and a checksum
-            primary key (kind, item)
-        ) strict, without rowid;
-        create table setsearch_alias (
-            kind integer not null, name text not null, item integer not null,
-            primary key (kind, name, item)
-        ) strict, without rowid;
-        create index setsearch_alias_item on setsearch_alias (kind, item);
-        alter table setsearch_member add column time real;
-        alter table setsearch_member add column reason text;
-        alter table setsearch_member add column note text;
+        insert into setsearch_revision (relation, revision, stamp, time)
+            select id, revision, stamp, cast(strftime('%s', 'now') as real) from setsearch_relation;
+        insert into setsearch_free (kind, id)
+            with recursive below (kind, id) as (
+                select id, 0 from setsearch_kind where size < peak union all
+                select below.kind, below.id + 1 from below join setsearch_kind k on k.id = below.kind
+                where below.id + 1 < k.peak
+            )
+            select kind, id from below where not exists
+                (select 1 from setsearch_name n where n.kind = below.kind and n.id = below.id);
     """
     _run(db, script)
 
 
-@migrations()
-def m011_whole(db: Database) -> None:
-    """Whether the names of a vocabulary came as whole numbers, as which frames have them again."""
-    db.execute("alter table setsearch_kind add column whole integer not null default 0")
+def _seal_numbers(db: Database) -> None:
+    """Give numbers a checksum that binds them to their place; damaged ones stay damaged."""
+    for relation, item, stored in db.execute("select relation, item, numbers from setsearch_numbers").fetchall():
+        data = stored if len(stored) % 8 == 0 else stored[:-4]  # the first versions wrote no checksum
+        if len(data) < len(stored) and stored[-4:] != zlib.crc32(data).to_bytes(4, "little"):
+            continue
+        sealed = _sealed(data, f"{relation} {item}")
+        db.execute("update setsearch_numbers set numbers = ? where relation = ? and item = ?", (sealed, relation, item))
 
 
-@migrations()
-def m012_blocks(db: Database) -> None:
-    """Forward lists in blocks of many items; posting lists are derived, and frequencies of features stand alone."""
-    script = """
-        create table setsearch_forward (
-            relation integer not null,
-            first integer not null,  -- id of the first item
-            data blob not null,      -- items, lengths of their lists, ids of features, counts, and a checksum
-            primary key (relation, first)
-        ) strict;
-        create table setsearch_feature (
-            relation integer not null, feature integer not null,
-            length integer not null,  -- number of items
-            total integer not null,   -- sum of counts
-            primary key (relation, feature)
-        ) strict, without rowid;
-        insert into setsearch_feature (relation, feature, length, total)
-            select relation, list, sum(length), sum(total) from setsearch_posting group by relation, list;
-        drop view setsearch_frequency;
-        create view setsearch_frequency as
-        select k.name as kind, n.name as name, f.length as document_frequency, f.total as total
-        from setsearch_feature f join setsearch_relation r on r.id = f.relation
-        join setsearch_kind k on k.id = r.features
-        join setsearch_name n on n.kind = r.features and n.id = f.feature;
-        drop table setsearch_posting;
-    """
-    _rename(db, "setsearch_forward", "setsearch_list")
-    _run(db, script)
+def _sealed(data: bytes, place: str) -> bytes:
+    """Bytes, followed by their checksum, which includes their place."""
+    return data + zlib.crc32(data, zlib.crc32(place.encode())).to_bytes(4, "little")
+
+
+def _convert_lists(db: Database, has_checksums: bool) -> None:
+    """Put lists of single items, until 0.24, into blocks of many; posting lists give the frequencies of features."""
+    db.execute(
+        "insert into setsearch_feature (relation, feature, length, total) "
+        "select relation, list, sum(length), sum(total) from setsearch_posting group by relation, list"
+    )
+    checksums = "gaps_checksum, counts_checksum" if has_checksums else "null, null"
     rows = db.execute(
-        "select relation, list, first, last, length, total, gaps, counts, gaps_checksum, counts_checksum "
+        f"select relation, list, first, last, length, total, gaps, counts, {checksums} "
         "from setsearch_list order by relation, list, first"
     )
     insert = "insert into setsearch_forward (relation, first, data) values (?, ?, ?)"
@@ -344,31 +170,24 @@ def m012_blocks(db: Database) -> None:
     for row in chain(rows, [None]):
         if block and (row is None or row[0] != block[0][0] or (length >= 1 << 14 and row[1] != block[-1][1])):
             relation, first, data = block[0][0], block[0][1], _block(block)
-            checksum = zlib.crc32(data, zlib.crc32(f"{relation} {first}".encode()))
-            db.execute(insert, (relation, first, data + checksum.to_bytes(4, "little") if data else b""))
+            db.execute(insert, (relation, first, _sealed(data, f"{relation} {first}") if data else b""))
             block, length = [], 0
         if row is not None:
             block.append(row)
             length += max(row[4], 1)
     db.execute("drop table setsearch_list")
-
-
-def _rename(db: Database, old: str, new: str) -> None:
-    """Rename a table, whatever the views of a host look like: SQLite refuses to if one of them is broken."""
-    (before,) = db.execute("pragma legacy_alter_table").fetchone()
-    db.execute("pragma legacy_alter_table = on")
-    db.execute(f"alter table {old} rename to {new}")
-    db.execute(f"pragma legacy_alter_table = {before}")
+    db.execute("drop table setsearch_posting")
 
 
 def _block(rows: list[tuple[Any, ...]]) -> bytes:
-    """Lists of m001 as a block of m012; empty if one of them is damaged: then the block is, too."""
+    """Lists of single items as a block; empty if one of them is damaged: then the block is, too."""
     import numpy as np
 
     items, lengths, ids, counts = list[int](), list[int](), [], []
     for _, item, first, last, length, total, gaps, own, *checksums in rows:
         head = zlib.crc32(struct.pack("<7q", 2, rows[0][0], item, first, last, length, total))
-        if [zlib.crc32(gaps, head), head if own is None else zlib.crc32(own, head)] != checksums:
+        present = [zlib.crc32(gaps, head), head if own is None else zlib.crc32(own, head)]
+        if checksums not in (present, [None, None]):
             return b""
         sizes = {(length - 1, len(gaps))} | ({(length, len(own))} if own is not None else set())
         if length < 1 or any(size not in (count, 2 * count, 4 * count) for count, size in sizes):
@@ -395,20 +214,11 @@ def _block(rows: list[tuple[Any, ...]]) -> bytes:
     return b"".join(out)
 
 
-@migrations()
-def m013_texts(db: Database) -> None:
-    """Texts in blocks that are deflated together; digests of what was encoded are those of the texts."""
-    script = """
-        create table setsearch_text (
-            relation integer not null,
-            first integer not null,  -- id of the first document
-            items blob not null,     -- documents, and lengths of their texts in bytes, and a checksum
-            data blob not null,      -- texts, UTF-8, zlib, and a checksum
-            primary key (relation, first)
-        ) strict;
+def _convert_texts(db: Database) -> None:
+    """Put texts of a row each, until 0.24, into blocks that are deflated together.
+
+    Digests of what was encoded become those of the texts.
     """
-    _rename(db, "setsearch_text", "setsearch_single")
-    _run(db, script)
     encoded = "kind in (select items from setsearch_relation where id = ?) and digest is not null"
     digests = "update setsearch_vector set digest = ? where digest = ? and kind = ? and name = ?"
     name = (
@@ -440,7 +250,7 @@ def m013_texts(db: Database) -> None:
 
 
 def _inflated(stored: bytes) -> bytes | None:
-    """A text of m002; None if it is damaged, or longer than a text may be."""
+    """A text of one row; None if it is damaged, or longer than a text may be."""
     decompressor = zlib.decompressobj()
     try:
         text = decompressor.decompress(stored, 1 << 27)
@@ -450,21 +260,18 @@ def _inflated(stored: bytes) -> bytes | None:
 
 
 def _insert_texts(db: Database, relation: int, texts: dict[int, bytes]) -> None:
-    """A block of m013."""
+    """Store texts as a block."""
     first, numbers = min(texts), struct.Struct(f"<{len(texts)}q")
     slices = [b"\x08" + numbers.pack(*own) for own in (texts, map(len, texts.values()))]
     head = struct.pack("<2I", len(texts), len(texts))
-    items = head + b"".join(len(own).to_bytes(4, "little") + own for own in slices)
-    items += zlib.crc32(items, zlib.crc32(f"{relation} {first}".encode())).to_bytes(4, "little")
-    data = zlib.compress(b"".join(texts.values()))
-    data += zlib.crc32(data, zlib.crc32(f"{relation} {first} {zlib.crc32(items)}".encode())).to_bytes(4, "little")
+    items = _sealed(head + b"".join(len(own).to_bytes(4, "little") + own for own in slices), f"{relation} {first}")
+    data = _sealed(zlib.compress(b"".join(texts.values())), f"{relation} {first} {zlib.crc32(items)}")
     insert = "insert into setsearch_text (relation, first, items, data) values (?, ?, ?, ?)"
     db.execute(insert, (relation, first, items, data))
 
 
-@migrations()
-def m014_mapped(db: Database) -> None:
-    """Derived lists are in files beside the database; of contexts, one direction is stored."""
+def _drop_derived_arrays(db: Database) -> None:
+    """Delete derived lists, which are in files since 0.26, and what is stored of contexts in one direction alone."""
     lists = "select id from setsearch_generation where name = 'lists'"
     db.execute(f"delete from setsearch_array where generation in ({lists})")
     db.execute("delete from setsearch_generation where name = 'lists'")
@@ -472,53 +279,12 @@ def m014_mapped(db: Database) -> None:
     db.execute(f"delete from setsearch_array where {derived}")
 
 
-@migrations()
-def m015_inbox(db: Database) -> None:
-    """Up to which write of its items somebody has looked at what belongs to a set; null: it is not known."""
-    db.execute("alter table setsearch_set add column revision integer")
-    db.execute("alter table setsearch_set add column stamp integer")
-
-
-@migrations()
-def m016_fields(db: Database) -> None:
-    """The fields of features beside the first one, as JSON (storage/feature_fields.py); null: there are none."""
-    db.execute("alter table setsearch_relation add column fields text")
-
-
-@migrations()
-def m017_groups(db: Database) -> None:
-    """Groups of saved sets, parts of wholes; and of members that joined by themselves, why and when."""
-    for column in ('"group" text', "exclusive integer", "under text"):  # 1: sets of the group exclude one another
-        db.execute(f"alter table setsearch_set add column {column}")
-    for column in ("round integer", "score real", "chance real", "over text"):  # null: a person said it
-        db.execute(f"alter table setsearch_member add column {column}")
-
-
-@migrations()
-def m018_field_numbers(db: Database) -> None:
-    """The numbers that items have in fields, from which ranges are made; fields of earlier versions keep theirs."""
-    db.execute("""
-        create table setsearch_field_number (
-            relation integer not null, field text not null,
-            level integer not null,  -- of 2^n items, one has at least n (indexing/item_fields.py)
-            item integer not null, number real not null,
-            primary key (relation, field, level, item)
-        ) strict, without rowid
-    """)
-
-
-@migrations()
-def m019_member_sum(db: Database) -> None:
-    """Members of sets have a sum of hashes of their own, to which each write adds what it changes."""
-    rows = db.execute("select * from setsearch_member")
-    hashes = (blake2b(repr(row).encode(), digest_size=8).digest() for row in rows)
+def _sum_up(db: Database, id: int, table: str) -> None:
+    """Give a table that has none the sum of hashes to which each write adds what it changes (integrity.py)."""
+    if db.execute("select 1 from setsearch_seal where id = ?", (id,)).fetchone():
+        return
+    hashes = (
+        blake2b(repr(row).encode(), digest_size=8).digest() for row in db.execute(f"select * from setsearch_{table}")
+    )
     total = sum(int.from_bytes(own) for own in hashes) % (1 << 62)
-    db.execute("insert or replace into setsearch_seal (id, sum) values (2, ?)", (total,))
-
-
-@migrations()
-def m020_set_sum(db: Database) -> None:
-    """Saved sets have such a sum, too."""
-    hashes = (blake2b(repr(row).encode(), digest_size=8).digest() for row in db.execute("select * from setsearch_set"))
-    total = sum(int.from_bytes(own) for own in hashes) % (1 << 62)
-    db.execute("insert or replace into setsearch_seal (id, sum) values (3, ?)", (total,))
+    db.execute("insert into setsearch_seal (id, sum) values (?, ?)", (id, total))

@@ -1,12 +1,13 @@
-"""The tables of today. Files of earlier versions come here by the migrations (migrations.py); a test compares both."""
+"""The tables of today, to which files of earlier versions come by the migrations (migrations.py)."""
 
+import re
 import sqlite3
 from contextlib import closing
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
 
-# A query does not import the migrations, of which a new file needs the names alone.
+# By these a file tells which tables it has. Queries and new files need no more than the names of the migrations.
 MIGRATIONS = (
     "m001_relations",
     "m002_contexts",
@@ -228,6 +229,8 @@ create table "setsearch_migrations" (
 create unique index "idx_setsearch_migrations_migration_set_name" on "setsearch_migrations" ("migration_set", "name");
 """
 
+_find_name = re.compile(r'create (?:unique )?(table|index|view) "?(\w+)').findall
+_find_columns = re.compile(r'^ {4}((?!primary|unique)"?(\w+)"? .*?),? *(?:--.*)?$', re.MULTILINE).findall
 
 _COLUMNS = """
     select l.name, l.type, l.strict, c.name, c.type, c."notnull", c.pk, c.hidden
@@ -239,14 +242,26 @@ Column = tuple[str | int, ...]  # table, its type, strict, column, its type, not
 
 
 def create_tables(cursor: sqlite3.Cursor) -> None:
-    """Make all tables, as if all migrations had been applied to an empty file."""
-    for statement in _TABLES.split(";\n"):
-        if statement.strip():
-            cursor.execute(statement)
+    """Make all tables in a file that has none."""
+    complete_tables(cursor)
     cursor.executemany(
         f"insert into {LOG} (migration_set, name, applied_at) values ('setsearch', ?, datetime())",
         [(name,) for name in MIGRATIONS],
     )
+
+
+def complete_tables(cursor: sqlite3.Cursor) -> None:
+    """Make the tables, indexes and the view that are not there, and the columns that tables lack at their end."""
+    there = {name for (name,) in cursor.execute("select name from main.sqlite_master")}
+    for statement in filter(str.strip, _TABLES.split(";\n")):
+        kind, name = _find_name(statement)[0]
+        if name not in there:
+            cursor.execute(statement)
+        elif kind == "table":
+            known = {row[1] for row in cursor.execute(f"pragma main.table_info({name})")}
+            for definition, column in _find_columns(statement):
+                if column not in known:
+                    cursor.execute(f"alter table {name} add column {definition}")
 
 
 def drop_tables(cursor: sqlite3.Cursor) -> None:
