@@ -25,7 +25,6 @@ from setsearch.sqlite.integrity import (
     sqlite_problems,
 )
 from setsearch.sqlite.mapped import Mapped, beside, delete_arrays, map_arrays
-from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.documents import read_texts
 from setsearch.storage.feature_fields import FeatureField
@@ -278,8 +277,8 @@ def _count_names(cursor: sqlite3.Cursor) -> Iterator[str]:
             if count != size or least_next_id > next_id:
                 yield f"{name}: counted again, {count}"
         cursor.execute("delete from setsearch_free where kind = ?", (id,))
-        free = sorted(set(range(least_next_id)) - ids)
-        insert_rows(cursor, "insert into setsearch_free (kind, id)", f"({id}, ?)", free)
+        free = set(range(least_next_id)) - ids
+        cursor.executemany("insert into setsearch_free (kind, id) values (?, ?)", [(id, own) for own in free])
 
 
 def _repair_lists(relation: Relation, file: Path | None) -> Iterator[str]:

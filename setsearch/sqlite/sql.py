@@ -1,30 +1,7 @@
-"""SQL helpers: quoted names, bulk inserts, and what tables look like."""
+"""SQL helpers: quoted names, and what tables look like."""
 
 import sqlite3
-from collections.abc import Sequence
-from typing import Any, NamedTuple
-
-ROWS_OF_INSERT = 100  # one statement of 100 rows takes half the time of 100 statements
-
-
-def insert_rows(cursor: sqlite3.Cursor, insert: str, values: str, *columns: Sequence[Any]) -> None:
-    """Insert many rows.
-
-    `insert` is the statement up to its column names, `values` one row of placeholders in parentheses; `columns` hold
-    the parameters, all of the same length.
-    """
-    n_rows, width = len(columns[0]), len(columns)
-    full_statement = _statement(insert, values, ROWS_OF_INSERT)
-    for start in range(0, n_rows, ROWS_OF_INSERT):
-        size = min(ROWS_OF_INSERT, n_rows - start)
-        parameters: list[Any] = [None] * (size * width)
-        for position, column in enumerate(columns):
-            parameters[position::width] = column[start : start + size]
-        cursor.execute(full_statement if size == ROWS_OF_INSERT else _statement(insert, values, size), parameters)
-
-
-def _statement(insert: str, values: str, n_rows: int) -> str:
-    return f"{insert} values {','.join([values] * n_rows)}"
+from typing import NamedTuple
 
 
 def quote(name: str) -> str:

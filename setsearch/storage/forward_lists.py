@@ -17,7 +17,6 @@ import numpy as np
 from setsearch.arrays import LARGEST_COUNT, Entries, Ints, bincount, repeat, run_lengths, run_starts
 from setsearch.errors import REPAIR_HINT, CorruptIndex
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
-from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.codec import pack_columns, unpack_columns
 
 FULL_BLOCK = 1 << 14  # entries; an item behind so many starts the next block
@@ -222,9 +221,11 @@ class Frequencies(NamedTuple):
             f"delete from setsearch_feature where relation = {self.relation} and feature = ?", [(id,) for id in gone]
         )
         kept = lengths > 0
-        insert = "insert or replace into setsearch_feature (relation, feature, length, total)"
-        columns = features[kept].tolist(), *sums[:, kept].tolist()
-        insert_rows(self.cursor, insert, f"({self.relation}, ?, ?, ?)", *columns)
+        self.cursor.executemany(
+            "insert or replace into setsearch_feature (relation, feature, length, total) "
+            f"values ({self.relation}, ?, ?, ?)",
+            zip(features[kept].tolist(), *sums[:, kept].tolist(), strict=True),
+        )
         return gone
 
     def clear(self) -> None:

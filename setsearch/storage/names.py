@@ -18,7 +18,6 @@ from setsearch.errors import (
     shown,
 )
 from setsearch.options import Id
-from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.ids import collection_of, id_text, is_storable, plain_name
 from setsearch.storage.name_search import AMONG, LAST_CHARACTER, MOST_CANDIDATES, NameSearch
 from setsearch.storage.records import Records
@@ -233,8 +232,8 @@ class Vocabulary(NameSearch):
     def _insert(self, ids: list[int], names: Sequence[str], titles: Sequence[str | None] | None) -> None:
         has_titles = titles is not None and set(titles) != {None}
         if has_titles or ids[:1] != [self.next_id]:
-            insert, titles = "insert into setsearch_name (kind, id, name, title)", titles or [None] * len(names)
-            insert_rows(self.cursor, insert, f"({self.id}, ?, ?, ?)", ids, names, titles)
+            insert = f"insert into setsearch_name (kind, id, name, title) values ({self.id}, ?, ?, ?)"
+            self.cursor.executemany(insert, zip(ids, names, titles or [None] * len(names), strict=True))
             return
         for start in range(0, len(names), NAMES_OF_INSERT):  # the same, in half the time
             self.cursor.execute(

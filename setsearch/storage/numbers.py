@@ -9,7 +9,6 @@ import numpy as np
 from setsearch.arrays import Floats, Ints, real_numbers
 from setsearch.errors import CorruptIndex, DuplicateItem, InvalidItem, InvalidParameter
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
-from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.ids import check_names, is_storable, name_in
 from setsearch.storage.relation import Relation, create_relation, load_relations
 
@@ -54,9 +53,9 @@ def write_numbers(relation: Relation, items: Iterable[NumericItem]) -> int:
     relation.items.set_titles([(vectors[name][1], id) for name, id in known.items()])
     relation.items.whole = getattr(items, "whole", (False,))[0]  # of a frame (indexing/frames.py)
     known |= zip(new, relation.items.insert(new, [vectors[name][1] for name in new]), strict=True)
-    values = [add_checksum(own[0], f"{relation.id} {known[name]}") for name, own in vectors.items()]
+    rows = [(known[name], add_checksum(own, f"{relation.id} {known[name]}")) for name, (own, _) in vectors.items()]
     insert = "insert or replace into setsearch_numbers (relation, item, numbers)"
-    insert_rows(relation.cursor, insert, f"({relation.id}, ?, ?)", [known[name] for name in vectors], values)
+    relation.cursor.executemany(f"{insert} values ({relation.id}, ?, ?)", rows)
     relation.save()
     return len(vectors)
 

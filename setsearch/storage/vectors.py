@@ -15,7 +15,6 @@ import numpy.typing as npt
 from setsearch.arrays import real_numbers
 from setsearch.errors import CorruptIndex, InvalidItem, UsageError
 from setsearch.sqlite.integrity import CHECKSUM_BYTES, add_checksum, strip_checksum
-from setsearch.sqlite.sql import insert_rows
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.revisions import random_number
 
@@ -122,7 +121,8 @@ def write_vectors(vocabulary: Vocabulary, source: VectorSource, rows: Rows) -> N
     set_source(vocabulary, source._replace(size=vectors.shape[1]))
     data = [add_checksum(row.tobytes(), name) for name, row in zip(names, vectors, strict=True)]
     insert = "insert or replace into setsearch_vector (kind, name, vector, digest)"
-    insert_rows(vocabulary.cursor, insert, f"({vocabulary.id}, ?, ?, ?)", list(names), data, list(digests))
+    stored = zip(names, data, digests, strict=True)
+    vocabulary.cursor.executemany(f"{insert} values ({vocabulary.id}, ?, ?, ?)", stored)
 
 
 def replace_vectors(vocabulary: Vocabulary, source: VectorSource, rows: Rows) -> None:

@@ -26,7 +26,6 @@ from setsearch import errors
 from setsearch import lists as flat
 from setsearch.indexing import batch
 from setsearch.scoring import postings as valued_lists
-from setsearch.sqlite import sql as inserts
 from setsearch.storage import forward_lists, generations, names
 
 item_ids = st.sampled_from([f"i{n}" for n in range(12)])
@@ -59,7 +58,6 @@ class Writes(RuleBasedStateMachine):
         self.small = pytest.MonkeyPatch()
         self.small.setattr(forward_lists, "FULL_BLOCK", 3)
         self.small.setattr(batch, "FULL_BATCH", 7)
-        self.small.setattr(inserts, "ROWS_OF_INSERT", 3)
         self.small.setattr(names, "NAMES_OF_INSERT", 2)
         self.small.setattr(generations, "SLICE", 4)
         self.small.setattr(flat, "ROOM", 0)

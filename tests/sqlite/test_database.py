@@ -21,7 +21,6 @@ from setsearch.indexing import batch
 from setsearch.memory import field
 from setsearch.scoring import postings as valued_lists
 from setsearch.sqlite import database
-from setsearch.sqlite import sql as inserts
 from setsearch.storage import names
 
 ITEMS = [("a", "lion tiger cat"), ("b", "lion cat"), ("c", "wheat barley")]
@@ -632,7 +631,6 @@ def test_autocommit_of_python_3_12(tmp_path, mode):
 def test_an_id_that_comes_again_is_named_whatever_was_written_before(tmp_path, monkeypatch, title):
     monkeypatch.setattr(batch, "FULL_BATCH", 6)
     monkeypatch.setattr(names, "NAMES_OF_INSERT", 2)
-    monkeypatch.setattr(inserts, "ROWS_OF_INSERT", 2)
     items = [(f"d{number}", "lion tiger", title) for number in range(9)]
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add([("old", "lion")])
