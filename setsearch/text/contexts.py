@@ -298,12 +298,8 @@ def rank_keys(keys: Ints, items: Ids, least: int) -> tuple[Ints, Ints]:
 
     A number has the rank of the key among these, and the item.
     """
-    begin = run_starts(keys)
-    times = run_lengths(begin, len(keys))
-    possible = times >= least
-    selected = repeat(possible, times)
-    ranks = repeat(ranks_of(possible), times)[selected]
-    return pack(ranks, items[selected], BITS), keys[begin[possible]]
+    selected, ranks, kept = _frequent(keys, least)
+    return pack(ranks, items[selected], BITS), kept
 
 
 def count_cells(cells: Ints, least: int) -> tuple[Entries, Ints]:
@@ -313,14 +309,17 @@ def count_cells(cells: Ints, least: int) -> tuple[Entries, Ints]:
     """
     first = run_starts(cells)
     counts, cells = run_lengths(first, len(cells)), cells[first]
-    keys = cells >> BITS
+    selected, ranks, kept = _frequent(cells >> BITS, least)
+    return Entries(ranks, cells[selected] & (1 << BITS) - 1, counts[selected]).narrow(), kept
+
+
+def _frequent(keys: Ints, least: int) -> tuple[npt.NDArray[np.bool_], Ints, Ints]:
+    """Which of some sorted keys occur `least` times, the rank of each of these among them, and they themselves once."""
     begin = run_starts(keys)
-    df = run_lengths(begin, len(keys))
-    enough = df >= least
-    selected = repeat(enough, df)
-    number = repeat(ranks_of(enough), df)[selected]
-    entries = Entries(number, cells[selected] & (1 << BITS) - 1, counts[selected]).narrow()
-    return entries, keys[begin[enough]]
+    times = run_lengths(begin, len(keys))
+    enough = times >= least
+    selected = repeat(enough, times)
+    return selected, repeat(ranks_of(enough), times)[selected], keys[begin[enough]]
 
 
 def _concatenate(numbered: Sequence[tuple[int, ContextField]], put: Put) -> ContextField:
