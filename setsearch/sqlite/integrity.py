@@ -86,10 +86,12 @@ class Seal(NamedTuple):
         if change := sum_now() - before:
             self._store(id, (self.sums().get(id, 0) + change) % MODULUS)
 
-    def accept_sums(self) -> None:
-        """Take sets and members as they are now."""
+    def accept_sums(self, again: bool = True) -> None:
+        """Take sets and members as they are now; unless `again`, only those that have no sum yet."""
+        known = () if again else self.sums()
         for table, id in SUMMED.items():
-            self._store(id, self._sum(table))
+            if id not in known:
+                self._store(id, self._sum(table))
 
     def changed(self) -> list[str]:
         """The tables of sets and of members, if something else than our writes changed them."""

@@ -7,13 +7,13 @@ the names of the migrations, so that a step of this finds nothing to do where it
 import re
 import struct
 import zlib
-from hashlib import blake2b
 from itertools import chain
 from typing import Any
 
 from sqlite_utils import Migrations
 from sqlite_utils.db import Database
 
+from setsearch.sqlite.integrity import Seal, add_checksum
 from setsearch.sqlite.schema import LOG, MIGRATIONS, complete_tables
 
 migrations = Migrations("setsearch")
@@ -47,8 +47,7 @@ def convert(db: Database) -> None:
         _convert_texts(db)
     if "revision" not in before.get("setsearch_set", ["revision"]):
         _drop_derived_arrays(db)
-    for id, table in ((2, "member"), (3, "set")):
-        _sum_up(db, id, table)
+    Seal(db.conn.cursor()).accept_sums(again=False)
 
 
 for _name in MIGRATIONS:
@@ -145,13 +144,8 @@ def _seal_numbers(db: Database) -> None:
         data = stored if len(stored) % 8 == 0 else stored[:-4]  # the first versions wrote no checksum
         if len(data) < len(stored) and stored[-4:] != zlib.crc32(data).to_bytes(4, "little"):
             continue
-        sealed = _sealed(data, f"{relation} {item}")
+        sealed = add_checksum(data, f"{relation} {item}")
         db.execute("update setsearch_numbers set numbers = ? where relation = ? and item = ?", (sealed, relation, item))
-
-
-def _sealed(data: bytes, place: str) -> bytes:
-    """Bytes, followed by their checksum, which includes their place."""
-    return data + zlib.crc32(data, zlib.crc32(place.encode())).to_bytes(4, "little")
 
 
 def _convert_lists(db: Database, has_checksums: bool) -> None:
@@ -170,7 +164,7 @@ def _convert_lists(db: Database, has_checksums: bool) -> None:
     for row in chain(rows, [None]):
         if block and (row is None or row[0] != block[0][0] or (length >= 1 << 14 and row[1] != block[-1][1])):
             relation, first, data = block[0][0], block[0][1], _block(block)
-            db.execute(insert, (relation, first, _sealed(data, f"{relation} {first}") if data else b""))
+            db.execute(insert, (relation, first, add_checksum(data, f"{relation} {first}") if data else b""))
             block, length = [], 0
         if row is not None:
             block.append(row)
@@ -264,8 +258,8 @@ def _insert_texts(db: Database, relation: int, texts: dict[int, bytes]) -> None:
     first, numbers = min(texts), struct.Struct(f"<{len(texts)}q")
     slices = [b"\x08" + numbers.pack(*own) for own in (texts, map(len, texts.values()))]
     head = struct.pack("<2I", len(texts), len(texts))
-    items = _sealed(head + b"".join(len(own).to_bytes(4, "little") + own for own in slices), f"{relation} {first}")
-    data = _sealed(zlib.compress(b"".join(texts.values())), f"{relation} {first} {zlib.crc32(items)}")
+    items = add_checksum(head + b"".join(len(own).to_bytes(4, "little") + own for own in slices), f"{relation} {first}")
+    data = add_checksum(zlib.compress(b"".join(texts.values())), f"{relation} {first} {zlib.crc32(items)}")
     insert = "insert into setsearch_text (relation, first, items, data) values (?, ?, ?, ?)"
     db.execute(insert, (relation, first, items, data))
 
@@ -277,14 +271,3 @@ def _drop_derived_arrays(db: Database) -> None:
     db.execute("delete from setsearch_generation where name = 'lists'")
     derived = "name glob '* items *' or name glob '* totals' or name glob '* largest' or name glob 'norms of *'"
     db.execute(f"delete from setsearch_array where {derived}")
-
-
-def _sum_up(db: Database, id: int, table: str) -> None:
-    """Give a table that has none the sum of hashes to which each write adds what it changes (integrity.py)."""
-    if db.execute("select 1 from setsearch_seal where id = ?", (id,)).fetchone():
-        return
-    hashes = (
-        blake2b(repr(row).encode(), digest_size=8).digest() for row in db.execute(f"select * from setsearch_{table}")
-    )
-    total = sum(int.from_bytes(own) for own in hashes) % (1 << 62)
-    db.execute("insert into setsearch_seal (id, sum) values (?, ?)", (id, total))
