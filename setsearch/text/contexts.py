@@ -72,7 +72,6 @@ LEAST_ITEMS = {LIST: 1}  # that must share a context of a pattern; 2 of others
 PATTERN_SHIFT = 3 * BITS
 LISTED, OWN_TEXT = "listed with ", "its own text has "  # before a word, in words
 LONGEST_LIST = 40  # members
-LONGEST_LINK = 3  # from a comma or conjunction of a list to the next one: a word, perhaps with an article
 TOKENS_OF_STEP = 1 << 20  # that are counted at once
 LARGEST_LEAST_COUNT = 20  # uses that a word needs in the largest collections
 PAIRS_OF_SLICE, MOST_SLICES = 1 << 21, 4  # that are counted at once; slices of a pattern, each of which reads all words
@@ -235,35 +234,18 @@ def _list_members(stream: TokenStream, item_of: Ids) -> tuple[Ints, Ids]:
     kinds[[RARE, BREAK, COMMA]] = [ord("w"), ord("."), ord(",")]
     for words, kind in ((CONJUNCTIONS, "&"), (ARTICLES, "a")):
         kinds[[number for number, name in enumerate(stream.names) if name in words]] = ord(kind)
-    tokens = stream.tokens[_near_links(take(kinds, stream.tokens))]
-    letters = kinds[tokens]
+    letters = take(kinds, stream.tokens)
     spans = [match.span() for match in _find_lists(letters.tobytes().decode("latin-1"))]
     begin, end = np.array(spans, np.int64).reshape(-1, 2).T
     is_member = letters == ord("w")
     n_before = offsets(is_member)  # members before each place
-    members, lengths = tokens[is_member], n_before[end] - n_before[begin]
+    members, lengths = stream.tokens[is_member], n_before[end] - n_before[begin]
     places = positions(n_before[begin], lengths)  # of the members that are in lists
     sizes = repeat(lengths, lengths)
     ones = repeat(members[places], sizes)
     others = members[positions(repeat(n_before[begin], lengths), sizes)]
     selected = (ones != others) & (item_of[ones] >= 0) & (others != RARE)
     return others[selected].astype(np.int64), item_of[ones[selected]]
-
-
-def _near_links(letters: npt.NDArray[np.uint8]) -> Ints:
-    """The places of tokens at which lists may be, ascending: what stands around two commas or conjunctions, or more.
-
-    Of tokens that are neighbors here, but not in the text, none is a comma or conjunction: so no list begins before a
-    gap and ends behind it.
-    """
-    links = np.flatnonzero((letters == ord(",")) | (letters == ord("&")))
-    far = len(letters) + LONGEST_LINK + 1
-    gaps = np.diff(links, prepend=-far, append=far + len(letters))
-    links = links[np.minimum(gaps[1:], gaps[:-1]) <= LONGEST_LINK]
-    near = np.zeros(len(letters) + 3, bool)  # no token is before the first, or behind the last one
-    for offset in (-1, 0, 1, 2):
-        near[links + offset] = True
-    return np.flatnonzero(near[: len(letters)])
 
 
 def _titled(stream: TokenStream, owners: Ids) -> tuple[Ints, Ids]:

@@ -310,16 +310,6 @@ def test_lists(text, lists):
     assert found == lists == list(lists_of(tokens))
 
 
-@examples(300)
-@given(st.text("wwww,,&&aa.", max_size=60))
-def test_lists_are_looked_for_only_where_they_may_be(letters):
-    """Around commas and conjunctions that are near each other, and not across what is left out."""
-    near = contexts._near_links(np.frombuffer(letters.encode(), np.uint8))
-    kept = "".join(letters[place] for place in near)
-    found = [near[slice(*match.span())].tolist() for match in contexts._find_lists(kept)]
-    assert found == [[*range(*match.span())] for match in contexts._find_lists(letters)]
-
-
 @examples(100)
 @given(st.lists(st.lists(st.integers(0, 6), max_size=5), max_size=8), st.randoms(use_true_random=False))
 def test_documents_of_words_in_steps_are_those_at_once(documents, rng):
