@@ -30,7 +30,6 @@ from setsearch.sqlite.drivers import URI, as_pythons, connection_maker, driver_c
 from setsearch.sqlite.forks import LOCK, File, is_barred, watch
 from setsearch.sqlite.turns import locked
 
-LEGACY = -1  # sqlite3.LEGACY_TRANSACTION_CONTROL, which Python 3.11 does not name
 LONGEST_TIMEOUT = 1e6  # seconds
 TIME_LIMIT = 10.0  # seconds
 NO_FILE = (-1, -1)  # numbers that no file has
@@ -101,7 +100,6 @@ class Connections:
         self._opening = 0  # connections that are being opened
         self._lock = threading.RLock()  # of a lent connection
         self._busy = False  # whether a lent connection is in a transaction of ours
-        self._autocommit: Any = None  # the lent connection's setting while ours is in force
         self._text_factory: Any = str  # the lent connection's
         _require_seconds(timeout, "the timeout must lie from 0 to")
         _require_seconds(time_limit, "the time limit must lie between 0 and", is_open=True)
@@ -209,9 +207,6 @@ class Connections:
         self._busy = False
         if self._text_factory is not str:
             connection.text_factory = self._text_factory
-        if self._autocommit is not None:
-            setattr(connection, "autocommit", self._autocommit)  # noqa: B010
-            self._autocommit = None
         self._lock.release()
 
     def _idle_of_thread(self) -> list[sqlite3.Connection]:
@@ -308,15 +303,6 @@ class Connections:
         self._busy, self._text_factory = True, connection.text_factory
         if self._text_factory is not str:
             connection.text_factory = str
-
-    def use_legacy_transactions(self, connection: sqlite3.Connection) -> None:
-        """Switch off Python 3.12's `autocommit`, which sqlite-utils does not support, until our transaction ends."""
-        mode = getattr(connection, "autocommit", LEGACY)
-        if mode != LEGACY:
-            if mode and self.nested:
-                raise DatabaseError("the first write creates tables: do it before you begin a transaction")
-            self._autocommit = mode
-            setattr(connection, "autocommit", LEGACY)  # noqa: B010
 
     def require_file(self) -> None:
         """Raise MissingDatabase if the path is not a file."""

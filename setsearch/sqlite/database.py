@@ -37,7 +37,7 @@ from setsearch.sqlite.integrity import (
     require_tables,
 )
 from setsearch.sqlite.limits import LimitedCursor, limited, watch_cancellation
-from setsearch.sqlite.schema import LOG, MIGRATIONS, WITH_CHECKSUM, WITHOUT, create_tables
+from setsearch.sqlite.schema import LOG, MIGRATIONS, WITH_CHECKSUM, WITHOUT, create_tables, log_migrations
 from setsearch.sqlite.turns import turns_of
 
 Checked = tuple[object, int]  # a file, and SQLite's schema version of its tables
@@ -429,22 +429,19 @@ class Database:
             intact = WITH_CHECKSUM not in applied or not Seal(cursor).differs(tables)
         cursor.execute(f"delete from {LOG} where false")  # a file that cannot be written is refused here
         self._convert(cursor.connection)
+        log_migrations(cursor)
         require_tables(cursor, str(self))
         return intact
 
     def _convert(self, connection: sqlite3.Connection) -> None:
         import logging
 
-        from sqlite_utils import Database as Tables  # slow to import, and needed once in the life of a file
-
-        from setsearch.sqlite.migrations import migrations
+        from setsearch.sqlite.migrations import convert  # needed once in the life of a file
 
         logging.getLogger("setsearch").warning("%s: converting the index of an earlier version, once", self)
-        self._connections.use_legacy_transactions(connection)
         row_factory, connection.row_factory = connection.row_factory, None
         try:
-            tables: Any = getattr(connection, "raw", connection)
-            migrations.apply(Tables(tables, recursive_triggers=False, execute_plugins=False))
+            convert(connection)
             # Older processes that have the file open look again if its schema is another; some migrations leave it.
             connection.execute("create table setsearch_converted (x)")
             connection.execute("drop table setsearch_converted")

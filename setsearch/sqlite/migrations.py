@@ -5,23 +5,17 @@ the names of the migrations, so that a step of this finds nothing to do where it
 """
 
 import re
+import sqlite3
 import struct
 import zlib
 from itertools import chain
 from typing import Any
 
-from sqlite_utils import Migrations
-from sqlite_utils.db import Database
-
 from setsearch.sqlite.integrity import Seal, add_checksum
-from setsearch.sqlite.schema import LOG, MIGRATIONS, complete_tables
-
-migrations = Migrations("setsearch")
-migrations.migrations_table = LOG
-Shape = dict[str, list[str]]  # the columns of each table
+from setsearch.sqlite.schema import complete_tables
 
 
-def convert(db: Database) -> None:
+def convert(db: sqlite3.Connection) -> None:
     """Bring our tables to those of today; tables of today stay as they are."""
     names = db.execute("select name from main.sqlite_master where type = 'table' and name glob 'setsearch_*'")
     before = {name: _columns(db, name) for (name,) in names.fetchall()}
@@ -33,7 +27,7 @@ def convert(db: Database) -> None:
         _rename(db, "setsearch_text", "setsearch_single")
     if "setsearch_change" in before:
         _note_once(db)
-    complete_tables(db.conn.cursor())
+    complete_tables(db.cursor())
     if "setsearch_derived" in before:
         _drop_derived_relations(db)
     if before and "setsearch_revision" not in before:
@@ -47,25 +41,21 @@ def convert(db: Database) -> None:
         _convert_texts(db)
     if "revision" not in before.get("setsearch_set", ["revision"]):
         _drop_derived_arrays(db)
-    Seal(db.conn.cursor()).accept_sums(again=False)
+    Seal(db.cursor()).accept_sums(again=False)
 
 
-for _name in MIGRATIONS:
-    migrations(name=_name)(convert)
-
-
-def _columns(db: Database, table: str) -> list[str]:
+def _columns(db: sqlite3.Connection, table: str) -> list[str]:
     return [row[1] for row in db.execute(f"pragma main.table_info({table})")]
 
 
-def _run(db: Database, script: str) -> None:
+def _run(db: sqlite3.Connection, script: str) -> None:
     """Execute statements, each with a semicolon at the end of a line, in the present transaction."""
     for statement in script.split(";\n"):
         if statement.strip():
             db.execute(statement)
 
 
-def _rename(db: Database, old: str, new: str) -> None:
+def _rename(db: sqlite3.Connection, old: str, new: str) -> None:
     """Rename a table, whatever the views of a host look like: SQLite refuses to if one of them is broken."""
     (before,) = db.execute("pragma legacy_alter_table").fetchone()
     db.execute("pragma legacy_alter_table = on")
@@ -73,7 +63,7 @@ def _rename(db: Database, old: str, new: str) -> None:
     db.execute(f"pragma legacy_alter_table = {before}")
 
 
-def _note_once(db: Database) -> None:
+def _note_once(db: sqlite3.Connection) -> None:
     """Let a constraint see to it that each changed row is noted once: until 0.21 triggers looked it up before."""
     indexes = db.execute("pragma main.index_list(setsearch_change)").fetchall()
     if ("setsearch_change_key", 0) not in [(name, is_unique) for _, name, is_unique, *_ in indexes]:
@@ -97,7 +87,7 @@ def _note_once(db: Database) -> None:
         db.execute(made.replace("CREATE TRIGGER ", "CREATE TRIGGER main.", 1))
 
 
-def _drop_derived_relations(db: Database) -> None:
+def _drop_derived_relations(db: sqlite3.Connection) -> None:
     """Delete the relations that were derived from others, until 0.4, and the other derived values of then."""
     derived = "(select id from setsearch_relation where parent is not null)"
     kinds = (
@@ -121,7 +111,7 @@ def _drop_derived_relations(db: Database) -> None:
         db.execute("alter table setsearch_relation drop column contexts_stamp")
 
 
-def _begin_revisions(db: Database) -> None:
+def _begin_revisions(db: sqlite3.Connection) -> None:
     """Note the present revisions, and the ids below the peak that are free."""
     script = """
         insert into setsearch_revision (relation, revision, stamp, time)
@@ -138,7 +128,7 @@ def _begin_revisions(db: Database) -> None:
     _run(db, script)
 
 
-def _seal_numbers(db: Database) -> None:
+def _seal_numbers(db: sqlite3.Connection) -> None:
     """Give numbers a checksum that binds them to their place; damaged ones stay damaged."""
     for relation, item, stored in db.execute("select relation, item, numbers from setsearch_numbers").fetchall():
         data = stored if len(stored) % 8 == 0 else stored[:-4]  # the first versions wrote no checksum
@@ -148,7 +138,7 @@ def _seal_numbers(db: Database) -> None:
         db.execute("update setsearch_numbers set numbers = ? where relation = ? and item = ?", (sealed, relation, item))
 
 
-def _convert_lists(db: Database, has_checksums: bool) -> None:
+def _convert_lists(db: sqlite3.Connection, has_checksums: bool) -> None:
     """Put lists of single items, until 0.24, into blocks of many; posting lists give the frequencies of features."""
     db.execute(
         "insert into setsearch_feature (relation, feature, length, total) "
@@ -208,7 +198,7 @@ def _block(rows: list[tuple[Any, ...]]) -> bytes:
     return b"".join(out)
 
 
-def _convert_texts(db: Database) -> None:
+def _convert_texts(db: sqlite3.Connection) -> None:
     """Put texts of a row each, until 0.24, into blocks that are deflated together.
 
     Digests of what was encoded become those of the texts.
@@ -253,7 +243,7 @@ def _inflated(stored: bytes) -> bytes | None:
     return text if decompressor.eof and not decompressor.unused_data else None
 
 
-def _insert_texts(db: Database, relation: int, texts: dict[int, bytes]) -> None:
+def _insert_texts(db: sqlite3.Connection, relation: int, texts: dict[int, bytes]) -> None:
     """Store texts as a block."""
     first, numbers = min(texts), struct.Struct(f"<{len(texts)}q")
     slices = [b"\x08" + numbers.pack(*own) for own in (texts, map(len, texts.values()))]
@@ -264,7 +254,7 @@ def _insert_texts(db: Database, relation: int, texts: dict[int, bytes]) -> None:
     db.execute(insert, (relation, first, items, data))
 
 
-def _drop_derived_arrays(db: Database) -> None:
+def _drop_derived_arrays(db: sqlite3.Connection) -> None:
     """Delete derived lists, which are in files since 0.26, and what is stored of contexts in one direction alone."""
     lists = "select id from setsearch_generation where name = 'lists'"
     db.execute(f"delete from setsearch_array where generation in ({lists})")

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import groupby
 from operator import itemgetter
 
-# By these a file tells which tables it has. Queries and new files need no more than the names of the migrations.
+# By these a file tells which tables it has.
 MIGRATIONS = (
     "m001_relations",
     "m002_contexts",
@@ -244,10 +244,13 @@ Column = tuple[str | int, ...]  # table, its type, strict, column, its type, not
 def create_tables(cursor: sqlite3.Cursor) -> None:
     """Make all tables in a file that has none."""
     complete_tables(cursor)
-    cursor.executemany(
-        f"insert into {LOG} (migration_set, name, applied_at) values ('setsearch', ?, datetime())",
-        [(name,) for name in MIGRATIONS],
-    )
+    log_migrations(cursor)
+
+
+def log_migrations(cursor: sqlite3.Cursor) -> None:
+    """Note that the tables are those of today, as sqlite-utils does."""
+    insert = f"insert or ignore into {LOG} (migration_set, name, applied_at) values ('setsearch', ?, datetime())"
+    cursor.executemany(insert, [(name,) for name in MIGRATIONS])
 
 
 def complete_tables(cursor: sqlite3.Cursor) -> None:
