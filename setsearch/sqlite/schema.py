@@ -7,28 +7,12 @@ from functools import cache
 from itertools import groupby
 from operator import itemgetter
 
-# By these a file tells which tables it has.
-MIGRATIONS = (
-    "m001_relations",
-    "m002_contexts",
-    "m003_origins",
-    "m004_checksums",
-    "m005_generations",
-    "m006_columns",
-    "m007_vectors",
-    "m008_decisions",
-    "m009_changes",
-    "m010_records",
-    "m011_whole",
-    "m012_blocks",
-    "m013_texts",
-    "m014_mapped",
-    "m015_inbox",
-    "m016_fields",
-    "m017_groups",
-    "m018_field_numbers",
-    "m019_member_sum",
-    "m020_set_sum",
+MIGRATIONS = tuple(  # by which a file tells which tables it has
+    """
+    m001_relations m002_contexts m003_origins m004_checksums m005_generations m006_columns m007_vectors m008_decisions
+    m009_changes m010_records m011_whole m012_blocks m013_texts m014_mapped m015_inbox m016_fields m017_groups
+    m018_field_numbers m019_member_sum m020_set_sum
+    """.split()
 )
 WITH_CHECKSUM = "m003_origins"  # the one that made the checksum of small tables
 WITHOUT = {"m019_member_sum": "member", "m020_set_sum": "set"}  # those that took tables out of it
