@@ -193,12 +193,17 @@ def _share(file: int, like: os.stat_result) -> None:
         os.fchmod(file, mode)
 
 
+def append(file: BinaryIO, array: Array) -> int:
+    """Write an array, from a multiple of 64 bytes on; where it begins."""
+    start = file.seek(-(-file.tell() // ALIGNED) * ALIGNED)
+    file.write(memoryview(np.ascontiguousarray(array)))  # type: ignore[arg-type]
+    return start
+
+
 def _append(file: BinaryIO, given: Array | Room) -> list[Any]:
     array, more = given if isinstance(given, Room) else (given, 0)
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-    file.seek(-(-file.tell() // ALIGNED) * ALIGNED)
-    start, size = file.tell(), len(array) + more
-    file.write(memoryview(array))  # type: ignore[arg-type]
+    start, size = append(file, array), len(array) + more
     if more:
         file.truncate(start + size * array.itemsize)
         file.seek(0, os.SEEK_END)

@@ -11,7 +11,6 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
 from weakref import WeakSet
 
 import numpy as np
@@ -19,8 +18,8 @@ import numpy as np
 from setsearch.arrays import Array
 from setsearch.core.threads import give_back
 from setsearch.lists import LOCK
+from setsearch.sqlite.mapped import append
 
-ALIGNED = 64  # bytes
 LEAST = 1 << 16  # bytes: fewer are not worth a file
 IN_MEMORY = sys.platform in ("emscripten", "wasi")  # there files are in memory, and what is mapped is a copy
 # Without it memory could not be let go.
@@ -47,7 +46,7 @@ class Spill:
             if shutil.disk_usage(self._folder).free < size + self._spare:
                 return [*arrays]
             with tempfile.TemporaryFile(dir=self._folder) as file:
-                starts = [_append(file, own) for own in arrays]
+                starts = [append(file, own) for own in arrays]
                 file.truncate()  # here: the last one may be empty
                 data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except OSError:
@@ -64,11 +63,3 @@ def let_go() -> None:
         for data in _maps:
             with suppress(OSError):  # where a process has locked its memory
                 data.madvise(mmap.MADV_DONTNEED)
-
-
-def _append(file: BinaryIO, array: Array) -> int:
-    """Write an array; where it begins."""
-    start = -(-file.tell() // ALIGNED) * ALIGNED
-    file.seek(start)
-    file.write(memoryview(np.ascontiguousarray(array)))  # type: ignore[arg-type]
-    return start

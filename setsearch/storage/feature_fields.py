@@ -82,7 +82,7 @@ class FeatureField(NamedTuple):
 
     def of_part(self, part: int) -> list[str]:
         """The features of the numbers of a part."""
-        ends, shown = self.ends or (), _shown_date if self.has_dates else _shown
+        ends, shown = self.ends or (), shown_date if self.has_dates else _shown
         firsts = dict.fromkeys((part - part % 2, part - 1 + part % 2))
         names = [_range(ends, first, shown) for first in firsts]
         return [self.prefix + name for name in names if name is not None]
@@ -101,7 +101,8 @@ def _shown(number: float) -> str:
     return repr(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 
-def _shown_date(days: float) -> str:
+def shown_date(days: float) -> str:
+    """A number of days since 1970 as ISO 8601 has it; midnight is the day."""
     return (EPOCH + days * DAY).isoformat().removesuffix("T00:00:00")
 
 
@@ -174,5 +175,5 @@ def _loaded(stored: Any) -> Iterator[FeatureField]:
         if kind not in ([], [False], [True]) or (kind and numbers is None):
             raise ValueError("numbers may be dates")
         if kind == [True]:
-            [*map(_shown_date, numbers or ())]
+            [*map(shown_date, numbers or ())]
         yield FeatureField(name, numbers, kind == [True], bool(kind))

@@ -107,7 +107,7 @@ def test_what_a_full_disk_does_not_take_stays_in_memory(tmp_path, monkeypatch):
     def full(*given):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(spill, "_append", full)
+    monkeypatch.setattr(spill, "append", full)
     assert Spill(tmp_path).put(LARGE)[0] is LARGE
     assert not [*tmp_path.iterdir()]
 

@@ -1,6 +1,5 @@
 """Documents as rows of JSON, which are read back: ids, titles, texts, kept columns, fields, and the user's vectors."""
 
-import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from setsearch.arrays import distinct
 from setsearch.errors import UsageError
 from setsearch.indexing.item_fields import numbers_of
 from setsearch.storage.documents import kept_columns, read_columns, read_texts
-from setsearch.storage.feature_fields import DAY, EPOCH, FeatureField
+from setsearch.storage.feature_fields import FeatureField, shown_date
 from setsearch.storage.relation import Relation
 from setsearch.storage.synced_source import Columns
 from setsearch.storage.vectors import OWN, read_vectors, vector_source
@@ -19,7 +18,6 @@ from setsearch.storage.vectors import OWN, read_vectors, vector_source
 BASE = ("id", "title", "text")  # columns of all documents
 VECTOR = "vector"
 AT_ONCE = 1000  # documents
-MIDNIGHT = datetime.time()
 
 
 class _Layout(NamedTuple):
@@ -102,10 +100,5 @@ def _names(relation: Relation, ids: Sequence[int]) -> dict[str, dict[int, list[s
 def _numbers(relation: Relation, field: FeatureField) -> Mapping[int, float | str]:
     """The number of each item in a field, or its date as a text."""
     items, numbers = numbers_of(relation, field)
-    shown = map(_date if field.has_dates else float, numbers.tolist())
+    shown = map(shown_date if field.has_dates else float, numbers.tolist())
     return dict(zip(items.tolist(), shown, strict=True))
-
-
-def _date(days: float) -> str:
-    time = EPOCH + days * DAY
-    return (time.date() if time.time() == MIDNIGHT else time).isoformat()
