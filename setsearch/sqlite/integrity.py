@@ -30,9 +30,8 @@ def add_checksum(data: bytes, place: str) -> bytes:
 
 def strip_checksum(data: bytes, place: str) -> bytes | None:
     """The inverse of `add_checksum`; None if the checksum does not match."""
-    body, stored = data[:-CHECKSUM_BYTES], data[-CHECKSUM_BYTES:]
-    checksum = zlib.crc32(body, zlib.crc32(place.encode())).to_bytes(CHECKSUM_BYTES, "little")
-    return body if checksum == stored else None
+    body = data[:-CHECKSUM_BYTES]
+    return body if add_checksum(body, place) == data else None
 
 
 def require_tables(cursor: sqlite3.Cursor, database: str) -> None:

@@ -171,10 +171,8 @@ def edited(text: str) -> list[str]:
 
     So does each name that has accents where the text has none.
     """
-    half = len(text) // 2
-    swapped = text[: half - 1] + text[half - 1 : half + 1][::-1] + text[half + 1 :]
-    accented = like(_may_have_accents.sub("é", text))
-    return [like(text[:half]) + "%", "%" + like(text[half:]), like(swapped), accented]
+    first, last, swapped = _left(text)
+    return [like(first) + "%", "%" + like(last), like(swapped), like(_may_have_accents.sub("é", text))]
 
 
 def trigrams(text: str) -> list[str]:
