@@ -23,6 +23,7 @@ from setsearch.answers.word_notes import by_documents_note
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import NothingToRank
 from setsearch.memory.fields import Fields
+from setsearch.models import Lift
 from setsearch.search.cutoff import belonging, n_leading, tells
 from setsearch.search.examples import Examples
 from setsearch.search.groups import LEADERS, Divided
@@ -74,7 +75,8 @@ def wanted_of(weighing: Weighing, examples: Examples, plan: Plan) -> Wanted:
     knows_line = not (plan.cut and (examples.texts or examples.rare))  # else the core does not tell all of it
     if plan.leaves_out or (is_added_to and (plan.weighs or not knows_line)):
         return Wanted(0, plan.weighs, plan.few)
-    waits = plan.waits and not is_added_to
+    is_sharp = examples.count == 1 or isinstance(weighing.model, Lift)  # of others few hits do not tell the line
+    waits = plan.waits and not is_added_to and is_sharp
     shown = plan.k if _looks_at_first(weighing.fields, plan) else plan.shown
     return Wanted(_depth(weighing.fields, examples, plan, shown, waits), plan.weighs, plan.few)
 
