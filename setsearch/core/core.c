@@ -410,6 +410,13 @@ static int64_t n_above(const double *scores, int64_t n, double bound) {
     return unsure ? UNSURE : above;
 }
 
+/* The same without some items. */
+static int64_t n_others_above(const double *scores, int64_t n, const ids_t *excluded, double bound) {
+    int64_t above = n_above(scores, n, bound);
+    for (int64_t i = 0; i < excluded->count && above >= 0; i++) above -= scores[excluded->ids[i]] > bound;
+    return above;
+}
+
 /* How many items are above a bound, or a larger number than `most` (search/cutoff.py, above_middle); UNSURE if more
    digits of the bound would decide. */
 static int64_t count_above(const double *base, int64_t n, const part_t *parts, int64_t n_parts, const ids_t *excluded,
@@ -1848,6 +1855,7 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
     if (all_sums) {
         memcpy(all_sums, base, (size_t)n * sizeof *base);
         if (setsearch_add(all_sums, n, memory->parts, n_fields, memory->places) < 0) return DAMAGED;
+        if (middle.bound < INFINITY) *above = n_others_above(all_sums, n, excluded, middle.bound);
         return largest(all_sums, n) <= limit ? n_positive(all_sums, n, excluded) : UNSURE;
     }
     int64_t found = UNSURE;

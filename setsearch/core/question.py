@@ -470,7 +470,8 @@ def _answers(questions: Sequence[Question], ints: Ints, reals: Floats) -> list[A
         is_left_out = n_seeds > 0 and not math.isnan(left_out[0])
         # Above the lowest bit of `together` is one for each seed (are_together of core.c).
         unheard = [place for place in range(n_seeds) if together >> place + 1 & 1] if together > 0 else ()
-        of_scores = np.array(left_out) if is_left_out else None, above if count > 0 and above >= 0 else None
+        is_above = above >= 0 and (count > 0 or own.sums is not None)
+        of_scores = np.array(left_out) if is_left_out else None, above if is_above else None
         told = Told(*of_scores, together > 0, together < 0, unheard)
         found.append(Answer(ids, scores, joined, shares, told, weighed, least, constant))
     return found
