@@ -212,7 +212,7 @@ class NamePage:
 
     def likely(self, wanted: str, parts: Iterable[str]) -> npt.NDArray[np.bool_]:
         """Which names have so many letters of a text, in any order, that difflib may find them similar, or a part."""
-        codes = np.frombuffer(self._typed.encode("utf-32-le", "surrogatepass"), np.uint32)
+        codes = np.frombuffer(self._typed.encode("utf-32-le", "surrogatepass"), "<u4")
         numbers = np.cumsum(codes == ord(BREAK))  # of the names
         lengths = bincount(numbers[codes != ord(BREAK)], minlength=numbers[-1] + 1)
         shared = np.zeros(len(lengths))
