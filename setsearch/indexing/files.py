@@ -309,11 +309,12 @@ class FileReader:
             if outcome.error is not None:
                 raise SourceError(f"{path} cannot be read: {outcome.error}") from outcome.error
             sheets += outcome.parts
-        if not any(sheet.rows for sheet in sheets):
+        sheets = [below_asked(sheet, self.rows.asked) for sheet in sheets]
+        if not any(sheet.is_table for sheet in sheets):
             raise SourceError(
                 f"{path} has no sheet with names of columns and rows below them; add a first line of names"
             )
-        return [below_asked(sheet, self.rows.asked) for sheet in sheets]
+        return sheets
 
     def _parts(self, job: Job, is_named: bool) -> Iterator[Part | Unread | Attached | None]:
         """What a format makes of a file, None for what is skipped. What its library raises becomes a SourceError."""

@@ -111,13 +111,16 @@ class SourceReader:
         paths = list(sources)
         require_named(paths)
         self._expect(paths)
-        is_empty, wanted = True, [*self.columns.keep, *self.columns.fields]
+        is_empty, columns = True, self.columns
+        wanted = [*columns.keep, *columns.fields]
+        if columns.items is None:  # documents beside rows have a text, and often a title, of their own
+            wanted += sorted(columns.asked - {columns.title, *Columns().texts})
         for item in self.items(paths):
             is_empty = False
             if isinstance(item, Group):
                 self.tally.columns.update(REFERENCE_COLUMNS)
             yield item
-        lacking = [] if is_empty or self.columns.group_by else [own for own in wanted if own not in self.tally.columns]
+        lacking = [] if is_empty or columns.group_by else [own for own in wanted if own not in self.tally.columns]
         if lacking:
             others = ", ".join(islice(sorted({own.lower() for own in self.tally.columns}), SHOWN))
             what = f"no document has a column {lacking[0]!r} beside its text{others and f', but {others}'}"

@@ -107,6 +107,18 @@ def test_documents_of_a_workbook(run, failed, tmp_path):
     assert [own[0] for own in found] == ["b.xlsx#2", "b.xlsx#3"] and found[0][3] == {"when": DAY}
 
 
+def test_a_sheet_of_one_column_is_a_table_where_it_is_asked_for(tmp_path, run, failed):
+    write(tmp_path / "a.xlsx", {"Survey": [["Results"], ["said"], ["lions roar"], ["tigers"]]})
+    write(tmp_path / "b.xlsx", {"Texts": [["text"], ["lions"]], "About": [["Read this"]]})
+    assert run("index", "a.db", "a.xlsx", "--text", "said")[2].startswith("a.xlsx: left out a line above the header")
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert sorted(index.items("documents").titles(["a.xlsx#3", "a.xlsx#4"])) == ["a.xlsx#3", "a.xlsx#4"]
+    code, _, said = run("index", "b.db", "b.xlsx")
+    assert code == 0 and said.startswith("b.xlsx: read the sheet Texts, not those with other columns (About)")
+    failed(run("index", "c.db", "a.xlsx", "--text", "sad"), 1, "no document has a column 'sad' beside its text")
+    failed(run("index", "c.db", "a.xlsx", "--id", "sad"), 1, "no document has a column 'sad'")
+
+
 def test_references_of_a_workbook(tmp_path):
     table = [["Article Title", "Abstract", "DOI"], ["Big cats", "Lions.", "10.1/a"], ["Small cats", None, "10.1/b"]]
     write(tmp_path / "savedrecs.xlsx", {"savedrecs": table})

@@ -83,7 +83,7 @@ class DocumentColumns:
         id = cell_id(position, columns.id, values[columns.id])
         if id in self.tally.seen:
             raise DuplicateItem(f"{position}: the id {id!r} occurs twice; ids must be unique, but for `group_by`")
-        self.tally.columns.update(columns.keep, columns.fields)
+        self.tally.columns.update(columns.asked)
         item = self._described(position, (id, text, title), values)
         self.tally.seen.add(id)
         return item

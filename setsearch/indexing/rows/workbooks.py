@@ -8,13 +8,14 @@ from setsearch.indexing.libraries import load_library
 from setsearch.indexing.rows.cells import Cells, Row, repeated_names
 from setsearch.indexing.rows.csv_rows import MOST_ABOVE, left_above, with_row_names
 
+TEXT = frozenset(("text",))  # the column of documents by default
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
 class Sheet(NamedTuple):
     """The rows of a sheet, each with its number, by column, and what stands above its header, line by line.
 
-    One of a single column, such as a preface, has neither columns nor rows.
+    One of a single column has no names, until its own is asked for: it may be a preface.
     """
 
     name: str
@@ -22,27 +23,34 @@ class Sheet(NamedTuple):
     rows: list[tuple[int, tuple[Any, ...]]]
     above: list[str]
 
+    @property
+    def is_table(self) -> bool:
+        """Whether there are rows with names of columns."""
+        return bool(self.columns and self.rows)
+
 
 def read_workbook(data: bytes, ending: str) -> list[Sheet]:
-    """The sheets that are not empty, with a header of two names or more."""
+    """The sheets that are not empty, below a header of two names or more, if they have one."""
     read = {".xls": _old_sheets, ".ods": _open_sheets}.get(ending, _sheets)
     return [sheet for name, rows in read(data) if (sheet := _sheet(name, rows)) is not None]
 
 
 def below_asked(sheet: Sheet, asked: frozenset[str]) -> Sheet:
     """A sheet with the header that has the columns that are asked for, which may be below another one."""
-    if asked.issubset(sheet.columns):
+    wanted = asked or (frozenset() if sheet.columns else TEXT)
+    if wanted.issubset(sheet.columns):
         return sheet
     for place, (_, row) in enumerate(sheet.rows[:MOST_ABOVE], 1):
-        if asked.issubset(columns := _columns(row)):
-            above = [*sheet.above, _line(sheet.columns), *(_line(own) for _, own in sheet.rows[: place - 1])]
+        if wanted.issubset(columns := _columns(row)):
+            lines = [_line(sheet.columns), *(_line(own) for _, own in sheet.rows[: place - 1])]
+            above = [*sheet.above, *filter(None, lines)]
             return Sheet(sheet.name, columns, sheet.rows[place:], above)
     return sheet
 
 
 def first_asked(sheets: Sequence[Sheet], asked: frozenset[str]) -> Sheet:
     """The first sheet of rows with the columns that are asked for, or the first one."""
-    tables = [sheet for sheet in sheets if sheet.rows]
+    tables = [sheet for sheet in sheets if sheet.is_table]
     return next((sheet for sheet in tables if asked.issubset(sheet.columns)), tables[0])
 
 
@@ -51,7 +59,7 @@ def sheet_rows(
 ) -> Iterator[Row]:
     """The rows of the first sheet that is as asked, and of those with the same columns; `warn` gets names of others."""
     first = first_asked(sheets, asked)
-    tables = enumerate((own for own in sheets if own.rows), 1)
+    tables = enumerate((own for own in sheets if own.is_table), 1)
     same = [(number, own) for number, own in tables if own.columns == first.columns]
     if names := ", ".join(own.name for own in sheets if own.columns != first.columns):
         warn(f"{path}: read the sheet {first.name}, not those with other columns ({names:.100})")
@@ -68,10 +76,10 @@ def sheet_rows(
 def _sheet(name: str, rows: Iterable[Sequence[Any]]) -> Sheet | None:
     numbered = ((number, tuple(row)) for number, row in enumerate(rows, 1))
     lines = [(number, row) for number, row in numbered if any(cell not in (None, "") for cell in row)]
-    place = next((place for place, (_, row) in enumerate(lines) if _is_header(row)), len(lines))
-    above = [_line(row) for _, row in lines[:place]]
-    columns = _columns(lines[place][1]) if place < len(lines) else ()
-    return Sheet(name, columns, lines[place + 1 :], above) if lines else None
+    place = next((place for place, (_, row) in enumerate(lines) if _is_header(row)), None)
+    if place is None:
+        return Sheet(name, (), lines, []) if lines else None
+    return Sheet(name, _columns(lines[place][1]), lines[place + 1 :], [_line(row) for _, row in lines[:place]])
 
 
 def _line(row: Iterable[Any]) -> str:
