@@ -333,7 +333,7 @@ class SourceReader:
             with suppress(SourceError):  # which is told where its text is read
                 first = dict.fromkeys(first_asked(self.files.sheets(path), self.rows.asked).columns)
         elif ending not in ROW_FILES:
-            first, begin = first_row(path)
+            first, begin = first_row(path, or_whole=bool(self.columns.asked))
             is_asked = is_table and (wanted or not self._may_be_references)
             first = first if first and (is_asked or are_rows(begin)) else None
         if first is None or wanted:

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -161,6 +162,26 @@ def test_what_wraps_no_rows_is_a_text(run, tmp_path, text, why):
         assert code == 0 and (why in told if source != "in" else "no column" not in told)
         with setsearch.open(tmp_path / "a.db") as index:
             assert list(index.items("documents").titles(["a.json"])) == ["a.json"]
+
+
+def test_an_object_is_a_row_where_its_columns_are_asked_for(run, failed, tmp_path):
+    """As programs export notes, a file each; those without the columns stay texts, and a suggestion runs."""
+    (tmp_path / "in").mkdir()
+    notes = {
+        "a": {"title": "Zoo", "said": "lions roar at the zoo"},
+        "b": {"list": [{"text": "milk"}, {"text": "eggs"}]},
+    }
+    for name, note in notes.items():
+        (tmp_path / "in" / f"{name}.json").write_text(json.dumps(note, indent=1))
+    command = run("index", "a.db", "in/a.json", "--suggest")[1]
+    assert command == "setsearch index a.db in/a.json --title title --text said\n"
+    for source, ids in (("in/a.json", ["a.json#1"]), ("in", ["a.json#1", "b.json"])):
+        assert run("index", "a.db", source, *shlex.split(command)[4:], "--replace")[0] == 0
+        with setsearch.open(tmp_path / "a.db") as index:
+            documents = index.items("documents")
+            assert sorted(documents.titles(["a.json#1", "a.json", "b.json", "b.json#1"])) == ids
+            assert set(documents.features_of("a.json#1")) == {"lions", "roar", "at", "the", "zoo"}
+    failed(run("index", "b.db", "in/a.json", "--text", "sad"), 1, "has no column 'sad'; it has title, said")
 
 
 def test_an_array_in_a_folder_is_rows_if_it_has_their_columns(run, tmp_path):

@@ -178,13 +178,15 @@ def _of_frame(value: dict[str, Any]) -> Sequence[Any] | None:
     return [{name: own[number] for name, own in value.items()} for number in numbers]
 
 
-def first_within(text: str) -> Mapping[str, Any] | None:
-    """The first of the rows in a text; None if there are none."""
+def first_within(text: str, or_whole: bool = False) -> Mapping[str, Any] | None:
+    """The first of the rows in a text; None if there are none, and it is not to be one as a whole."""
     try:
-        found = rows_within(parse_json(text))
+        value = parse_json(text)
     except ValueError:
         return None
-    return found[0] if found and isinstance(found[0], dict) else None
+    found = rows_within(value)
+    first = found[0] if found else value if or_whole else None
+    return first if isinstance(first, dict) else None
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -277,8 +277,11 @@ def file_ending(path: Path) -> str:
     return Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
 
 
-def first_row(path: Path) -> tuple[Mapping[str, Any] | None, bytes]:
-    """The first row of a file, or the columns of it, None if it has none or cannot be read; and how it begins."""
+def first_row(path: Path, or_whole: bool = False) -> tuple[Mapping[str, Any] | None, bytes]:
+    """The first row of a file, or the columns of it, None if it has none or cannot be read; and how it begins.
+
+    `or_whole`: an object of JSON may be one.
+    """
     with suppress(SourceError, ValueError, OSError), open_file(path) as file:
         begin = cast(io.BufferedReader, file).peek(LOOKED_AT)[:LOOKED_AT]
         encoding, is_json, first = encoding_by_mark(begin) or "utf-8-sig", file_ending(path) == JSON, None
@@ -292,7 +295,7 @@ def first_row(path: Path) -> tuple[Mapping[str, Any] | None, bytes]:
             elif kind is not None:
                 first = parse_json(file.readline().decode(encoding, "replace"))
             elif is_json:
-                first = first_within(read_whole(file, path, MOST_UNPACKED).decode(encoding, "replace"))
+                first = first_within(read_whole(file, path, MOST_UNPACKED).decode(encoding, "replace"), or_whole)
         return OpenCells(first) if isinstance(first, dict) else None, begin
     return None, b""
 
