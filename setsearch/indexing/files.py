@@ -295,7 +295,7 @@ class FileReader:
         if part.reference is not None:
             self.tally.textless.append(Copy(part.reference, path, number))
         elif part.key is not None:
-            self.tally.unread["empty message{s}"] += 1
+            self.tally.unread["empty part{s} of files"] += 1
         else:
             self.leave_out(Path(path), "empty")
             self.tally.empty.append(id)

@@ -62,7 +62,7 @@ def test_mails_have_their_subjects(tmp_path):
     assert title == "This is a test message"
     assert "Do you like this message?" in text
     assert found["all.mbox#1"] == (text + "\n", title)
-    empty = len(reader.tally.left_out["empty"]) + reader.tally.unread["empty message{s}"]
+    empty = len(reader.tally.left_out["empty"]) + reader.tally.unread["empty part{s} of files"]
     assert len(found) + empty >= 2 * len(mails), "some hold a line that begins with From"
     assert found["msg_07.eml"][1] == "Here is your dingus fish"
     assert not any("Content-Type" in text for id, (text, _) in found.items() if id.startswith("msg_0"))
