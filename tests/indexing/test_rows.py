@@ -164,6 +164,13 @@ def test_what_wraps_no_rows_is_a_text(run, tmp_path, text, why):
             assert list(index.items("documents").titles(["a.json"])) == ["a.json"]
 
 
+def test_rows_without_a_text_are_counted(run, tmp_path):
+    """A dump of a database has rows of several tables."""
+    rows = [{"model": "zoo.cat", "said": "lions"}, {"model": "auth.user", "name": "ann"}, {"model": "x", "said": " "}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert "not read: 2 rows without a text\n" in run("index", "a.db", "a.jsonl", "--text", "said")[2]
+
+
 def test_an_object_is_a_row_where_its_columns_are_asked_for(run, failed, tmp_path):
     """As programs export notes, a file each; those without the columns stay texts, and a suggestion runs."""
     (tmp_path / "in").mkdir()

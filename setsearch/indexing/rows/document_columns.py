@@ -85,6 +85,7 @@ class DocumentColumns:
             raise DuplicateItem(f"{position}: the id {id!r} occurs twice; ids must be unique, but for `group_by`")
         self.tally.columns.update(columns.asked)
         item = self._described(position, (id, text, title), values)
+        self.tally.unread["row{s} without a text"] += not text.strip()
         self.tally.seen.add(id)
         return item
 
