@@ -91,6 +91,7 @@ _ris_below = re.compile(rb"^TY  - ?[A-Z]{2,}\s*$", re.MULTILINE)
 # How such files begin.
 _BINARY = {pdf.pdf: b"%PDF", **dict.fromkeys(office.FORMATS.values(), office.ZIP), office.rtf: office.RTF}
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # what such a file holds of an encrypted document of now
 DATABASE = b"SQLite format 3\0"
 _UNREAD = {
     b"%!PS": "PostScript: save it as PDF",
@@ -116,6 +117,8 @@ def is_database(path: Path) -> bool:
 def unread_kind(data: bytes, ending: str = "") -> str | None:
     """What a file is that is not read, and what to do; None for any other."""
     begin = data[:LOOKED_AT].lstrip()
+    if begin.startswith(_OLD_OFFICE) and _ENCRYPTED in data:
+        return "encrypted: save it without its password"
     is_table = ending == ".xls" and begin.startswith(_OLD_OFFICE)
     return None if is_table else next((what for mark, what in _UNREAD.items() if re.match(mark, begin)), None)
 
