@@ -304,6 +304,8 @@ class FileReader:
         """The sheets of a workbook that have rows. Raises SourceError."""
         with open_file(path) as file:
             data = read_whole(file, path, MOST_UNPACKED)
+        if unread := unread_kind(data, file_ending(path)):
+            raise SourceError(f"{path} is not read: {unread}")
         sheets = list[Sheet]()
         for outcome in self.apart.read(Job(data, file_ending(path), str(path), has_rows=True)):
             if outcome.error is not None:
