@@ -309,7 +309,7 @@ class FileReader:
         sheets = list[Sheet]()
         for outcome in self.apart.read(Job(data, file_ending(path), str(path), has_rows=True)):
             if outcome.error is not None:
-                raise SourceError(f"{path} cannot be read: {outcome.error}") from outcome.error
+                raise SourceError(f"{path} cannot be read: {outcome.error}; save it again") from outcome.error
             sheets += outcome.parts
         sheets = [below_asked(sheet, self.rows.asked) for sheet in sheets]
         if not any(sheet.is_table for sheet in sheets):

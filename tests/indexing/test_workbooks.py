@@ -129,7 +129,7 @@ def test_references_of_a_workbook(tmp_path):
 
 def test_a_workbook_that_is_none_is_told(tmp_path):
     (tmp_path / "a.xlsx").write_bytes(b"PK\3\4" + bytes(100))
-    with pytest.raises(errors.SourceError, match=r"a\.xlsx cannot be read"):
+    with pytest.raises(errors.SourceError, match=r"a\.xlsx cannot be read: .*; save it again"):
         rows(tmp_path / "a.xlsx")
     (tmp_path / "a.xlsx").write_bytes(b"\xd0\xcf\x11\xe0" + "EncryptedPackage".encode("utf-16-le"))
     with pytest.raises(errors.SourceError, match=r"a\.xlsx is not read: encrypted: save it without its password"):
