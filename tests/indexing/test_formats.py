@@ -576,11 +576,12 @@ def test_notes_and_cells_of_open_document(tmp_path):
         "<office:annotation><text:p>really</text:p></office:annotation></text:p>",
         "<table:table><table:table-row><table:table-cell><text:p>zebra</text:p></table:table-cell></table:table-row>"
         "</table:table>",
+        "<text:p>be<draw:frame><draw:text-box><text:p>framed</text:p></draw:text-box></draw:frame>ar</text:p>",
     ):
         document.body.append(odfdo.Element.from_tag(part))
     document.save(tmp_path / "a.odt")
     ((_, text, _, _),) = FileReader(RowReader()).documents(tmp_path / "a.odt", "a", True)
-    assert text.split() == ["lioness", "tiger", "hunts", "really", "zebra"]
+    assert text.split() == ["lioness", "tiger", "hunts", "really", "zebra", "bear", "framed"]
 
 
 def test_a_book_is_not_told_by_its_language_and_number(tmp_path):

@@ -62,7 +62,8 @@ def open_document(data: bytes, decode: Decode) -> Parts:
     document = odfdo.Document(io.BytesIO(data))
     body = document.body
     paragraphs = body.get_elements("(descendant::text:p | descendant::text:h)[not(ancestor::text:tracked-changes)]")
-    for own in body.get_elements("descendant::text:note | descendant::office:annotation"):
+    within = "descendant::text:note | descendant::office:annotation | descendant::text:p//draw:text-box"
+    for own in body.get_elements(within):
         own.delete()  # it stands within a word, and its paragraphs are among the others
     text = "\n".join(str(own.inner_text) for own in paragraphs).strip()
     title = document.meta.title
