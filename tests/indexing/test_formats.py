@@ -505,6 +505,12 @@ def test_a_picture_of_a_page_is_what_is_said_in_its_place():
     assert part.text == "See\na lion & a tiger\nthere"
 
 
+def test_the_number_of_a_note_is_no_part_of_a_word():
+    page = "Lions<sup><a href='#f1'>1</a></sup> ro<a href='x'>ar</a><a href='#f2'><sup>2</sup></a> at 5 m<sup>2</sup>."
+    (part,) = markup.html(f"<html><p>{page}".encode(), bytes.decode)
+    assert part.text == "Lions 1 roar 2 at 5 m2."
+
+
 def test_a_page_with_a_declaration_that_there_is_not_is_read():
     (part,) = markup.html(b"<p>lions<![x y> hunt<![if !a]> zebras", bytes.decode)
     assert part.text == "lions hunt zebras"
@@ -582,6 +588,16 @@ def test_notes_and_cells_of_open_document(tmp_path):
     document.save(tmp_path / "a.odt")
     ((_, text, _, _),) = FileReader(RowReader()).documents(tmp_path / "a.odt", "a", True)
     assert text.split() == ["lioness", "tiger", "hunts", "really", "zebra", "bear", "framed"]
+
+
+def test_the_number_of_a_note_of_a_book_is_no_part_of_a_word(tmp_path):
+    pytest.importorskip("markitdown")
+    note = "<p>They roar<sup><a href='n.xhtml#n1'>1</a></sup> at <a href='https://x.org'>2024</a>s.</p></body>"
+    with zipfile.ZipFile(tmp_path / "a.epub", "w") as archive:
+        for name, content in EPUB.items():
+            archive.writestr(name, content.replace("</body>", note) if name.endswith("html") else content)
+    ((_, text, _, _),) = FileReader(RowReader()).documents(tmp_path / "a.epub", "a", True)
+    assert text.split()[-5:] == ["They", "roar", "1", "at", "2024s."]
 
 
 def test_a_book_is_not_told_by_its_language_and_number(tmp_path):

@@ -73,6 +73,7 @@ FEEDS = ("rss", "RDF", "feed")
 ANY_XML = Kind(r"<oai_dc:dc\b", names=_IDENTIFIED[-1:])  # its records, if it has several
 LONGEST_ADDRESS = 200  # characters that name a bookmark, some of which are programs, or a record
 AT_END = 1000  # characters, where an export ends its first element
+_OF_NOTE_NUMBER = ("a", "sup")  # one in the other, behind a word
 MOST_LINES = 4  # of captions that scroll
 MOST_BROKEN = 20  # tags of a page that never end, before the rest is read without its structure
 # Elements of XML whose attributes are their text.
@@ -278,6 +279,7 @@ class Page(HTMLParser):
         self._titles: list[str] = []
         self._inside: str | None = None  # the hidden tag, or the title, that is open
         self._depth = 0
+        self._opened = ""  # the tag just before
 
     def text(self) -> str:
         """The text, a line a block."""
@@ -289,7 +291,10 @@ class Page(HTMLParser):
         return "".join(self._titles)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """A hidden tag opens, or a line ends; a picture is what is said in its place."""
+        """A hidden tag opens, or a line ends; a picture is what is said in its place. The number of a note is apart."""
+        if tag in _OF_NOTE_NUMBER and self._opened in _OF_NOTE_NUMBER and tag != self._opened:
+            self.handle_data(" ")
+        self._opened = tag
         if self._inside is None and (tag in self.hidden or tag == self.title_tag):
             self._inside, self._depth = tag, 1
         elif tag == self._inside:
@@ -301,6 +306,7 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """A hidden tag closes, or a line ends."""
+        self._opened = ""
         if tag == self._inside:
             self._depth -= 1
             self._inside = self._inside if self._depth else None
@@ -309,6 +315,7 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         """Text."""
+        self._opened = ""
         if self._inside == "title":
             self._titles.append(data)
         elif self._inside is None:

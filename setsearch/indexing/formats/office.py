@@ -22,6 +22,7 @@ _beside = re.compile(r"word/(?:header|footer)\d*\.xml|(?:word|xl|ppt)/(?:\w+/)?\
 _end = re.compile(r"</(?:[wa]:p|p:text|comment|threadedComment)>")
 _run = re.compile(r"<(?:\w+:)?(?:t|text)(?:\s[^<>]*)?>([^<]*)")
 _link = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
+_note_number = re.compile(r"(?<=\S)(?=\[[\d*]{1,4}\]\([^)\s#]*#)")  # of a book, behind a word
 # Of Markdown, within words too; and what escapes a sign that is none.
 _marks = re.compile(r"\\([^a-zA-Z0-9\s])|\*+|</?u>")
 # What stands first of a book, its labels beside what tells of it, and those of slides.
@@ -38,7 +39,7 @@ def office(data: bytes, decode: Decode, ending: str) -> Parts:
     _require_whole(data)
     told = markitdown.StreamInfo(extension=ending)
     found = markitdown.MarkItDown(enable_plugins=False).convert_stream(io.BytesIO(data), stream_info=told)
-    text = _link.sub(r"\1", _picture.sub("", found.markdown))
+    text = _link.sub(r"\1", _note_number.sub(" ", _picture.sub("", found.markdown)))
     text = re.sub(_labels[ending], "", text, flags=re.MULTILINE) if ending in _labels else text
     text = _marks.sub(r"\1", text) if ending != ".pptx" else text  # whose text is no Markdown
     text = _blank_cells.sub(" ", text) if ending.startswith(".xls") else text
