@@ -213,9 +213,7 @@ create table "setsearch_migrations" (
 create unique index "idx_setsearch_migrations_migration_set_name" on "setsearch_migrations" ("migration_set", "name");
 """
 
-_find_name = re.compile(r'create (?:unique )?(table|index|view) "?(\w+)').findall
-_find_columns = re.compile(r'^ {4}((?!primary|unique)"?(\w+)"? .*?),? *(?:--.*)?$', re.MULTILINE).findall
-
+_STATEMENTS = [*filter(str.strip, _TABLES.split(";\n"))]
 _COLUMNS = """
     select l.name, l.type, l.strict, c.name, c.type, c."notnull", c.pk, c.hidden
     from pragma_table_list l join pragma_table_xinfo(l.name) c
@@ -227,7 +225,8 @@ Column = tuple[str | int, ...]  # table, its type, strict, column, its type, not
 
 def create_tables(cursor: sqlite3.Cursor) -> None:
     """Make all tables in a file that has none."""
-    complete_tables(cursor)
+    for statement in _STATEMENTS:
+        cursor.execute(statement)
     log_migrations(cursor)
 
 
@@ -240,13 +239,14 @@ def log_migrations(cursor: sqlite3.Cursor) -> None:
 def complete_tables(cursor: sqlite3.Cursor) -> None:
     """Make the tables, indexes and the view that are not there, and the columns that tables lack at their end."""
     there = {name for (name,) in cursor.execute("select name from main.sqlite_master")}
-    for statement in filter(str.strip, _TABLES.split(";\n")):
-        kind, name = _find_name(statement)[0]
+    for statement in _STATEMENTS:
+        ((kind, name),) = re.findall(r'create (?:unique )?(table|index|view) "?(\w+)', statement)
         if name not in there:
             cursor.execute(statement)
         elif kind == "table":
             known = {row[1] for row in cursor.execute(f"pragma main.table_info({name})")}
-            for definition, column in _find_columns(statement):
+            lines = re.findall(r'^ {4}((?!primary|unique)"?(\w+)"? .*?),? *(?:--.*)?$', statement, re.MULTILINE)
+            for definition, column in lines:
                 if column not in known:
                     cursor.execute(f"alter table {name} add column {definition}")
 

@@ -131,6 +131,15 @@ def test_missing_foreign_and_newer_databases(tmp_path):
             call(index)
 
 
+def test_a_file_that_has_lost_the_names_of_its_migrations_is_not_written_to(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add(ITEMS)
+        with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+            connection.execute("drop table setsearch_migrations")
+        with pytest.raises(errors.DatabaseError, match="already exists"):
+            index.add([("z", "z")])
+
+
 def test_an_older_process_is_told_that_a_newer_one_converted_its_file(tmp_path, monkeypatch):
     """Also by a migration that leaves the schema: else `check` of the older one would see damage."""
     path, last = tmp_path / "a.db", database.MIGRATIONS[-1]
