@@ -8,17 +8,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 from operator import lt
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 
-from setsearch.arrays import Ints, run_starts
+from setsearch.arrays import Ints
 from setsearch.core.threads import side_by_side
 from setsearch.errors import CorruptIndex, InvalidItem, InvalidParameter
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
+from setsearch.sqlite.limits import another_cursor
 from setsearch.storage.codec import pack_columns, unpack_columns
 from setsearch.storage.conditions import Condition, parse_condition
 from setsearch.storage.forward_lists import Blocks
@@ -33,7 +34,7 @@ AT_ONCE = 16  # documents whose blocks are read together
 FIRST = 100  # documents that tell which columns were kept
 HEADS_AT_ONCE = 256  # blocks
 ROWS_AT_ONCE = 256  # of kept columns
-BYTES_AT_ONCE = 1 << 16  # of blocks, that one thread packs or unpacks
+BLOCKS_AT_ONCE = 32  # that one thread packs or unpacks; some may be large
 
 
 def encode_text(text: str) -> bytes:
@@ -84,40 +85,22 @@ class Texts(Blocks):
             yield from self._texts(blocks, {*wanted})
 
     def _pages(self) -> Iterator[list[tuple[Any, ...]]]:
-        """All blocks in runs, as they are stored."""
-        sizes = self.cursor.execute(
-            "select first, length(data) from setsearch_text where relation = ? order by first", (self.relation,)
-        )
-        firsts, bytes_ = np.array(sizes.fetchall(), np.int64).reshape(-1, 2).T
-        begin = run_starts((np.cumsum(bytes_) - bytes_) // BYTES_AT_ONCE)
-        for first, last in zip(firsts[begin].tolist(), firsts[np.append(begin, 0)[1:] - 1].tolist(), strict=True):
-            yield self.cursor.execute(
-                "select first, items, data from setsearch_text where relation = ? and first between ? and ? "
-                "order by first",
-                (self.relation, first, last),
-            ).fetchall()
+        """All blocks, some at a time, as they are stored."""
+        statement = "select first, items, data from setsearch_text where relation = ? order by first"
+        rows = another_cursor(self.cursor).execute(statement, (self.relation,))
+        while page := rows.fetchmany(BLOCKS_AT_ONCE):
+            yield page
 
     def write(self, texts: Mapping[int, bytes | None]) -> None:
         """Give documents other texts, or None."""
-        for rows in side_by_side(self._packed, self._runs(texts)):
+        blocks = self._blocks(texts)
+        for rows in side_by_side(self._packed, iter(lambda: [*islice(blocks, BLOCKS_AT_ONCE)], [])):
             self.cursor.executemany(
                 "insert into setsearch_text (relation, first, items, data) values (?, ?, ?, ?)", rows
             )
 
-    def _runs(self, texts: Mapping[int, bytes | None]) -> Iterator[list[dict[int, bytes]]]:
-        """The new blocks of documents that get other texts, in runs; the old ones are deleted before them."""
-        run, size = list[dict[int, bytes]](), 0
-        for block in self._blocks(texts):
-            run.append(block)
-            size += sum(map(len, block.values()))
-            if size >= BYTES_AT_ONCE:
-                yield run
-                run, size = [], 0
-        if run:
-            yield run
-
     def _blocks(self, texts: Mapping[int, bytes | None]) -> Iterator[dict[int, bytes]]:
-        """The new blocks, none of them empty."""
+        """The new blocks, none of them empty; the old ones are deleted before them."""
         for first, own in self.by_block(np.array(sorted(texts), np.int64)):
             known: dict[int, bytes] = {}
             if first is not None:

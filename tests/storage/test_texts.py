@@ -30,7 +30,7 @@ def database(tmp_path_factory):
 def test_what_was_written_is_read(database, steps, full, at_once):
     with pytest.MonkeyPatch.context() as patch, database.write() as cursor:
         patch.setattr(documents, "FULL_BLOCK", full)
-        patch.setattr(documents, "BYTES_AT_ONCE", at_once)
+        patch.setattr(documents, "BLOCKS_AT_ONCE", at_once)
         patch.setattr(documents, "HEADS_AT_ONCE", at_once)
         stored, content = Texts(cursor, 99), {}
         stored.clear()
@@ -75,8 +75,8 @@ def test_some_threads_pack_and_unpack_blocks(database, monkeypatch, threads):
         return unpacked(*given)
 
     monkeypatch.setattr(Texts, "_texts", of_thread)
-    for size in (1 << 10, 1 << 30):
-        monkeypatch.setattr(documents, "BYTES_AT_ONCE", size)
+    for size in (8, 1 << 30):
+        monkeypatch.setattr(documents, "BLOCKS_AT_ONCE", size)
         with database.write() as cursor:
             Texts(cursor, 96).write(texts)
             assert [*Texts(cursor, 96).read()] == [*texts.items()]
