@@ -5,16 +5,13 @@ import inspect
 from collections.abc import Callable, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import setsearch
 from setsearch.cli.help import ADVANCED, MODEL_PANEL, argument, flag, option
 from setsearch.cli.messages import with_flags
 from setsearch.errors import UsageError
 from setsearch.options import MODEL, Option, with_parameters
-
-if TYPE_CHECKING:
-    from setsearch.index import Index
 
 Command = Callable[..., None]
 Texts = list[str] | None
@@ -214,7 +211,7 @@ class Collection(NamedTuple):
     def __str__(self) -> str:
         return str(self.path)
 
-    def open(self, **options: Any) -> "Index":
+    def open(self, **options: Any) -> "setsearch.Index":
         """Open the index; `options` are those of `setsearch.open`."""
         return setsearch.open(self.path, collection=self.name, **options)
 

@@ -4,8 +4,9 @@ import shlex
 from collections.abc import Iterator, Mapping
 from datetime import datetime, time, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+import setsearch
 from setsearch.cli import progress
 from setsearch.cli.dialogue import Dialogue, GrowingSet
 from setsearch.cli.help import ADVANCED, option
@@ -15,10 +16,6 @@ from setsearch.cli.options import Collection, Items, OptionalSeeds, question_opt
 from setsearch.cli.output import Show, format_options, informative
 from setsearch.errors import Interrupted, InvalidParameter, UsageError, number_of
 from setsearch.options import GROWING, MODEL, RESULT, ROUNDS, ModelOptions, check, offered
-
-if TYPE_CHECKING:
-    from setsearch.answers.sets import ItemSet
-    from setsearch.index import Index
 
 STRICT = "strict"  # about errors of files
 
@@ -103,7 +100,7 @@ def _next_time(text: str) -> datetime:
     return wanted if wanted > now else wanted + timedelta(days=1)
 
 
-def _keep_classes(index: "Index", group: str, source: str, items: str | None, errors: str) -> None:
+def _keep_classes(index: "setsearch.Index", group: str, source: str, items: str | None, errors: str) -> None:
     """Save the classes of a file as sets that exclude one another; those that the group has already stay as they are.
 
     A set in no group that has all words of its class is put into the group. Raises SourceError, UsageError; then
@@ -114,7 +111,7 @@ def _keep_classes(index: "Index", group: str, source: str, items: str | None, er
     from setsearch.indexing.rows.reader import RowReader
 
     known = {name: index.set(name).group for name in index.sets()}
-    rows, outside = [], dict[str, "ItemSet"]()
+    rows, outside = [], dict[str, setsearch.ItemSet]()
     for place, row in read_set_rows(source, RowReader(errors, say)):
         name = set_name(row)
         if name in known and known[name] not in (None, group):
@@ -130,7 +127,7 @@ def _keep_classes(index: "Index", group: str, source: str, items: str | None, er
     index.import_sets(new, items, add=True, errors=errors, warn=say)
 
 
-def _require_members(own: "ItemSet", place: str, row: Mapping[str, Any], is_strict: bool) -> None:
+def _require_members(own: "setsearch.ItemSet", place: str, row: Mapping[str, Any], is_strict: bool) -> None:
     """Raise UsageError if a saved set lacks what a row of a class has: then it may be another one.
 
     If not strict, items that nobody knows are for the import to tell.

@@ -3,6 +3,7 @@
 import sys
 from typing import TYPE_CHECKING, Annotated
 
+import setsearch
 from setsearch.answers.results import display_name
 from setsearch.cli.dialogue import typed_lines
 from setsearch.cli.help import argument, flag, option
@@ -13,7 +14,6 @@ from setsearch.errors import ChangedSet, Interrupted, SetsearchError, UsageError
 
 if TYPE_CHECKING:
     from setsearch.answers.saved.inbox import Inbox, InboxRow
-    from setsearch.index import Index
 
 KEYS = "y yes, n no, s skip, u undo, q quit, ? help"
 HELP = """y  yes, it belongs: it is accepted into the set
@@ -87,7 +87,7 @@ def _named(found: "Inbox", item: str) -> "InboxRow":
     return rows[0]
 
 
-def _ask(index: "Index", found: "Inbox") -> None:
+def _ask(index: "setsearch.Index", found: "Inbox") -> None:
     """Ask about one row after another; each answer is saved at once."""
     rows, place, past = [*found], 0, dict[int, str]()
     lines = typed_lines()
@@ -114,7 +114,7 @@ def _ask(index: "Index", found: "Inbox") -> None:
             say(f"Error: {error}")
 
 
-def _said(index: "Index", row: "InboxRow") -> str | None:
+def _said(index: "setsearch.Index", row: "InboxRow") -> str | None:
     """The key of what is said of a row by now. Raises ChangedSet if its set is gone, which `set` would begin anew."""
     if row.set not in index.sets():
         raise ChangedSet(f"somebody has deleted or renamed the set {row.set!r} meanwhile; nothing was saved")
@@ -122,7 +122,7 @@ def _said(index: "Index", row: "InboxRow") -> str | None:
     return "y" if row.item in own.accepted else "n" if row.item in own.rejected else None
 
 
-def _undo(index: "Index", rows: "list[InboxRow]", past: dict[int, str], place: int) -> int:
+def _undo(index: "setsearch.Index", rows: "list[InboxRow]", past: dict[int, str], place: int) -> int:
     """Take the last answer back, unless somebody has said otherwise; returns its place."""
     if not past:
         say("nothing to undo")

@@ -1,16 +1,14 @@
 """The command that learns from sets: which of our models completes them best."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import setsearch
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.messages import say
 from setsearch.cli.options import Collection, Items, with_options
 from setsearch.cli.output import Show, format_options, print_json, print_lines
 from setsearch.cli.progress import tell
 from setsearch.errors import UsageError, number_of
-
-if TYPE_CHECKING:
-    from setsearch.index import Index
 
 SETS = "JSON: set -> items; or CSV: set,item. Default: the saved sets."
 
@@ -58,7 +56,7 @@ def evaluate_command(
         say(f"saved: questions without --by weigh fields by {evaluation.learned}")
 
 
-def _sets_of(index: "Index", sets: str | None, items: str | None) -> tuple[dict[str, list[str]], str | None]:
+def _sets_of(index: "setsearch.Index", sets: str | None, items: str | None) -> tuple[dict[str, list[str]], str | None]:
     """The sets of a file, or the saved ones of one kind of items; and that kind."""
     from setsearch.cli.set_files import read_sets
 

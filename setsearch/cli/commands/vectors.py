@@ -4,19 +4,17 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
+import setsearch
 from setsearch.cli.help import flag, option
 from setsearch.cli.messages import say
 from setsearch.cli.options import Collection, Items, waiting_options, with_options
 from setsearch.cli.progress import tell
 from setsearch.errors import MissingDatabase, NoIndex, SourceError, UsageError, number_of
 from setsearch.storage.ids import in_number
-
-if TYPE_CHECKING:
-    from setsearch.index import Index
 
 Pair = tuple[Any, Any]  # an id and a vector
 REAL = "biuf"  # kinds of numbers, as numpy has them
@@ -88,7 +86,7 @@ def is_matrix_file(source: str) -> bool:
     return source.endswith(".npy")
 
 
-def tell_vectors(index: "Index", count: int, db: str) -> None:
+def tell_vectors(index: "setsearch.Index", count: int, db: str) -> None:
     """Say how many vectors were added, and what the index holds now."""
     held = index.info()["vectors"].items()
     parts = [
@@ -97,7 +95,7 @@ def tell_vectors(index: "Index", count: int, db: str) -> None:
     say(f"added {number_of(count, 'vector')}; {db} now holds those of {', '.join(parts)}")
 
 
-def add_matrix(index: "Index", path: Path, ids: str | None, items: str | None, replace: bool) -> int:
+def add_matrix(index: "setsearch.Index", path: Path, ids: str | None, items: str | None, replace: bool) -> int:
     """Add the rows of a .npy file by the ids of another one, or numbered, as vectors; returns how many."""
     import numpy as np
 
@@ -124,7 +122,7 @@ def add_matrix(index: "Index", path: Path, ids: str | None, items: str | None, r
         return index.add_vectors(names, follow(matrix), items, replace=replace)
 
 
-def _makes_items(index: "Index", items: str | None) -> bool:
+def _makes_items(index: "setsearch.Index", items: str | None) -> bool:
     """Whether vectors make items of this name, or made the present ones."""
     from setsearch.storage.ids import plain_name
     from setsearch.storage.relation import VECTORS_OF
