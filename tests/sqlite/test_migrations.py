@@ -5,6 +5,7 @@ import json
 import shutil
 import sqlite3
 import struct
+import sys
 import zlib
 from contextlib import closing
 from pathlib import Path
@@ -149,6 +150,25 @@ def test_a_database_answers_to_the_bit_as_it_did(tmp_path, version, joined_as_be
             for question in questions:
                 assert answers(index, question) == question["hits"]
             assert index.check() == []
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_a_host_has_its_file_converted_within_its_transaction(tmp_path, mode):
+    """Whatever `sqlite3.connect(autocommit=...)` says; on 3.11, where there is none, the default."""
+    path, modern = copied(tmp_path, "0.3.0"), sys.version_info >= (3, 12)
+    before = path.read_bytes()
+    with closing(sqlite3.connect(path, **({"autocommit": mode} if modern else {}))) as host:
+        for end in ("rollback", "commit"):
+            if not host.in_transaction:
+                host.execute("begin")
+            index = setsearch.open(host)
+            assert index.check() == []
+            assert host.in_transaction
+            assert path.read_bytes() == before
+            host.execute(end)
+    with setsearch.open(path) as index:
+        assert index.check() == []
+        assert path.read_bytes() != before
 
 
 MEMBERS = "select * from setsearch_member order by name, item"
