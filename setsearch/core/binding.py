@@ -17,7 +17,7 @@ import numpy as np
 from setsearch.arrays import Array, Floats, Ids, Ints, ListArrays, ListValues
 from setsearch.errors import LostArrays
 
-VERSION, UNKNOWN, UNSURE = 23, -2, -3  # as in core.c
+VERSION, UNKNOWN, UNSURE = 24, -2, -3  # as in core.c
 BLOCK = 1 << 15  # sums
 LEAST_ROOM = 1 << 14  # candidates
 LIBRARY = Path(__file__).with_name("core" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
@@ -34,7 +34,6 @@ _TYPES = {"P": _POINTER, "S": _SIZE, "I": c.c_int32, "R": c.c_double}
 _SIGNATURES = {
     "setsearch_version": "",
     "setsearch_add": "PSPSP",
-    "setsearch_best": "PSPSPSPS S PPPPP SP",
     "setsearch_smooth": "PSP PS PPP",
     "setsearch_ranks": "PSPS PS PP",
     "setsearch_questions": "PSS PS PP PPP PSPS S",
@@ -94,26 +93,6 @@ def add(scores: Floats, parts: Sequence[Part]) -> None:
     kept, structures, n_lists = part_structures(parts)
     places = _scratch("places", n_lists, np.int64)
     check(library().setsearch_add(address(scores), len(scores), structures, len(kept), address(places)))
-
-
-def best(
-    base: Floats, parts: Sequence[Part], excluded: Ints, among: Ints | None, k: int
-) -> tuple[Ints, Floats, float | None]:
-    """The k best of base plus lists, and all that equal the k-th: ids and scores, in no order.
-
-    `excluded` and `among` ascend. If too many equal the k-th, none of these are there, and the last is their score.
-    Raises LostArrays.
-    """
-    kept, structures, n_lists = part_structures(parts)
-    base, crowd = np.ascontiguousarray(base, np.float64), np.empty(1)
-    k = min(k, len(base))
-    room = max(LEAST_ROOM, 2 * k)
-    scratch = _scratch("places", n_lists, np.int64), _scratch("sums", BLOCK, np.float64), _scratch("heap", k)
-    found = _scratch("ids", room, np.int64), _scratch("scores", room)
-    only = (None, 0) if among is None else (address(among), len(among))
-    items = address(base), len(base), structures, len(kept), address(excluded), len(excluded), *only
-    count = check(library().setsearch_best(*items, k, *map(address, (*scratch, *found)), room, address(crowd)))
-    return found[0][:count].copy(), found[1][:count].copy(), float(crowd[0]) if crowd[0] > -np.inf else None
 
 
 def smooth(scores: Floats, near: Near, seeds: Ints) -> tuple[Floats, Floats]:

@@ -46,7 +46,7 @@
 #define APART __attribute__((noinline))
 
 enum {
-    VERSION = 23, /* of the entries; binding.py asks for it */
+    VERSION = 24, /* of the entries; binding.py asks for it */
 
     /* Why there is no answer, or no count: what an entry returns then. */
     DAMAGED = -1, /* a list is not what the layout says */
@@ -327,43 +327,21 @@ static int leave_out_of_block(double *sums, int64_t first, int64_t size, const i
     return 0;
 }
 
-/* The best of all items, or of those `among` some ids, as setsearch_best has it; UNSURE if a score is above `limit`. */
+/* The best of all items but the excluded, which ascend: how many, in no order; UNSURE if a score is above `limit`.
+   Scratch memory: `places`, one number a list; `sums`, BLOCK of them. */
 static int64_t find_best(const double *base, int64_t n, const part_t *parts, int64_t n_parts, const ids_t *excluded,
-                         const ids_t *among, double limit, int64_t *places, double *sums, best_t *best) {
+                         double limit, int64_t *places, double *sums, best_t *best) {
     if (begin_parts(parts, n_parts, n, places) < 0) return DAMAGED;
-    for (int64_t first = 0, without = 0, within = 0; first < n; first += BLOCK) {
-        const int64_t size = n - first < BLOCK ? n - first : BLOCK, last = first + size;
+    for (int64_t first = 0, without = 0; first < n; first += BLOCK) {
+        const int64_t size = n - first < BLOCK ? n - first : BLOCK;
         memcpy(sums, base + first, (size_t)size * sizeof *sums);
         if (add_parts(sums, first, size, parts, n_parts, places) < 0) return DAMAGED;
         if (limit < INFINITY && largest(sums, size) > limit) return UNSURE;
         if (leave_out_of_block(sums, first, size, excluded, &without) < 0) return DAMAGED;
-        if (!among->ids) {
-            offer_all(best, sums, first, size);
-            continue;
-        }
-        for (; within < among->count && among->ids[within] < last; within++) {
-            if (among->ids[within] < first) return DAMAGED;
-            offer(best, among->ids[within], sums[among->ids[within] - first]);
-        }
+        offer_all(best, sums, first, size);
     }
     compact(best);
     return best->count;
-}
-
-/* The k best items, and all that equal the k-th (scoring/best.py, best): how many, in no order. If these are too many,
-   only those above, and `crowd` is their score, else -INFINITY.
-
-   `excluded` and `among` ascend, below n; without `among` (NULL) all items count. Scratch memory: `places`, one number
-   a list; `sums`, BLOCK of them; `heap`, k of them. `ids` and `scores` have `room`, at least k. */
-ENTRY int64_t setsearch_best(const double *base, int64_t n, const part_t *parts, int64_t n_parts,
-                             const int64_t *excluded, int64_t n_excluded, const int64_t *among, int64_t n_among,
-                             int64_t k, int64_t *places, double *sums, double *heap, int64_t *ids, double *scores,
-                             int64_t room, double *crowd) {
-    const ids_t without = {excluded, n_excluded}, within = {among, n_among};
-    best_t best = {k, 0, heap, 0, room, ids, scores, -INFINITY};
-    const int64_t found = find_best(base, n, parts, n_parts, &without, &within, INFINITY, places, sums, &best);
-    *crowd = is_crowded(&best) ? best.crowd : -INFINITY;
-    return found;
 }
 
 /* The first of some scores, which ascend up to INFINITY, that is not below one. A branch would be guessed wrongly. */
@@ -588,7 +566,7 @@ static int add_prior(double *scores, int64_t n, const prior_t *prior, int64_t n_
     return 0;
 }
 
-/* The best of all items, as setsearch_best has them, by scores that are smoothed if neighbors count, with a prior if
+/* The best of all items, as find_best has them, by scores that are smoothed if neighbors count, with a prior if
    there is one: they are changed, and likewise those of seeds that are left out, unless these are NULL. `levels`: n.
    `sums`: BLOCK. */
 static int64_t find_smoothed(double *scores, int64_t n, const neighbors_t *near, const prior_t *prior,
@@ -1865,7 +1843,7 @@ static int64_t pass(const field_t *fields, int64_t n_fields, const double *base,
     if (is_older && found < 0) return found;
     if (found == UNSURE) {
         best->filled = best->count = 0, best->crowd = -INFINITY;
-        found = find_best(base, n, memory->parts, n_fields, excluded, &NONE, limit, memory->places, memory->block,
+        found = find_best(base, n, memory->parts, n_fields, excluded, limit, memory->places, memory->block,
                           best);
     }
     if (middle.above == UNSURE && middle.bound < INFINITY && found > 0) {
@@ -2146,7 +2124,7 @@ static int64_t answer_by_table(const field_t *field, int64_t n, const asked_t *a
         found = prune_by_table(asked->base, n, field, asked->table, own, without, memory, &best);
     if (found == UNSURE) {
         best.filled = best.count = 0, best.crowd = -INFINITY;
-        found = find_best(asked->base, n, memory->parts, 1, without, &NONE, INFINITY, memory->places, memory->block,
+        found = find_best(asked->base, n, memory->parts, 1, without, INFINITY, memory->places, memory->block,
                           &best);
     }
     if (found < 0 || is_crowded(&best)) return found < 0 ? found : UNSURE;

@@ -1,17 +1,17 @@
 """The k best items: base plus weighted posting lists, all of which are added. Knows no models and no storage.
 
-Two kernels add with the same bits: the compiled core, for 2^15 items at a time, and numpy. Both return the items, order
-and bits of sorting all sums. A whole question by lift or bernoulli is the core's (core/question.py), which leaves out
-lists.
+Two kernels add with the same bits: the compiled core, for 2^15 items at a time, and numpy. What is returned has the
+items, order and bits of sorting all sums. A whole question by lift or bernoulli is the core's (core/question.py), which
+leaves out lists.
 """
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from setsearch.arrays import Floats, Ints, only, to_lattice
 from setsearch.core import binding
 from setsearch.errors import InvalidParameter
-from setsearch.scoring.postings import Parts, WeightedLists
+from setsearch.scoring.postings import WeightedLists
 
 KERNELS = ("core", "numpy")
 GONE = ("scipy", "numba")  # names of kernels that are not there any more
@@ -83,18 +83,13 @@ def accumulate(scores: Floats, *parts: WeightedLists) -> None:
     The sum over active features of weight_j x_j, in one pass over their posting lists.
     """
     if is_core():
-        binding.add(scores, lists_of(parts))
+        binding.add(scores, [(own.ids, own.values, own.starts, own.ends, weights) for own, weights in parts])
         return
     for postings, weights in parts:
         for (start, end), weight in zip(postings.spans(), weights, strict=True):
             values = postings.values
             added = weight if values is None else np.multiply(values[start:end], weight, dtype=np.float64)
             np.add.at(scores, postings.ids[start:end], added)
-
-
-def lists_of(parts: Parts) -> list[Any]:
-    """Weighted lists as the compiled core takes them."""
-    return [(own.ids, own.values, own.starts, own.ends, weights) for own, weights in parts]
 
 
 class Names(Protocol):
@@ -123,64 +118,25 @@ class ByIds(NamedTuple):
         return range(self.n_items)
 
 
-def best(
-    scores: Floats,
-    parts: Parts,
-    excluded: Sequence[int],
-    k: int,
-    names: Names,
-    among: Ints | None = None,
-) -> Best:
-    """The k items with the highest scores, `(n_items,)`, plus weights, best first: ids and scores.
+def best(sums: Floats, excluded: Sequence[int], k: int, names: Names, among: Ints | None = None) -> Best:
+    """The k items with the highest sums, `(n_items,)`, best first: ids and sums.
 
     `excluded` items are left out; if `among` (distinct ids) is given, so are all others. Equal ones are in the order of
-    names.
+    names; of a crowd, names are read until there are enough.
     """
-    choose = _by_core if is_core() else _by_numpy
-    return choose(scores, parts, np.array(sorted(excluded), np.int64), k, names, among)
-
-
-def _by_numpy(scores: Floats, parts: Parts, excluded: Ints, k: int, names: Names, among: Ints | None) -> Best:
-    """The same by numpy."""
-    sums = scores.copy()
-    accumulate(sums, *parts)
-    sums[excluded] = -np.inf
-    if among is not None:
-        sums = only(sums, among)
+    sums = sums.copy() if among is None else only(sums, among)
+    sums[[*excluded]] = -np.inf
     least = kth_largest(sums, k) if k < len(sums) else -np.inf
     if least == -np.inf or np.count_nonzero(sums == least) <= CROWD:
         ids = np.flatnonzero(sums >= least)
         return sort_best(ids, sums[ids], k, names)
     above = np.flatnonzero(sums > least)
-    return _with_crowd((above, sums[above]), least, k, names, lambda ids: sums[ids] == least)
-
-
-def _by_core(scores: Floats, parts: Parts, excluded: Ints, k: int, names: Names, among: Ints | None) -> Best:
-    """The same in the compiled core."""
-    lists, allowed = lists_of(parts), None if among is None else np.sort(among)
-    ids, best_scores, crowd = binding.best(scores, lists, excluded, allowed, k)
-    if crowd is None:
-        return sort_best(ids, best_scores, k, names)
-
-    def are_in_crowd(ids: Ints) -> npt.NDArray[np.bool_]:
-        """Which of some items have the score of the crowd."""
-        inside = np.sort(ids) if allowed is None else np.intersect1d(ids, allowed)
-        own, sums, _ = binding.best(scores, lists, excluded, inside, max(len(inside), 1))
-        return np.isin(ids, own[sums == crowd])
-
-    return _with_crowd((ids, best_scores), crowd, k, names, are_in_crowd)
-
-
-def _with_crowd(
-    above: Best, score: float, k: int, names: Names, are_in_crowd: Callable[[Ints], npt.NDArray[np.bool_]]
-) -> Best:
-    """The items above a crowd of equal ones, and the first of these by name."""
-    ids, scores = sort_best(*above, k, names)
+    ids, scores = sort_best(above, sums[above], k, names)
     order, size, first = iter(names.in_order()), AT_FIRST, np.zeros(0, np.int64)
     while len(ids) + len(first) < k and len(some := np.fromiter(islice(order, size), np.int64)):
-        first, size = np.append(first, some[are_in_crowd(some)]), size * MORE
+        first, size = np.append(first, some[sums[some] == least]), size * MORE
     first = first[: k - len(ids)]
-    return np.append(ids, first), np.append(scores, np.full(len(first), score))
+    return np.append(ids, first), np.append(scores, np.full(len(first), least))
 
 
 def kth_largest(scores: Floats, k: int) -> float:

@@ -220,9 +220,7 @@ class SeedWeights:
             if found is not None:
                 ids, sums = sort_best(*(_without(found, others) if others else found), k, names)
                 return ids, sums / self.scale
-        whole = self.whole
-        scores, lists = (whole.own_base.items, self.lists) if whole.summed is None else (whole.summed, ())
-        ids, sums = best(scores, lists, excluded, k, names, among)
+        ids, sums = best(self.sums(), excluded, k, names, among)
         return ids, sums / self.scale
 
     def best_scores(self, excluded: Sequence[int], k: int) -> Floats:

@@ -20,6 +20,7 @@ from setsearch.memory import neighbors
 from setsearch.memory.neighbors import NEAREST, UNIT
 from setsearch.models.defaults import TERMS
 from setsearch.scoring import best
+from setsearch.search import weights
 from setsearch.storage import generations
 from setsearch.storage.generations import find_generation, json_array
 from setsearch.storage.relation import load_relations
@@ -128,8 +129,9 @@ def test_a_question_about_words_is_one_call_of_the_core(built, monkeypatch):
         return [[(hit.item, hit.score) for hit in hits] for hits in found]
 
     expected = with_kernels(answers)
-    for name in ("add", "best", "smooth"):
+    for name in ("add", "smooth"):
         monkeypatch.setattr(binding, name, lambda *_, name=name: pytest.fail(name))
+    monkeypatch.setattr(weights, "best", lambda *_: pytest.fail("best"))
     setsearch.use_kernel("core")
     assert [answers()] * len(expected) == expected
 

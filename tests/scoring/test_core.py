@@ -18,7 +18,7 @@ from setsearch.core.threads import side_by_side
 from setsearch.errors import InvalidParameter, LostArrays
 from setsearch.lists import Lists, transposed
 from setsearch.scoring import best as kernels
-from setsearch.scoring.best import _by_numpy, best, use_kernel
+from setsearch.scoring.best import accumulate, best, use_kernel
 from setsearch.scoring.postings import PostingArrays, WeightedLists
 from setsearch.web import make_app
 
@@ -120,7 +120,14 @@ def test_any_lists_give_what_sorting_does(seed, n, is_flat, is_filtered):
     ranks, k = rng.permutation(n), int(rng.choice([1, 3, 20, n, n + 5]))
     order = np.lexsort((ranks, -expected))
     plain = order[: min(k, int((expected > -np.inf).sum()))]
-    for ids, scores in with_kernels(lambda: best(items, parts, excluded, k, NamesByRank(ranks), among)):
+
+    def asked():
+        """The best of the sums."""
+        sums = items.copy()
+        accumulate(sums, *parts)
+        return best(sums, excluded, k, NamesByRank(ranks), among)
+
+    for ids, scores in with_kernels(asked):
         assert ids.tolist() == plain.tolist()
         assert scores.tolist() == expected[plain].tolist()
 
@@ -130,7 +137,7 @@ def test_any_lists_give_what_sorting_does(seed, n, is_flat, is_filtered):
 @pytest.mark.parametrize("is_filtered", [False, True])
 def test_a_crowd_of_ties_is_in_the_order_of_names(k, is_filtered):
     """Names are read until there are enough, some of which others have that are above, excluded or not among them."""
-    n, rng = binding.LEAST_ROOM * 3, np.random.default_rng(0)
+    n, rng = kernels.CROWD * 3, np.random.default_rng(0)
     items, positions = np.zeros(n), rng.permutation(n)
     first = np.argsort(positions)
     items[first[[0, 3, 5]]], items[first[1]] = [1.0, 2.0, 1.0], -1.0
@@ -138,19 +145,9 @@ def test_a_crowd_of_ties_is_in_the_order_of_names(k, is_filtered):
     allowed = {*range(n)} if among is None else {*among.tolist()}
     rest = [id for id in first.tolist() if id in allowed and id not in excluded]
     expected = sorted(rest, key=lambda id: -items[id])[:k]
-    assert binding.best(items, [], np.array(excluded), None, k)[2] == 0.0
-    for ids, scores in with_kernels(lambda: best(items, [], excluded, k, NamesByRank(positions), among)):
-        assert ids.tolist() == expected
-        assert scores.tolist() == items[expected].tolist()
-
-
-@needs_core
-def test_a_crowd_below_the_best_is_none():
-    """More than there is room for were equal for a while, but better ones followed."""
-    n = binding.LEAST_ROOM * 3
-    items = np.where(np.arange(n) >= n - 20, np.arange(n), 0.0)
-    ids, _, crowd = binding.best(items, [], np.zeros(0, np.int64), None, 10)
-    assert crowd is None and sorted(ids.tolist()) == [*range(n - 10, n)]
+    ids, scores = best(items, excluded, k, NamesByRank(positions), among)
+    assert ids.tolist() == expected
+    assert scores.tolist() == items[expected].tolist()
 
 
 @needs_core
@@ -166,11 +163,8 @@ def test_a_crowd_below_the_best_is_none():
 )
 def test_lists_that_cannot_be_are_refused(ids, starts, ends):
     part = np.array(ids, np.int32), None, np.array(starts), np.array(ends), np.ones(1)
-    nothing = np.zeros(0, np.int64)
     with pytest.raises(LostArrays):
         binding.add(np.zeros(50), [part])
-    with pytest.raises(LostArrays):
-        binding.best(np.zeros(50), [part], nothing, None, 3)
 
 
 @needs_core
@@ -348,14 +342,13 @@ def test_models_readings_and_options_give_the_bits_of_numpy(build, model, items)
 
 @pytest.fixture
 def asked(monkeypatch):
-    """How often the core answered, and how often anything else did."""
-    counts = {"core": 0, "others": 0}
-    by_core, at_once = binding.best, question.ask_all
+    """How often the core answered a whole question, or added lists."""
+    counts, at_once, add = {"core": 0}, question.ask_all, binding.add
 
     def answer(*arguments):
-        """Count an answer of the core."""
+        """Count sums of the core."""
         counts["core"] += 1
-        return by_core(*arguments)
+        add(*arguments)
 
     def answer_at_once(*arguments):
         """Count a whole question that the core answers."""
@@ -363,14 +356,8 @@ def asked(monkeypatch):
         counts["core"] += found != [None]
         return found
 
-    def count(*arguments):
-        """Count what numpy picks."""
-        counts["others"] += 1
-        return _by_numpy(*arguments)
-
-    monkeypatch.setattr(binding, "best", answer)
+    monkeypatch.setattr(binding, "add", answer)
     monkeypatch.setattr(question, "ask_all", answer_at_once)
-    monkeypatch.setattr("setsearch.scoring.best._by_numpy", count)
     use_kernel("core")
     return counts
 
@@ -394,7 +381,6 @@ def test_the_core_answers_whatever_is_asked(tmp_path, asked, items):
             before = asked["core"]
             assert reading.expand(names, 10, **options)
             assert asked["core"] > before, options
-    assert asked["others"] == 0
 
 
 @needs_core
@@ -404,7 +390,7 @@ def test_the_core_answers_what_has_no_seeds(tmp_path, asked):
         reading = index.items("documents")
         assert reading.expand([], 10, having=["w1"])  # under the sanitizers, too: nothing is copied from nowhere
         assert reading.expand([], 10, like=["w1 w2"])
-    assert asked["core"] >= 2 and not asked["others"]
+    assert asked["core"] >= 2
 
 
 @needs_core
@@ -422,7 +408,6 @@ def test_the_core_answers_the_command_line_the_page_and_the_api(tmp_path, asked,
         before = asked["core"]
         assert "7" in ask()
         assert asked["core"] > before
-    assert asked["others"] == 0
 
 
 def test_lists_that_change_leave_the_places_of_those_before():

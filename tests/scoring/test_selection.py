@@ -7,9 +7,6 @@ from hypothesis.extra import numpy as hnp
 from samples import KERNELS, NamesByRank
 
 from setsearch.scoring.best import ByIds, best, middle_ranks, use_kernel
-from setsearch.scoring.postings import PostingArrays, WeightedLists
-
-NOTHING = PostingArrays(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 @given(
@@ -20,17 +17,17 @@ NOTHING = PostingArrays(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0
 def test_top_k_equals_sorting(scores, k, random):
     ranks = np.array(random.sample(range(len(scores)), len(scores)))
     expected = sorted(np.flatnonzero(scores > -np.inf).tolist(), key=lambda id: (-scores[id], ranks[id]))[:k]
-    ids, found = best(scores, [WeightedLists(NOTHING, np.zeros(0))], [], k, NamesByRank(ranks))
+    ids, found = best(scores, [], k, NamesByRank(ranks))
     assert ids.tolist() == expected
     assert found.tolist() == scores[expected].tolist()
-    by_ids = best(scores, [WeightedLists(NOTHING, np.zeros(0))], [], k, ByIds(len(scores)))
+    by_ids = best(scores, [], k, ByIds(len(scores)))
     assert by_ids[1].tolist() == found.tolist(), "the scores are the same in any order of names"
 
 
 @given(hnp.arrays(float, st.integers(1, 2000), elements=st.floats(-1e4, 1e4)), st.integers(1, 40))
 def test_distinct_scores_ask_for_no_ranks(scores, k):
     scores = np.unique(scores)
-    ids, _ = best(scores, [WeightedLists(NOTHING, np.zeros(0))], [], k, None)
+    ids, _ = best(scores, [], k, None)
     assert ids.tolist() == list(range(len(scores)))[::-1][:k]
 
 
@@ -38,9 +35,8 @@ def test_a_crowd_of_equal_scores_has_the_same_scores_in_any_order(monkeypatch):
     monkeypatch.setattr("setsearch.scoring.best.CROWD", 3)
     scores = np.array([1.0, *[0.0] * 40, 2.0, -np.inf, *[0.0] * 40])
     ranks = np.arange(len(scores))[::-1]
-    nothing = [WeightedLists(NOTHING, np.zeros(0))]
     for k in (1, 2, 5, 60, 90):
-        named, by_ids = (best(scores, nothing, [7], k, own) for own in (NamesByRank(ranks), ByIds(len(scores))))
+        named, by_ids = (best(scores, [7], k, own) for own in (NamesByRank(ranks), ByIds(len(scores))))
         assert named[1].tolist() == by_ids[1].tolist()
 
 

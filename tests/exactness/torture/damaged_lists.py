@@ -259,7 +259,6 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
     having = [ListValues(features, rng.random(n_features), np.array([n_features - 1, 1]), 1.0)]
     for ask_core in (
         lambda: binding.add(np.zeros(n), [lists, lists]),
-        lambda: binding.best(np.zeros(n), [lists], excluded, among, k),
         lambda: question.ask_all([asked, asked._replace(once=True), asked._replace(choosing=np.linspace(-1, 0, n))]),
         lambda: question.ask_all([asked._replace(fields=asked.fields * 2, sums=np.empty(n))]),
         lambda: question.ask_all([asked._replace(fields=asked.fields * 3, near=near, prior=prior)]),
