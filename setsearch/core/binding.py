@@ -34,7 +34,6 @@ _TYPES = {"P": _POINTER, "S": _SIZE, "I": c.c_int32, "R": c.c_double}
 _SIGNATURES = {
     "setsearch_version": "",
     "setsearch_add": "PSPSP",
-    "setsearch_smooth": "PSP PS PPP",
     "setsearch_ranks": "PSPS PS PP",
     "setsearch_questions": "PSS PS PP PPP PSPS S",
     "setsearch_fold": "PSPSSPP RSS PP",
@@ -93,16 +92,6 @@ def add(scores: Floats, parts: Sequence[Part]) -> None:
     kept, structures, n_lists = part_structures(parts)
     places = _scratch("places", n_lists, np.int64)
     check(library().setsearch_add(address(scores), len(scores), structures, len(kept), address(places)))
-
-
-def smooth(scores: Floats, near: Near, seeds: Ints) -> tuple[Floats, Floats]:
-    """What is added to scores because of the nearest items (scoring/smoothing.py). Raises LostArrays."""
-    scores, seeds = np.ascontiguousarray(scores, np.float64), np.ascontiguousarray(seeds, np.int64)
-    own, others, levels = np.empty(len(scores)), np.empty(len(scores)), _scratch("sums", len(scores))
-    numbers = NEAR.pack(*near_numbers(near, len(scores)))
-    given = address(scores), len(scores), numbers, address(seeds), len(seeds)
-    check(library().setsearch_smooth(*given, *map(address, (levels, own, others))))
-    return own, others
 
 
 def near_numbers(near: Near, n_items: int) -> tuple[Any, ...]:

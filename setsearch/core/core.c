@@ -472,19 +472,6 @@ static int smooth(const double *scores, int64_t n, const neighbors_t *near, cons
     return 0;
 }
 
-/* What is added to the scores of n items because of their nearest ones (scoring/smoothing.py, smooth): two rows of n.
-   `levels`: scratch memory, n. */
-ENTRY int64_t setsearch_smooth(const double *scores, int64_t n, const neighbors_t *near, const int64_t *seeds,
-                               int64_t n_seeds, double *levels, double *own, double *others) {
-    const ids_t some = {seeds, n_seeds};
-    if (find_levels(scores, n, near, &some, levels) < 0) return DAMAGED;
-    for (int64_t first = 0; first < n; first += SMOOTHED) {
-        const int64_t size = n - first < SMOOTHED ? n - first : SMOOTHED;
-        if (smooth(scores, n, near, levels, first, size, own + first, others + first) < 0) return DAMAGED;
-    }
-    return 0;
-}
-
 /* ---- A prior, such as how alike items are to the seeds in meaning (search/weights.py, Prior) ----
 
        score_i = s_i + w sd(s) (v_i - mean) / spread         what is added is rounded to the lattice */

@@ -8,8 +8,8 @@ similarities, and h the median of all h_i. An item that is near to many is near 
 (Radovanovic, Nanopoulos and Ivanovic, Hubs in space, 2010). An item whose nearest ones score high belongs with them
 (Diaz, Regularizing ad hoc retrieval scores, 2005). As a neighbor a seed counts as much as the best other item.
 
-The core smooths, too: by the same operations on each item, in the same order, so that sums that are not exact have the
-same bits.
+In whole questions the core smooths: by the same operations on each item, in the same order, so that sums that are not
+exact have the same bits.
 """
 
 from typing import NamedTuple
@@ -17,8 +17,6 @@ from typing import NamedTuple
 import numpy as np
 
 from setsearch.arrays import Floats, Ids, Ints, median, take, to_lattice
-from setsearch.core import binding
-from setsearch.scoring.best import is_core
 
 LARGEST_FACTOR = 1.5  # of the score of an item that is near to few, or one over it
 
@@ -50,12 +48,7 @@ def neighbors_of(ids: Ints, similarities: Ints) -> Neighbors:
 
 
 def smooth(scores: Floats, neighbors: Neighbors, seeds: Ints, share: float) -> tuple[Floats, Floats]:
-    """What is added to scores for t_i and for the neighbors, w = share, on the lattice: two `(n_ids,)`.
-
-    Raises LostArrays.
-    """
-    if is_core():
-        return binding.smooth(scores, (*neighbors, share), seeds)
+    """What is added to scores for t_i and for the neighbors, w = share, on the lattice: two `(n_ids,)`."""
     own = scores * neighbors.factors
     added = to_lattice(own - scores)
     others = np.ones(len(own), bool)

@@ -129,9 +129,9 @@ def test_a_question_about_words_is_one_call_of_the_core(built, monkeypatch):
         return [[(hit.item, hit.score) for hit in hits] for hits in found]
 
     expected = with_kernels(answers)
-    for name in ("add", "smooth"):
-        monkeypatch.setattr(binding, name, lambda *_, name=name: pytest.fail(name))
-    monkeypatch.setattr(weights, "best", lambda *_: pytest.fail("best"))
+    monkeypatch.setattr(binding, "add", lambda *_: pytest.fail("add"))
+    for name in ("best", "smooth"):
+        monkeypatch.setattr(weights, name, lambda *_, name=name: pytest.fail(name))
     setsearch.use_kernel("core")
     assert [answers()] * len(expected) == expected
 

@@ -214,9 +214,8 @@ def _without(matrix, seeds, shares, others, model):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_fields_together_are_smoothed_over_neighbors(seed, monkeypatch):
+def test_fields_together_are_smoothed_over_neighbors(seed):
     """Several fields are added, then neighbors count: for the best items, as for the sums of all."""
-    monkeypatch.setattr(smoothing, "is_core", lambda: False)
     rng, answered = np.random.default_rng(seed), 0
     n_items = int(rng.choice([5, 60, 3000]))
     matrices = [random_matrix(rng, n_items, int(rng.integers(2, 30)), int(rng.choice([1, 8]))) for _ in range(3)]
@@ -243,8 +242,6 @@ def test_fields_together_are_smoothed_over_neighbors(seed, monkeypatch):
             continue
         assert np.array_equal(sums, expected)
         parts = smoothing.smooth(sums, near, seeds, share)
-        for part, other in zip(parts, binding.smooth(sums, (*near, share), seeds), strict=True):
-            assert part.tobytes() == other.tobytes()
         smoothed = sums + parts[0] + parts[1]
         left = np.setdiff1d(np.arange(n_items), seeds)
         best = np.sort(smoothed[left])[::-1][: own[0]]
@@ -339,16 +336,17 @@ def test_a_seed_without_a_weight_is_refused():
 
 
 def test_neighbors_that_are_no_items_are_refused():
-    scores, shares = np.ones(9), np.full((9, 2), 0.5)
+    matrix, factors, shares = np.zeros((9, 3)), np.ones(9), np.full((9, 2), 0.5)
+    matrix[:4] = 0.5
+    lists = FieldLists(tuple(lists_of(matrix.T)), tuple(lists_of(matrix)), np.array([4, 4, 4]))
+    asked = Question([OpenField(lists, 0.0, 1.0)], np.zeros(9), numbers(9, 2.0, 2), [0, 1], None, [0, 1])
     for id in (-1, 9, 1 << 30):
         ids = np.zeros((9, 2), np.int32)
         ids[8, 1] = id
         with pytest.raises(LostArrays):
-            binding.smooth(scores, (ids, shares, scores, 1.0), np.array([0]))
-    with pytest.raises(LostArrays):
-        binding.smooth(scores, (ids * 0, shares, scores, 1.0), np.array([9]))
+            question.ask_all([asked._replace(near=(ids, shares, factors, 1.0))])
     with pytest.raises(TypeError):
-        binding.smooth(scores, (ids[:8], shares, scores, 1.0), np.array([0]))
+        question.ask_all([asked._replace(near=(ids[:8], shares, factors, 1.0))])
 
 
 def test_long_lists_of_little_weight_are_not_read():

@@ -102,5 +102,5 @@ def test_damaged_lists(run, tmp_path):
     counts = json.loads(told)
     for what in ("answered", "answered otherwise", "refused", "calls answered", "calls refused"):
         assert counts[what] > 20, counts
-    for entry in ("add", "questions", "fold", "alone", "values", "ranks", "nearest", "smooth", "alike"):
+    for entry in ("add", "questions", "fold", "alone", "values", "ranks", "nearest", "alike"):
         assert counts[f"setsearch_{entry}"] > 4000, counts

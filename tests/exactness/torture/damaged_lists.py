@@ -270,7 +270,6 @@ def call(rng: np.random.Generator, counts: "Counter[str]") -> None:
         lambda: question.ask_all([asked._replace(fields=[ones], table=table)]),
         lambda: binding.alike(near[0].astype(np.int8), np.arange(3, dtype=np.int16), 0.5, 2.0, near[2], near[2]),
         lambda: question.ask_all([asked._replace(texts=[texts])]),
-        lambda: binding.smooth(np.arange(float(n)), near, seeds),
         lambda: binding.fold(np.arange(n), (items[0], None, *items[2:4]), 0.9, 2, 5),
         lambda: binding.alone(
             np.arange(n), np.arange(2), (items[0], None, *items[2:4]), (lists[0], None, *lists[2:4]), 0.9, 2
