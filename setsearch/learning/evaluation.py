@@ -272,7 +272,7 @@ def _models(weighing: Weighing) -> list[Method]:
     if fields.vectors is not None:
         own = getattr(defaults.choose({}).vectors, fields.vectors().source)
         more += [{"model": "lift", "vectors": weight} for weight in WEIGHTS_OF_VECTORS if weight != own]
-    if defaults.kind is RATINGS:
+    if defaults.kind == RATINGS:
         more.append({"model": "lift", "purpose": "likes"})
     methods += [_model(_label(options), weighing, options) for options in more]
     for options in _choices():

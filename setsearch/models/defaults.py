@@ -1,7 +1,7 @@
 """The best model and options for each kind of items (docs/relevance.md); every call can override them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -58,13 +58,10 @@ class Defaults:
     fields: tuple[str, ...] = ()
     weights: tuple[tuple[str, float], ...] = ()
 
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return _of_this_process, tuple([getattr(self, own.name) for own in fields(self)])
-
     @cached_property
     def kind(self) -> "Defaults":
         """Those of its kind, whatever fields there are."""
-        return next((own for own in KINDS if own == replace(self, fields=(), weights=())), self)
+        return replace(self, fields=(), weights=())
 
     def rejection_of(self, model: Model, gamma: float | None) -> Rejection | None:
         """How rejected items change the weights, by `gamma` if it is given; None if they teach what separates them."""
@@ -97,7 +94,7 @@ class Defaults:
     def describe(self) -> dict[str, Any]:
         """The defaults as `info` shows them."""
         shown = {"model": self.model, "strength": 2.0, "binarize": self.binarize, "popularity": self.popularity}
-        if self is VECTORS:
+        if self == VECTORS:
             return {"model": self.model, "vectors": self.vectors.own}
         if self.weights:
             shown["by"] = dict(self.weights)
@@ -123,12 +120,12 @@ class Chosen:
         self.neighbors = self._of_lift("neighbors", options.get("neighbors"), defaults.neighbors)
         by_source = VectorWeights(0.0, 0.0, 0.0) if options.get("purpose") == "likes" else defaults.vectors
         self.vectors = VectorWeights(*(self._of_lift("vectors", options.get("vectors"), own) for own in by_source))
-        if defaults is VECTORS and not self.vectors.own:
+        if defaults == VECTORS and not self.vectors.own:
             raise InvalidParameter(
                 "only vectors describe these items, and count with the model lift; leave `model` out"
             )
         self.likes = options.get("purpose") == "likes"
-        if self.likes and (defaults.kind is not RATINGS or self._name != "lift"):
+        if self.likes and (defaults.kind != RATINGS or self._name != "lift"):
             raise InvalidParameter("likes are asked of relations such as ratings, by the model lift")
 
     def _of_lift(self, name: str, given: float | None, default: float) -> float:
@@ -152,7 +149,7 @@ class Chosen:
         name: str = given.pop("model", defaults.model)
         if name == "lift":
             given = {key: getattr(defaults, key) for key in ("popularity", "binarize", "rarity", "budget")} | given
-        if by is not None and defaults.kind is not TERMS:
+        if by is not None and defaults.kind != TERMS:
             given["fields"] = defaults.coefficients(by)
             if name != "lift":
                 raise InvalidParameter(f"fields are chosen with the model lift, not with {name}; leave out one")
@@ -200,12 +197,6 @@ def defaults_for(name: str, features: str, is_text: bool) -> Defaults:
     return DOCUMENTS if name == "documents" else GROUPS
 
 
-def _of_this_process(*values: Any) -> Defaults:
-    """Defaults that another process sent: a kind is told by `is`."""
-    sent = Defaults(*values)
-    return next((own for own in (*KINDS, VECTORS) if own == sent), sent)
-
-
 _OF_TEXTS = VectorWeights(encoder=2.0, latent=0.25)
 DOCUMENTS = Defaults("lift", 0.2, "twice-mean", feedback=0.25, rarity=0.25, vectors=_OF_TEXTS, divided=True)
 TERMS = Defaults(
@@ -224,4 +215,3 @@ GROUPS = Defaults("lift", 0.0, "twice-mean", rarity=0.25, vectors=_OF_TEXTS)
 RATINGS = Defaults("lift", 0.0, "presence")
 VECTORS = Defaults("lift", 0.0, "presence", rejection=Rejection(0.0))  # of items with nothing else
 NUMBERS = Defaults("gaussian", 0.0, "presence")
-KINDS = DOCUMENTS, TERMS, GROUPS, RATINGS

@@ -109,7 +109,7 @@ def _floor_place(fields: Fields) -> int:
 
 def tells(fields: Fields, weights: SeedWeights, leaders: Floats, excluded: Sequence[int], defaults: Defaults) -> bool:
     """Whether the seeds tell what belongs; `leaders` as for `threshold`, of all items but the `excluded` and seeds."""
-    if defaults is VECTORS and fields.vectors is not None:
+    if defaults == VECTORS and fields.vectors is not None:
         alike = are_alike(fields.vectors(), weights.examples)
         return weights.examples.count == 1 if alike is None else alike
     if not _finds_seeds(weights):
@@ -149,7 +149,7 @@ def middle_seed(fields: Fields, weights: SeedWeights, exactly: bool = False) -> 
 
 def can_tell(weights: SeedWeights, defaults: Defaults) -> bool:
     """Whether seeds tell what belongs that cannot find one another."""
-    if defaults.kind is RATINGS:
+    if defaults.kind == RATINGS:
         return not _can_leave_out(weights)
     return not weights.examples.rare or len(weights.examples.ids) > 1
 
@@ -162,7 +162,7 @@ def few_above(above: int, others: int, defaults: Defaults) -> bool:
 
 def few(defaults: Defaults) -> tuple[float, float]:
     """The share of the other items that are few, and the number that always are."""
-    return (UNLIKE_IN_RELATIONS, 0.0) if defaults.kind is RATINGS else (UNLIKE, FEW)
+    return (UNLIKE_IN_RELATIONS, 0.0) if defaults.kind == RATINGS else (UNLIKE, FEW)
 
 
 def _finds_seeds(weights: SeedWeights) -> bool:
