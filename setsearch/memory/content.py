@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from setsearch.arrays import Ints, distinct, union
+from setsearch.arrays import Entries, Ints, bincount, distinct, union
 from setsearch.core.threads import give_back
 from setsearch.errors import LostArrays
 from setsearch.lists import Lists, transposed
@@ -22,7 +22,7 @@ from setsearch.models.values import NAMES_BESIDE_RATINGS, NUMBERS_BESIDE_RATINGS
 from setsearch.sqlite.mapped import Mapped
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import MOST_LOOKED_UP, Relation
-from setsearch.storage.revisions import Changed, Revision
+from setsearch.storage.revisions import NO_ITEMS, Changed, Revision
 
 LARGEST_SHARE = 1 / 8  # of the items that may change before everything is read again
 ALWAYS_FEW = 1000  # items
@@ -221,7 +221,10 @@ def _changed(content: RelationContent, relation: Relation, changes: Changed) -> 
     )
     groups = _changed_groups(relation, content.groups, distinct(new.ids))
     now = _kept(relation, both, absent[absent < n_items], None, content.origin, groups)
-    now = replace(now, columns=content.columns.after(union(changed, changes.shown)))
+    renamed = union(changed, changes.shown), _perhaps_renamed(by_feature, old, new)
+    now = replace(now, columns=content.columns.after(renamed[0]))
+    for side, names in dict(content.names).items():  # threads may add some
+        now.names[side] = names.after((now.items, now.features)[side], renamed[side].tolist())
     if content.mapped is not None:
         return replace(now, since=Since(replace(content, derived={}), changed, {}))
     if content.since is None:
@@ -237,6 +240,21 @@ def _settings(relation: Relation) -> tuple[object, ...]:
 
 def _shown(content: RelationContent, relation: Relation, changes: Changed) -> RelationContent:
     """The content after items got other titles or columns: all that is made of the lists stays."""
-    own = relation.within(None)
+    own, renamed = relation.within(None), (changes.shown, NO_ITEMS)
+    sides = dict(content.names).items()  # threads may add some
+    names = {side: known.after((own.items, own.features)[side], renamed[side].tolist()) for side, known in sides}
     columns = content.columns.after(changes.shown)
-    return replace(content, items=own.items, features=own.features, relation=own, names={}, columns=columns)
+    return replace(content, items=own.items, features=own.features, relation=own, names=names, columns=columns)
+
+
+def _perhaps_renamed(by_feature: Lists, old: Entries, new: Entries) -> Ints:
+    """The features that may have another name since some items changed, from `old` to `new`: the ids of those that no
+    item has are given again.
+    """
+    features = distinct(np.concatenate([old.ids, new.ids]))
+    having = np.zeros(len(features), np.int64)
+    known = features < len(by_feature)
+    having[known] = by_feature.lengths[features[known]]
+    taken = bincount(np.searchsorted(features, old.ids), minlength=len(features))
+    renamed: Ints = features[having == taken]
+    return renamed

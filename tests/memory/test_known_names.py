@@ -159,6 +159,17 @@ def _assert_names_are_those_of_the_tables(index):
             assert names.find(items, [*"abcdefpqrstuz"]) == items.find([*"abcdefpqrstuz"])
 
 
+def test_after_a_write_only_the_names_that_it_changed_are_read(index, monkeypatch):
+    reading = index.items("documents")
+    for _ in range(2):  # the first answer is followed by a file, from which the lists come then
+        reading.expand(["name 7"], 2000)
+    index.update([("a", "green", "another title")])
+    asked = []
+    monkeypatch.setattr(Vocabulary, "describe", lambda self, ids: asked.append(ids) or describe(self, ids))
+    assert [hit.title for hit in reading.expand(["name 7"], 2000) if hit.item == "a"] == ["another title"]
+    assert asked == [[0]]
+
+
 def test_surface_forms_are_those_that_another_process_derived(tmp_path):
     path, texts = tmp_path / "a.db", {f"d{n}": "keeps walks" if n < 9 else "other things" for n in range(60)}
     with setsearch.open(path, create=True, language="english") as index:

@@ -1,6 +1,6 @@
 """The names of a stored vocabulary that somebody asked for, as a process keeps them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from setsearch.storage.ids import is_storable
 from setsearch.storage.names import Vocabulary
@@ -14,6 +14,15 @@ class KnownNames:
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
         self._described: dict[int, tuple[str, str | None]] = {}
+
+    def after(self, vocabulary: Vocabulary, changed: Iterable[int]) -> "KnownNames":
+        """Those of the vocabulary after a write that may have given or taken the names of some ids."""
+        new, gone = KnownNames(), {*changed}
+        if not vocabulary.titles_shown:  # which deriving changes, and no write
+            # What follows is of copies: threads go on to ask.
+            new._described = {id: own for id, own in dict(self._described).items() if id not in gone}
+            new._ids = {name: id for name, id in dict(self._ids).items() if id not in gone}
+        return new
 
     def find(self, vocabulary: Vocabulary, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that exist, by the vocabulary within a transaction."""
