@@ -91,8 +91,8 @@ class Field(Bound):
         both = content.items, content.features
         self.items, self.features = both[::-1] if transposed else both
         self.coefficient = 1.0
-        self._item_names: KnownNames = content.names.setdefault(transposed, KnownNames())
-        self._feature_names: KnownNames = content.names.setdefault(not transposed, KnownNames())
+        self._item_names: KnownNames = content.names.setdefault(transposed, KnownNames(self.items))
+        self._feature_names: KnownNames = content.names.setdefault(not transposed, KnownNames(self.features))
         derived: _Derived = content.derived.setdefault(transposed, _Derived())
         self._valued, self.kept_bases, self._tables = derived.valued, derived.bases, derived.tables
         self._statistics, self._drifts, self.made_once = derived.statistics, derived.drifts, derived.made_once

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -156,17 +157,25 @@ class Vocabulary(NameSearch):
         return [(id, name) for id, (name, _) in self.stored(self.records.called(title)).items()]
 
     def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
-        """(name, title) of each id. Raises CorruptIndex."""
-        is_sound = _IS_SOUND if len(ids) <= MOST_VERIFIED else "1"
-        rows = self.cursor.execute(
-            f"select id, name, title, {is_sound} from setsearch_name n where n.kind = ? and n.id {AMONG}",
-            (self.id, json.dumps([*ids])),
-        ).fetchall()
+        """(name, title) of each id."""
+        return self._sound(
+            self._rows(AMONG, json.dumps([*ids]), is_sound=_IS_SOUND if len(ids) <= MOST_VERIFIED else "1")
+        )
+
+    def describe_range(self, first: int, last: int) -> dict[int, tuple[str, str | None]]:
+        """(name, title) of all ids from `first` to `last`, both included."""
+        return self._sound(self._rows("between ? and ?", first, last, is_sound=_IS_SOUND))
+
+    def _sound(self, rows: Sequence[tuple[int, str, str | None, int]]) -> dict[int, tuple[str, str | None]]:
         if not all(sound for *_, sound in rows):
             raise CorruptIndex(f"a name of {self.name} is damaged; {REPAIR_HINT}")
         if self.titles_shown:
             return {id: (title or name, None) for id, name, title, _ in rows}
         return {id: (name, title) for id, name, title, _ in rows}
+
+    def _rows(self, of_id: str, *values: Any, is_sound: str) -> list[Any]:
+        statement = f"select id, name, title, {is_sound} from setsearch_name n where n.kind = ? and n.id {of_id}"
+        return self.cursor.execute(statement, (self.id, *values)).fetchall()
 
     def ids(self, by_name: bool = False) -> Iterable[int]:
         """All ids, ascending, or in the order of their names (by code point)."""

@@ -1,4 +1,4 @@
-"""Names that memory keeps: the answers stay the same, and a write is seen."""
+"""Names in memory, once somebody has asked often: the answers stay the same."""
 
 import random
 import sqlite3
@@ -15,6 +15,7 @@ import setsearch
 from setsearch import errors
 from setsearch.memory import drift
 from setsearch.memory.names import known as known_names
+from setsearch.memory.names.known import KnownNames
 from setsearch.scoring import postings as valued_lists
 from setsearch.storage.names import Vocabulary
 
@@ -24,7 +25,8 @@ NAMES = ["a", "b c", "ü", "日本", "x" * 300, "e\u0301", "é", "0", " ", "'", 
 
 
 @pytest.fixture
-def index(tmp_path):
+def index(tmp_path, monkeypatch):
+    monkeypatch.setattr(known_names, "AT_ONCE", 500)
     with setsearch.open(tmp_path / "a.db", create=True) as made:
         titles = [None, "", "a title", "Füchse", "b\tc"]
         made.add((name, f"red blue word{n % 7}", titles[n % 5]) for n, name in enumerate(NAMES))
@@ -39,6 +41,7 @@ def test_hits_are_the_same_before_and_after(index):
     first = [reading.expand(seeds, 30) for seeds in sets]
     with reading.fields() as fields:
         names = fields.first._item_names
+        assert names.is_complete
         assert names.find(fields.items, NAMES) == {name: id for id, name in enumerate(NAMES) if name in left}
         assert names.find(fields.items, ["", "nothing", "name 1\0", "\ud800"]) == {}
         ids = [id for id, name in enumerate(NAMES) if name in left]
@@ -54,6 +57,7 @@ def test_hits_are_the_same_before_and_after(index):
 
 
 def test_few_questions_prepare_nothing(index, monkeypatch):
+    monkeypatch.setattr(known_names, "AT_FIRST", 64)
     monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 8)
     monkeypatch.setattr(drift, "ALONE", 24)
     reading = index.items("documents")
@@ -64,19 +68,22 @@ def test_few_questions_prepare_nothing(index, monkeypatch):
         first = [reading.expand([seed], 5) for seed in seeds[:asked]]
         with reading.fields() as fields:
             field = fields.first
+            assert field._item_names.is_complete == (asked > 3)
             # A file of arrays has the values of what was there before the write.
             values = [*field._valued.values(), *(own for (own,) in field._drifts.values() if own is not None)]
             assert values and all(own.by_item.are_all_there for own in values) == (asked > 3)
     assert [reading.expand([seed], 5) for seed in seeds[:asked]] == first
 
 
-def test_reasons_are_the_same_and_both_readings_know_the_names(index):
+def test_reasons_are_the_same_before_and_after_and_both_readings_know_the_names(index):
     reading = index.items("documents")
     first = [reading.expand([seed], 5, explain=True) for seed in NAMES[40:52]]
     with reading.stored() as fields, index.items("terms").stored() as terms:
-        assert fields.first._feature_names is terms.first._item_names
+        names = fields.first._feature_names
+        assert names.is_complete and names is terms.first._item_names
         ids = range(fields.first.features.next_id)
-        assert fields.first.describe_features(ids) == fields.first.features.describe(ids)
+        known = fields.first.describe_features(ids)
+        assert known == fields.first.features.describe(ids)
     assert [reading.expand([seed], 5, explain=True) for seed in NAMES[40:52]] == first
 
 
@@ -93,19 +100,57 @@ def test_a_write_is_seen(index):
         reading.expand(["b c"])
 
 
-def test_no_more_names_are_kept_than_there_is_room_for(index, monkeypatch):
-    reading, sets = index.items("documents"), [[name] for name in NAMES[:20]]
-    with monkeypatch.context() as patch:
-        patch.setattr(known_names, "CACHED", 12)
-        first = [reading.expand(seeds, 5) for seeds in sets]
-        with reading.stored() as fields:
-            names = fields.first._item_names
-            assert 0 < len(names._described) <= 12 >= len(names._ids) > 0
-    assert [reading.expand(seeds, 5) for seeds in sets] == first
+def test_collections_with_very_many_names_are_looked_up(index, monkeypatch):
+    monkeypatch.setattr(known_names, "MOST", 100)
+    reading = index.items("documents")
+    for _ in range(12):
+        hits = reading.expand(["a"], 5)
+    with reading.fields() as fields:
+        assert not fields.first._item_names.is_complete
+    assert len(hits) == 5
 
 
-def test_ranks_are_those_of_the_names_however_many_are_asked(monkeypatch):
-    monkeypatch.setattr("setsearch.memory.field.FEW", 4)
+def test_of_equal_hashes_the_name_decides(monkeypatch):
+    class Stored:
+        id, titles_shown, next_id = 1, False, 3
+
+        def describe_range(self, first, last):
+            return {id: (name, None) for id, name in enumerate(["one", "two", "three"])}
+
+    monkeypatch.setattr(known_names, "AT_FIRST", 0)
+    monkeypatch.setattr(known_names, "hash", lambda name: 7, raising=False)
+    names = KnownNames(Stored())
+    names.describe(Stored(), [])
+    assert names.is_complete
+    assert names.find(Stored(), ["three", "one", "four"]) == {"three": 2, "one": 0}
+
+
+class OneName:
+    """A vocabulary of one item, as a transaction sees it."""
+
+    id, titles_shown, next_id = 1, False, 1
+
+    def __init__(self, name):
+        self.name = name
+
+    def describe(self, ids):
+        return dict.fromkeys(ids, (self.name, None))
+
+    def describe_range(self, first, last):
+        return self.describe([first])
+
+
+def test_what_a_later_transaction_reads_ahead_is_not_told_to_an_earlier_one(monkeypatch):
+    monkeypatch.setattr(known_names, "AT_FIRST", 0)
+    before, after = OneName("before"), OneName("after")
+    names = KnownNames(before)
+    later = names.after(after, [0])
+    assert later.describe(after, [0]) == {0: ("after", None)} and later.is_complete
+    assert names.describe(before, [0]) == {0: ("before", None)} and not names.is_complete
+
+
+def test_ranks_are_those_of_the_names_whatever_was_read_before(monkeypatch):
+    monkeypatch.setattr("setsearch.memory.field.FEW", 6)
     with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
         names = "fig apple date cherry banana elder grape".split()
         index.add((name, "a fruit") for name in names)
@@ -128,11 +173,12 @@ WRITES = st.lists(
 
 
 @examples(60)
-@given(writes=WRITES, cached=st.sampled_from([1, 4, 100]))
-def test_names_are_those_of_the_tables_whatever_was_written_meanwhile(writes, cached):
+@given(writes=WRITES, at_once=st.sampled_from([1, 2, 100]))
+def test_names_are_those_of_the_tables_whatever_was_written_meanwhile(writes, at_once):
     host = sqlite3.connect(":memory:", isolation_level=None)
     with pytest.MonkeyPatch.context() as patch, setsearch.open(host, contexts="off") as index:
-        patch.setattr(known_names, "CACHED", cached)
+        patch.setattr(known_names, "AT_ONCE", at_once)
+        patch.setattr(known_names, "MOST_CHANGED", 5)
         index.add([("z", "p z")])
         for kind, rows in writes:
             given = {name: (name, text, title) for name, text, title in rows}
@@ -161,13 +207,36 @@ def _assert_names_are_those_of_the_tables(index):
 
 def test_after_a_write_only_the_names_that_it_changed_are_read(index, monkeypatch):
     reading = index.items("documents")
-    for _ in range(2):  # the first answer is followed by a file, from which the lists come then
-        reading.expand(["name 7"], 2000)
+    for _ in range(8):
+        reading.expand(["a"])
     index.update([("a", "green", "another title")])
     asked = []
+    monkeypatch.setattr(Vocabulary, "describe_range", lambda self, *ids: asked.append(ids))
     monkeypatch.setattr(Vocabulary, "describe", lambda self, ids: asked.append(ids) or describe(self, ids))
+    reading.expand(["name 100"], 100)
+    assert asked == []
     assert [hit.title for hit in reading.expand(["name 7"], 2000) if hit.item == "a"] == ["another title"]
     assert asked == [[0]]
+
+
+def test_names_that_another_thread_completes_are_not_those_of_an_earlier_transaction(monkeypatch):
+    class Meanwhile(known_names.AllNames):
+        @property
+        def is_complete(self):
+            """Before this is told, another thread has written, and reads all."""
+            if not begun:
+                begun.append(True)
+                names.after(after, [0]).describe(after, [0])
+            return super().is_complete
+
+    begun = []
+    monkeypatch.setattr(known_names, "AT_FIRST", 1)
+    monkeypatch.setattr(known_names, "AllNames", Meanwhile)
+    before, after = OneName("before"), OneName("after")
+    names = KnownNames(before)
+    for _ in range(3):
+        assert names.describe(before, [0]) == {0: ("before", None)}
+    assert begun, "the other thread had its turn"
 
 
 def test_surface_forms_are_those_that_another_process_derived(tmp_path):
