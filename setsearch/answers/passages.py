@@ -4,6 +4,8 @@ import re
 import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from string import ascii_uppercase, whitespace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +24,10 @@ MARKED = 12  # features that say most for a set; words of these are marked
 LEAST_SHARE = 1 / 5  # of the weight of the first feature, that a marked one has
 LONGEST_WORD = 24  # characters by which a snippet may be longer to end with a word
 LOOKED_AT = 200_000  # characters of a text
-_blanks, _between_blanks = re.compile(r"\s+"), re.compile(r"\S+")
+_blanks, _between_blanks, _beyond_ascii = re.compile(r"\s+"), re.compile(r"\S+"), re.compile("[^\x00-\x7f]+")
+# What never belongs to a word of letters and digits, nor joins two; nothing, too, where a text begins and ends.
+_APART = frozenset(["", *whitespace, *'()[]{}<>"-;:!?/\\|=*&%$@^~`'])
+_STOPS = frozenset([mark + other for mark in ".," for other in _APART])  # behind a word, they do not either
 
 Marked = tuple[int, int, float]  # where a word begins and ends, and its weight
 
@@ -173,11 +178,60 @@ def marked_pieces(text: str, analyzer: Analyzer | None, weights: Mapping[str, fl
 def marked_places(text: str, analyzer: Analyzer | None, weights: Mapping[str, float]) -> Iterator[Marked]:
     """Where the words of a text are that have a weight, and these; pairs of characters that overlap are cut."""
     places = Places(words_of_kind(UNICODE), lambda word: [word]) if analyzer is None else analyzer.places
+    found, pieces = _found_apart(text, weights) if analyzer and analyzer.keeps_words else ([], _pieces(text))
+    for begin, after in pieces:
+        for start, stop, terms in places[text[begin:after]]:
+            weight = 0.0
+            for term in terms:
+                if term in weights:
+                    weight += weights[term]
+            found.append((begin + start, begin + stop, weight))
     end = 0
-    for piece in _between_blanks.finditer(text):
-        begin = piece.start()
-        for start, stop, terms in places[piece[0]]:
-            weight = sum([weights[term] for term in terms if term in weights])
-            if weight and begin + stop > end:
-                yield max(begin + start, end), begin + stop, weight
-                end = begin + stop
+    for start, stop, weight in sorted(found):
+        if weight and stop > end:
+            yield max(start, end), stop, weight
+            end = stop
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """What stands between blanks: where it begins and ends."""
+    return (match.span() for match in _between_blanks.finditer(text))
+
+
+def _found_apart(text: str, weights: Mapping[str, float]) -> tuple[list[Marked], Iterable[tuple[int, int]]]:
+    """Where words of plain letters stand apart from others, and the pieces between blanks that must be cut for more.
+
+    These have one of the words elsewhere, but not as a part of another, or letters beyond ASCII.
+    """
+    is_plain, found = text.isascii(), list[Marked]()
+    lower = text.lower() if is_plain else text.translate(_lower_and_even())
+    unsure = [] if is_plain else [match.start() for match in _beyond_ascii.finditer(lower)]
+    for word, weight in weights.items():
+        place, size, is_simple = lower.find(word) if word else -1, len(word), word.isascii() and word.isalnum()
+        while place >= 0:
+            before, after, end = lower[place - 1 : place], lower[place + size : place + size + 1], place + size
+            is_apart = before in _APART and (after in _APART or lower[end : end + 2] in _STOPS)
+            if is_simple and is_apart:
+                found.append((place, end, weight))
+            elif not (before.isalnum() or after.isalnum()):
+                unsure.append(place)
+            place = lower.find(word, place + 1)
+    even = text.translate(_lower_and_even()) if is_plain and unsure else lower
+    return found, _pieces_at(even, sorted(unsure))
+
+
+def _pieces_at(even: str, places: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """What stands between spaces at ascending places, each once."""
+    after = 0
+    for place in places:
+        if place >= after:
+            begin, end = even.rfind(" ", 0, place) + 1, even.find(" ", place)
+            after = end if end >= 0 else len(even)
+            yield begin, after
+
+
+@cache
+def _lower_and_even() -> dict[int, str]:
+    """Letters of ASCII in lower case, and a space for each blank (the last one is U+3000): as many characters."""
+    blanks = {code: " " for code in range(0x3001) if chr(code).isspace()}
+    return blanks | {ord(letter): letter.lower() for letter in ascii_uppercase}

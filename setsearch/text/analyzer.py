@@ -139,6 +139,11 @@ class Analyzer:
         return Places(self.words, self.terms)
 
     @property
+    def keeps_words(self) -> bool:
+        """Whether the terms of a word are parts of it, in lower case."""
+        return self.function is None and self._terms is None
+
+    @property
     def has_stems(self) -> bool:
         """Whether words have stems, which are those of a language."""
         return self._terms is not None

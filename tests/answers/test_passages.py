@@ -99,6 +99,7 @@ pieces = (
     weights=st.sets(st.sampled_from([*WEIGHTS])).map(lambda own: {term: WEIGHTS[term] for term in own}),
 )
 def test_marked_places_are_those_of_all_pieces_between_blanks(analyzer, text, weights):
+    """Also where only parts are looked at that may have such words."""
     words = Analyzer().words if analyzer is None else analyzer.words
     expected, end = [], 0
     for piece in re.finditer(r"\S+", text):
@@ -108,6 +109,14 @@ def test_marked_places_are_those_of_all_pieces_between_blanks(analyzer, text, we
             if weight and piece.start() + stop > end:
                 expected.append((max(piece.start() + start, end), end := piece.start() + stop, weight))
     assert [*marked_places(text, analyzer, weights)] == expected
+
+
+def test_only_pieces_that_may_have_a_word_are_cut_into_words():
+    analyzer = Analyzer()
+    text = "the lion, a sea-Lion\u3000and pandeli\xf3n or lions, sealion, lion's (lion's)"
+    marked = marked_places(text, analyzer, {"lion": 1.0})
+    assert [(start, end) for start, end, _ in marked] == [(4, 8), (16, 20)]
+    assert {*analyzer.places} == {"pandeli\xf3n", "lion's", "(lion's)"}
 
 
 @given(words)
