@@ -31,13 +31,12 @@ from setsearch.sqlite.connections import TIME_LIMIT, Connections, OwnConnection
 from setsearch.sqlite.creation import new_file
 from setsearch.sqlite.forks import File
 from setsearch.sqlite.integrity import (
-    CHECKED,
     Seal,
     is_damaged,
     require_tables,
 )
-from setsearch.sqlite.limits import LimitedCursor, limited, watch_cancellation
-from setsearch.sqlite.schema import LOG, MIGRATIONS, WITH_CHECKSUM, WITHOUT, create_tables, log_migrations
+from setsearch.sqlite.limits import LimitedCursor, watch_cancellation
+from setsearch.sqlite.schema import LOG, MIGRATIONS, create_tables, log_migrations
 from setsearch.sqlite.turns import turns_of
 
 Checked = tuple[object, int]  # a file, and SQLite's schema version of its tables
@@ -424,16 +423,13 @@ class Database:
         if not applied or len(applied) == len(MIGRATIONS):
             require_tables(cursor, str(self))
             return not Seal(cursor).differs()
-        with limited(cursor, "reading the index of an earlier version"):
-            tables = *CHECKED, *(table for name, table in reversed(WITHOUT.items()) if name not in applied)
-            intact = WITH_CHECKSUM not in applied or not Seal(cursor).differs(tables)
         cursor.execute(f"delete from {LOG} where false")  # a file that cannot be written is refused here
-        self._convert(cursor.connection)
+        intact = self._convert(cursor.connection)
         log_migrations(cursor)
         require_tables(cursor, str(self))
         return intact
 
-    def _convert(self, connection: sqlite3.Connection) -> None:
+    def _convert(self, connection: sqlite3.Connection) -> bool:
         import logging
 
         from setsearch.sqlite.migrations import convert  # needed once in the life of a file
@@ -441,9 +437,10 @@ class Database:
         logging.getLogger("setsearch").warning("%s: converting the index of an earlier version, once", self)
         row_factory, connection.row_factory = connection.row_factory, None
         try:
-            convert(connection)
+            intact = convert(connection)
             # Older processes that have the file open look again if its schema is another; some migrations leave it.
             connection.execute("create table setsearch_converted (x)")
             connection.execute("drop table setsearch_converted")
         finally:
             connection.row_factory = row_factory
+        return intact

@@ -18,7 +18,7 @@ from setsearch.sqlite.schema import columns, declared
 
 CHECKED = ("kind", "relation", "origin")  # tables under the checksum
 SMALL, MEMBERS, SETS = 1, 2, 3  # ids of the checksum, and of the sums
-SUMMED = {"set": SETS, "member": MEMBERS}  # tables with a sum of their own, each since some migration (schema.py)
+SUMMED = {"set": SETS, "member": MEMBERS}  # tables with a sum of their own; earlier files have them under the checksum
 MODULUS = 1 << 62  # of a sum that SQLite stores as a whole number
 CHECKSUM_BYTES = 4  # of CRC-32
 

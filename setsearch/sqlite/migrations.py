@@ -11,18 +11,24 @@ import zlib
 from itertools import chain
 from typing import Any
 
-from setsearch.sqlite.integrity import Seal, add_checksum
+from setsearch.sqlite.integrity import CHECKED, SUMMED, Seal, add_checksum
 from setsearch.sqlite.schema import complete_tables
 
 
-def convert(db: sqlite3.Connection) -> None:
-    """Bring our tables to those of today; tables of today stay as they are."""
+def convert(db: sqlite3.Connection) -> bool:
+    """Bring our tables to those of today, which stay as they are; returns whether they were intact.
+
+    Only then their checksum is that of what they hold now: damage stays visible to `check`.
+    """
     names = db.execute("select name from main.sqlite_master where type = 'table' and name glob 'setsearch_*'")
     before = {name: _columns(db, name) for (name,) in names.fetchall()}
+    seal = Seal(db.cursor())
+    sums = seal.sums() if "setsearch_seal" in before else {}
+    is_intact = not sums or not seal.differs([*CHECKED, *(table for table, id in SUMMED.items() if id not in sums)])
     has_lists, has_single = "list" in before.get("setsearch_forward", ()), "item" in before.get("setsearch_text", ())
     if has_lists:
         _rename(db, "setsearch_forward", "setsearch_list")
-        db.execute("drop view setsearch_frequency")  # of the table of posting lists
+        db.execute("drop view if exists setsearch_frequency")  # of the table of posting lists
     if has_single:
         _rename(db, "setsearch_text", "setsearch_single")
     if "setsearch_change" in before:
@@ -41,7 +47,10 @@ def convert(db: sqlite3.Connection) -> None:
         _convert_texts(db)
     if "revision" not in before.get("setsearch_set", ["revision"]):
         _drop_derived_arrays(db)
-    Seal(db.cursor()).accept_sums(again=False)
+    seal.accept_sums(again=False)
+    if is_intact:
+        seal.write()
+    return is_intact
 
 
 def _columns(db: sqlite3.Connection, table: str) -> list[str]:

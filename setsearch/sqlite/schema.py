@@ -14,8 +14,6 @@ MIGRATIONS = tuple(  # by which a file tells which tables it has
     m018_field_numbers m019_member_sum m020_set_sum
     """.split()
 )
-WITH_CHECKSUM = "m003_origins"  # the one that made the checksum of small tables
-WITHOUT = {"m019_member_sum": "member", "m020_set_sum": "set"}  # those that took tables out of it
 LOG = "setsearch_migrations"  # the table of those that were applied, as sqlite-utils has it
 
 _TABLES = """

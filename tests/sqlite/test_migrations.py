@@ -190,6 +190,17 @@ def test_members_of_0_27_0_get_a_sum(tmp_path):
         assert index.check() == []
 
 
+@pytest.mark.parametrize("version", ["0.1.0", "0.21.0", "0.27.0"])
+def test_a_file_without_the_view_for_people_gets_it_again(tmp_path, version):
+    path = copied(tmp_path, version)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("drop view setsearch_frequency")
+    with setsearch.open(path) as index:
+        assert index.check() == []
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("select count(*) from setsearch_frequency").fetchone() != (0,)
+
+
 def test_damaged_members_of_0_27_0_stay_damaged(tmp_path):
     path = copied(tmp_path, "0.27.0")
     with closing(sqlite3.connect(path)) as connection, connection:
