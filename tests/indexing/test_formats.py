@@ -563,10 +563,10 @@ def test_captions_that_scroll_are_said_once():
     """As YouTube writes them; what is said twice stays, and the other captions as they are."""
     (part,) = markup.subtitles(SCROLLED.encode(), bytes.decode)
     assert part.text == "hello and\n42\n42"
-    cues = "No.", "No.", "No.\nWhy?", "Because."
-    source = "".join(f"{number}\n00:00:0{number},000 --> 00:00:09,000\n{cue}\n \n" for number, cue in enumerate(cues))
-    (part,) = markup.subtitles(source.encode(), bytes.decode)
-    assert part.text == "\n".join(cues)
+    for cues in (("No.", "No.", "No.\nWhy?", "Because."), ("La la la", "La la la", "La la la", "Oh!", "La la la")):
+        source = "".join(f"{place}\n00:00:0{place},000 --> 00:00:09,000\n{cue}\n \n" for place, cue in enumerate(cues))
+        (part,) = markup.subtitles(source.encode(), bytes.decode)
+        assert part.text == "\n".join(cues)
 
 
 def test_notes_and_cells_of_open_document(tmp_path):

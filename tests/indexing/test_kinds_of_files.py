@@ -508,10 +508,12 @@ def test_translations_of_qt_are_no_program(tmp_path):
     context = f"<context><name>Window</name>{message}<message id='quit'><source>Quit</source></message></context>"
     (tmp_path / "a.ts").write_text(f"<?xml version='1.0'?>\n<!DOCTYPE TS>\n<TS version='2.1'>{context}</TS>")
     (tmp_path / "b.ts").write_text("const a: Map<TS> = new Map<TS>();")
+    (tmp_path / "c.ts").write_text("<!DOCTYPE TS []>\n<TS><message id='on'><source>On</source></message></TS>")
     assert read(tmp_path)[0] == {
         "a.ts#Open &file": ("Window\nOpen &file\nmenu\nDatei", "Open &file"),
         "a.ts#quit": ("Quit", "Quit"),
         "b.ts": ("const a: Map<TS> = new Map<TS>();", "b.ts"),
+        "c.ts#on": ("On", "On"),
     }
 
 

@@ -70,7 +70,8 @@ _SURE: tuple[tuple[Form, bytes], ...] = (
     (references.wos_table, rb"PT\t(?:[A-Z][A-Z0-9]\t){5}"),
     (references.xml, rb"(?s)" + _XML + rb"(?:<!DOCTYPE\s+\w+\s*\[.*?\]\s*>\s*)?(?:" + _RECORDS + rb")"),
     (references.rdf, rb"(?s)" + _XML + rb"<rdf:RDF\b[^>]*http://www\.zotero\.org/namespaces/export#"),
-    (markup.xml, rb"(?s)" + _XML + rb"(?:<!DOCTYPE\s+TS\s*>\s*)?<TS[\s>]"),  # of Qt, whose ending is that of TypeScript
+    # Of Qt, whose ending is that of TypeScript.
+    (markup.xml, rb"(?s)" + _XML + rb"(?:<!DOCTYPE\s+TS\s*(?:\[\s*\]\s*)?>\s*)?<TS[\s>]"),
     (references.cochrane, rb"Record #1 of \d+\s*\n(?:ID|AU|TI): "),
     (references.refer, rb"%0 [A-Z]|(?:%[A-Z0-9@] \S.*\r?\n){3}"),
 )

@@ -451,12 +451,15 @@ def subtitles(data: bytes, decode: Decode) -> Parts:
 
 
 def _without_scrolled(cues: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-    """The lines of cues, of captions that scroll without those that still stand there, as YouTube writes them again."""
+    """The lines of cues, of captions that scroll without those that still stand there, as YouTube writes them again.
+
+    Below these more is said, in half of such cues; what is said again and again, as in a song, stands alone.
+    """
     again = [
         next((size for size in range(min(len(own), MOST_LINES), 0, -1) if before[-size:] == own[:size]), 0)
         for before, own in pairwise([(), *cues])
     ]
-    scrolls = 2 * sum(map(bool, again)) > len(cues)
+    scrolls = 4 * sum(0 < size < len(own) for own, size in zip(cues, again, strict=True)) > len(cues)
     return [own[size:] for own, size in zip(cues, again, strict=True)] if scrolls else cues
 
 
