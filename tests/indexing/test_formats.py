@@ -482,6 +482,27 @@ def test_comments_of_cells_are_read(tmp_path):
     assert text.splitlines()[-2:] == ["ask the zoo & its keeper", "or nobody"]
 
 
+@pytest.mark.parametrize("has_thread", [True, False])
+def test_comments_of_a_thread_are_read_once(tmp_path, has_thread):
+    """Excel writes each once more for older versions, below a notice; other programs may keep that one alone."""
+    pytest.importorskip("markitdown")
+    openpyxl = pytest.importorskip("openpyxl")
+    book, notice = openpyxl.Workbook(), "[Threaded comment] Your version allows you to read it. Comment: two of them"
+    book.active.append(["lions"])
+    for cell, said, author in (("A1", "ask the zoo", "Ann"), ("B2", notice, "tc={0B5D-1F}"), ("C3", "or me", "Bob")):
+        book.active[cell].comment = openpyxl.comments.Comment(said, author)
+    book.save(tmp_path / "a.xlsx")
+    if has_thread:
+        thread = (
+            "<ThreadedComments><threadedComment ref='B2'><text>two of them</text></threadedComment></ThreadedComments>"
+        )
+        with zipfile.ZipFile(tmp_path / "a.xlsx", "a") as archive:
+            archive.writestr("xl/threadedComments/threadedComment1.xml", thread)
+    ((_, text, _, _),) = FileReader(RowReader()).documents(tmp_path / "a.xlsx", "a", True)
+    own = ["ask the zoo", "or me", "two of them"] if has_thread else ["ask the zoo", notice, "or me"]
+    assert text.splitlines()[-3:] == own
+
+
 def test_headers_and_footers_of_word_are_read_once(tmp_path):
     pytest.importorskip("markitdown")
     header = "<w:hdr><w:p><w:r><w:t>Zoo of </w:t></w:r><w:r><w:t>Ulm</w:t></w:r></w:p>%s</w:hdr>"

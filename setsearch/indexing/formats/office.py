@@ -21,6 +21,9 @@ _picture = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[\[\d+\]\]\(#(?:foot|end)note-[^)]
 _beside = re.compile(r"word/(?:header|footer)\d*\.xml|(?:word|xl|ppt)/(?:\w+/)?\w*[cC]omment\w*\.xml")
 _end = re.compile(r"</(?:[wa]:p|p:text|comment|threadedComment)>")
 _run = re.compile(r"<(?:\w+:)?(?:t|text)(?:\s[^<>]*)?>([^<]*)")
+# Of Excel: who wrote a comment. One of a thread is there twice, once for older versions, with a notice, by tc={ID}.
+_author = re.compile(r"<author>([^<]*)")
+_comment = re.compile(r"<comment\s[^<>]*authorId=\"(\d+)\".*?</comment>", re.DOTALL)
 _link = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
 _note_number = re.compile(r"(?<=\S)(?=\[[\d*]{1,4}\]\([^)\s#]*#)")  # of a book, behind a word
 # Of Markdown, within words too; and what escapes a sign that is none.
@@ -51,9 +54,18 @@ def _beside_text(data: bytes, decode: Decode) -> Iterable[str]:
     if not data.startswith(ZIP):
         return []
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        parts = [decode(archive.read(name)) for name in archive.namelist() if _beside.fullmatch(name)]
+        names = [*filter(_beside.fullmatch, archive.namelist())]
+        parts = [decode(archive.read(name)) for name in names]
+    if any(name.startswith("xl/threadedComments/") for name in names):
+        parts = [*map(_without_copies, parts)]
     paragraphs = _end.split("</w:p>".join(parts))
     return dict.fromkeys("".join(map(unescape, _run.findall(own))) for own in paragraphs)  # runs may part a word
+
+
+def _without_copies(part: str) -> str:
+    """Comments of Excel without those that threads have, too."""
+    copies = {str(number) for number, name in enumerate(_author.findall(part)) if name.startswith("tc=")}
+    return _comment.sub(lambda own: "" if own[1] in copies else own[0], part) if copies else part
 
 
 def open_document(data: bytes, decode: Decode) -> Parts:
