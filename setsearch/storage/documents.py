@@ -4,13 +4,13 @@ import datetime
 import json
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain
 from operator import lt
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -34,7 +34,8 @@ AT_ONCE = 16  # documents whose blocks are read together
 FIRST = 100  # documents that tell which columns were kept
 HEADS_AT_ONCE = 256  # blocks
 ROWS_AT_ONCE = 256  # of kept columns
-BLOCKS_AT_ONCE = 32  # that one thread packs or unpacks; some may be large
+BYTES_AT_ONCE = 1 << 16  # of blocks, that one thread packs or unpacks
+T = TypeVar("T")
 
 
 def encode_text(text: str) -> bytes:
@@ -46,6 +47,19 @@ def encode_text(text: str) -> bytes:
             "split it, or switch contexts off"
         )
     return data
+
+
+def _runs(blocks: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]:
+    """Blocks in runs of about BYTES_AT_ONCE: so many small ones, or a single large one, are in memory for a thread."""
+    run, total = list[T](), 0
+    for block in blocks:
+        run.append(block)
+        total += size(block)
+        if total >= BYTES_AT_ONCE:
+            yield run
+            run, total = [], 0
+    if run:
+        yield run
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +101,12 @@ class Texts(Blocks):
     def _pages(self) -> Iterator[list[tuple[Any, ...]]]:
         """All blocks, some at a time, as they are stored."""
         statement = "select first, items, data from setsearch_text where relation = ? order by first"
-        rows = another_cursor(self.cursor).execute(statement, (self.relation,))
-        while page := rows.fetchmany(BLOCKS_AT_ONCE):
-            yield page
+        return _runs(another_cursor(self.cursor).execute(statement, (self.relation,)), lambda row: len(row[2]))
 
     def write(self, texts: Mapping[int, bytes | None]) -> None:
         """Give documents other texts, or None."""
-        blocks = self._blocks(texts)
-        for rows in side_by_side(self._packed, iter(lambda: [*islice(blocks, BLOCKS_AT_ONCE)], [])):
+        runs = _runs(self._blocks(texts), lambda block: sum(map(len, block.values())))
+        for rows in side_by_side(self._packed, runs):
             self.cursor.executemany(
                 "insert into setsearch_text (relation, first, items, data) values (?, ?, ?, ?)", rows
             )

@@ -30,7 +30,7 @@ def database(tmp_path_factory):
 def test_what_was_written_is_read(database, steps, full, at_once):
     with pytest.MonkeyPatch.context() as patch, database.write() as cursor:
         patch.setattr(documents, "FULL_BLOCK", full)
-        patch.setattr(documents, "BLOCKS_AT_ONCE", at_once)
+        patch.setattr(documents, "BYTES_AT_ONCE", at_once)
         patch.setattr(documents, "HEADS_AT_ONCE", at_once)
         stored, content = Texts(cursor, 99), {}
         stored.clear()
@@ -75,8 +75,8 @@ def test_some_threads_pack_and_unpack_blocks(database, monkeypatch, threads):
         return unpacked(*given)
 
     monkeypatch.setattr(Texts, "_texts", of_thread)
-    for size in (8, 1 << 30):
-        monkeypatch.setattr(documents, "BLOCKS_AT_ONCE", size)
+    for size in (1 << 10, 1 << 30):
+        monkeypatch.setattr(documents, "BYTES_AT_ONCE", size)
         with database.write() as cursor:
             Texts(cursor, 96).write(texts)
             assert [*Texts(cursor, 96).read()] == [*texts.items()]
@@ -85,6 +85,28 @@ def test_some_threads_pack_and_unpack_blocks(database, monkeypatch, threads):
     assert found[0] == found[1]
     assert len(found[0]) > 30
     assert (work == {own}) == (threads == "0")
+
+
+def test_large_texts_are_packed_and_unpacked_one_by_one(database, monkeypatch):
+    """Else those of many books would be in memory for each thread."""
+    sizes = list[int]()
+
+    def noting(work):
+        def note(self, blocks, *wanted):
+            sizes.append(len(blocks))
+            return work(self, blocks, *wanted)
+
+        return note
+
+    monkeypatch.setattr(Texts, "_packed", noting(Texts._packed))
+    monkeypatch.setattr(Texts, "_texts", noting(Texts._texts))
+    rng = np.random.default_rng(0)
+    texts = {id: rng.bytes(documents.BYTES_AT_ONCE if id < 4 else 9) for id in range(2000)}
+    with database.write() as cursor:
+        Texts(cursor, 95).write(texts)
+        assert [*Texts(cursor, 95).read()] == [*texts.items()]
+    assert sizes.count(1) == 8  # the last run has the others
+    assert len(sizes) == 10 and max(sizes) > 4
 
 
 def test_texts_of_a_block_share_their_room(database):
