@@ -19,7 +19,7 @@ from pyarrow import feather, parquet
 
 import setsearch
 from setsearch import errors
-from setsearch.indexing.formats import FORMATS, form_by_content, mail
+from setsearch.indexing.formats import FORMATS, form_by_content, mail, markup
 from setsearch.indexing.rows import opening
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
@@ -666,6 +666,14 @@ def test_xml_has_its_words_without_those_of_programs(tmp_path, kind):
 def test_a_book_of_fiction_has_its_title(tmp_path):
     (tmp_path / "a.fb2").write_text("<FictionBook><genre>prose</genre><book-title>Lions</book-title></FictionBook>")
     assert read(tmp_path)[0] == {"a.fb2": ("prose\nLions", "Lions")}
+
+
+def test_only_translations_have_codes_of_programs():
+    """Elsewhere their elements have words. A comment before the first element may have tags."""
+    begin = "<!-- <a> by Ann -->\n<?xml version='1.0'?><!-- - --><!DOCTYPE collection [<!ELEMENT x ANY>]>"
+    source = f"{begin}<collection><record id='a'><x>lions</x> eat <it>ze</it>bras<ph>daily</ph></record></collection>"
+    (part,) = markup.xml(source.encode(), bytes.decode)
+    assert (part.key, part.text.split()) == ("a", ["lions", "eat", "zebras", "daily"])
 
 
 def test_a_translation_memory_loses_no_words(tmp_path):

@@ -23,12 +23,14 @@ class Kind(NamedTuple):
     """How XML of a kind is read: how a record begins, the elements that are no text, and those within a line.
 
     A record is named by its attribute, else by the first of these elements that it has, else by its number.
+    `has_codes`: whether translators leave codes of programs in texts; in other XML the same elements have words.
     """
 
     record: str | None
     hidden: str = ""
     inline: str = ""
     names: tuple[str, ...] = ()
+    has_codes: bool = False
 
 
 _HEADERS = "header responsedate request resumptiontoken leader controlfield recordinfo"
@@ -55,10 +57,10 @@ KINDS: Mapping[str, Kind] = {
     "modsCollection": Kind(r"<(?:\w+:)?mods\b", _HEADERS, names=_IDENTIFIED),
     "OAI-PMH": Kind(r"<record>\s*<header\b", _HEADERS, names=_IDENTIFIED[-1:]),
     "searchRetrieveResponse": Kind(r"<(?:\w+:)?recordData\b", f"{_HEADERS} {_OF_SRU}", names=_IDENTIFIED),
-    "tmx": Kind(r"<tu\b", "header"),
-    "martif": Kind(r"<termEntry\b", "martifheader"),
-    "tbx": Kind(r"<conceptEntry\b", "tbxheader"),
-    "xliff": Kind(r"<(?:trans-)?unit\b", "header"),
+    "tmx": Kind(r"<tu\b", "header", has_codes=True),
+    "martif": Kind(r"<termEntry\b", "martifheader", has_codes=True),
+    "tbx": Kind(r"<conceptEntry\b", "tbxheader", has_codes=True),
+    "xliff": Kind(r"<(?:trans-)?unit\b", "header", has_codes=True),
     "TS": Kind(rf"{_CONTEXT}<message\b", names=("source",)),
     "rss": Kind(r"<item\b", "guid link pubdate lastbuilddate generator ttl", _PHRASES, ("guid", "link")),
     "RDF": Kind(r"<item\b", "link date", _PHRASES),  # RSS 1.0, if it has items
@@ -96,8 +98,10 @@ _placeholders = re.compile(rf"<(ph|x){_attributes}(?:/>|>[^<]*</\1\s*>)")
 _codes = re.compile(
     rf"</?(?:g|pc|[be]x|[se]c|mrk(?![^<>]*=.seg\b)){_attributes}/?>|<(bpt|ept|it|ut){_attributes}(?:/>|>[^<]*</\1\s*>)"
 )
-_root = re.compile(rf"\s*(?:<[?!][^<>]*>\s*)*<(?:\w+:)?({'|'.join(KINDS)})[\s>]")
-_declarations = re.compile(r"\A\s*(?:<\?[^<>]*>\s*)*<!DOCTYPE[^<>\[]*\[[^\]]*\]\s*>")  # of elements, in the file itself
+_comment = r"<!--(?s:(?!-->).)*-->"  # which may have tags
+_root = re.compile(rf"\s*(?:(?:{_comment}|<[?!](?!--)[^<>]*>)\s*)*<(?:\w+:)?({'|'.join(KINDS)})[\s>]")
+# Of elements, in the file itself.
+_declarations = re.compile(rf"\A\s*(?:(?:{_comment}|<\?[^<>]*>)\s*)*<!DOCTYPE[^<>\[]*\[[^\]]*\]\s*>")
 _tag = re.compile(r"<[^<>]*>")
 _between_tags = re.compile(r">\s*[^\s<]")
 _time = re.compile(r"^\s*(?:\d+:)?\d+:\d+[.,]\d+(?:\s*-->.*|,\d+:\d\d:\d\d\.\d+\s*)$")
@@ -223,7 +227,7 @@ def _files_of_note(source: str, key: str | None) -> Parts:
 def _part_of_xml(source: str, kind: Kind, has_records: bool, is_feed: bool) -> Part:
     """A record, or all of a file that has none: then its first element says nothing, as any may be a <collection>."""
     page = XmlPage()
-    source = _codes.sub("", _placeholders.sub(" ", source)) if has_records else source
+    source = _codes.sub("", _placeholders.sub(" ", source)) if has_records and kind.has_codes else source
     page.inline = page.inline.union(kind.inline.split())
     if has_records or not kind.record:
         page.hidden = frozenset(kind.hidden.split())
@@ -398,7 +402,7 @@ class XmlPage(Page):
 
     hidden = frozenset()
     inline = frozenset(
-        "bold emphasis ex hi italic sc strong sub subscript sup superscript supplied unclear underline".split()
+        "bold emphasis ex hi it italic sc strong sub subscript sup superscript supplied unclear underline".split()
     )
     title_tag = ""
 
