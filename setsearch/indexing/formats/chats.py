@@ -30,9 +30,8 @@ _HALF = r"(?:\s?[AaPp]\.?\s?[Mm]\.?)?"
 _in_brackets = rf"\[(?!\d{{4}}-\d\d-\d\d )({_DAY}),? {_TIME}(?:[:.]\d\d)?{_HALF}\] "
 _line = re.compile(rf"^[\u200e\u200f]?(?:{_in_brackets}|({_DAY}),? {_TIME}{_HALF} - )", re.MULTILINE)
 _said = re.compile(r"([^:\n]{1,80}): (.*)", re.DOTALL)  # a name and a message
-_untyped = re.compile(
-    r"\u200e.*|<[^<>\n]*>|\S+ \([^()\n]*\)"
-)  # in one line: <Media omitted>, IMG-1.jpg (file attached)
+# In one line, what nobody typed: <Media omitted>, IMG-1.jpg (file attached).
+_untyped = re.compile(r"\u200e.*|<[^<>\n]*>|\S+ \([^()\n]*\)")
 _TIMES, _WORDS = ("date", "timestamp", "timestamp_ms", "ts"), ("text", "content")
 _NAMES = ("from", "sender_name", "author", "user")
 # What is in a message beside what was typed: polls, and what programs and links show; and where it has its words.
