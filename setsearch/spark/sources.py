@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter, SourceError, UsageError, there_is
-from setsearch.indexing.formats.markup import without_tags
+from setsearch.indexing.formats.pages import without_tags
 from setsearch.spark.builder import Cells
 from setsearch.spark.contexts import context_relations
 from setsearch.spark.layout import by_batch

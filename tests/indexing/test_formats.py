@@ -12,10 +12,10 @@ from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 import setsearch
 from setsearch.indexing.files import FileReader
-from setsearch.indexing.formats import FORMATS, apart, markup
+from setsearch.indexing.formats import FORMATS, apart, pages, subtitles
 from setsearch.indexing.formats.apart import BATCH, Job, Reader, TooMuch
 from setsearch.indexing.formats.broken_words import join_broken_words
-from setsearch.indexing.formats.markup import MOST_BROKEN, Page, read_page
+from setsearch.indexing.formats.pages import MOST_BROKEN, Page, read_page
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.text import latex
 from setsearch.text.latex import latex_document, latex_text
@@ -522,18 +522,18 @@ def test_headers_and_footers_of_word_are_read_once(tmp_path):
 
 def test_a_picture_of_a_page_is_what_is_said_in_its_place():
     page = "<p>See<img src='a.png' alt='a lion &amp; a tiger'>there<img><img alt=''></p><script><img alt='no'></script>"
-    (part,) = markup.html(f"<html>{page}".encode(), bytes.decode)
+    (part,) = pages.html(f"<html>{page}".encode(), bytes.decode)
     assert part.text == "See\na lion & a tiger\nthere"
 
 
 def test_the_number_of_a_note_is_no_part_of_a_word():
     page = "Lions<sup><a href='#f1'>1</a></sup> ro<a href='x'>ar</a><a href='#f2'><sup>2</sup></a> at 5 m<sup>2</sup>."
-    (part,) = markup.html(f"<html><p>{page}".encode(), bytes.decode)
+    (part,) = pages.html(f"<html><p>{page}".encode(), bytes.decode)
     assert part.text == "Lions 1 roar 2 at 5 m2."
 
 
 def test_a_page_with_a_declaration_that_there_is_not_is_read():
-    (part,) = markup.html(b"<p>lions<![x y> hunt<![if !a]> zebras", bytes.decode)
+    (part,) = pages.html(b"<p>lions<![x y> hunt<![if !a]> zebras", bytes.decode)
     assert part.text == "lions hunt zebras"
 
 
@@ -550,7 +550,7 @@ def test_words_that_a_cue_breaks_are_whole(form):
             "Dialogue: 0,0:00:01.00,0:00:02.00,,,0,0,0,,{}\n".format(cue.replace("\n", "\\N")) for cue in CUES
         ),
     }
-    (part,) = markup.subtitles(source[form].encode(), bytes.decode)
+    (part,) = subtitles.subtitles(source[form].encode(), bytes.decode)
     assert part.text.split() == "The lighthouse keeper was walking I was just- no, you were not Well- - Yes".split()
 
 
@@ -582,11 +582,11 @@ hello and
 
 def test_captions_that_scroll_are_said_once():
     """As YouTube writes them; what is said twice stays, and the other captions as they are."""
-    (part,) = markup.subtitles(SCROLLED.encode(), bytes.decode)
+    (part,) = subtitles.subtitles(SCROLLED.encode(), bytes.decode)
     assert part.text == "hello and\n42\n42"
     for cues in (("No.", "No.", "No.\nWhy?", "Because."), ("La la la", "La la la", "La la la", "Oh!", "La la la")):
         source = "".join(f"{place}\n00:00:0{place},000 --> 00:00:09,000\n{cue}\n \n" for place, cue in enumerate(cues))
-        (part,) = markup.subtitles(source.encode(), bytes.decode)
+        (part,) = subtitles.subtitles(source.encode(), bytes.decode)
         assert part.text == "\n".join(cues)
 
 

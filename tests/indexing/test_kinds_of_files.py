@@ -19,7 +19,7 @@ from pyarrow import feather, parquet
 
 import setsearch
 from setsearch import errors
-from setsearch.indexing.formats import FORMATS, form_by_content, mail, markup
+from setsearch.indexing.formats import FORMATS, form_by_content, mail, xml
 from setsearch.indexing.rows import opening
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
@@ -672,7 +672,7 @@ def test_only_translations_have_codes_of_programs():
     """Elsewhere their elements have words. A comment before the first element may have tags."""
     begin = "<!-- <a> by Ann -->\n<?xml version='1.0'?><!-- - --><!DOCTYPE collection [<!ELEMENT x ANY>]>"
     source = f"{begin}<collection><record id='a'><x>lions</x> eat <it>ze</it>bras<ph>daily</ph></record></collection>"
-    (part,) = markup.xml(source.encode(), bytes.decode)
+    (part,) = xml.xml(source.encode(), bytes.decode)
     assert (part.key, part.text.split()) == ("a", ["lions", "eat", "zebras", "daily"])
 
 

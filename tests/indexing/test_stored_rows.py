@@ -13,7 +13,7 @@ from laws import examples
 
 import setsearch
 from setsearch import Item, errors
-from setsearch.indexing.formats.markup import with_entities, without_tags
+from setsearch.indexing.formats.pages import with_entities, without_tags
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
 

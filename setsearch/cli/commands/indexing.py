@@ -319,7 +319,7 @@ def export(db: Collection, *, time_limit: TimeLimit = 10.0) -> None:
 
     Example: setsearch export notes.db
     """
-    from setsearch.indexing.formats.markup import with_entities
+    from setsearch.indexing.formats.pages import with_entities
 
     with db.open(time_limit=time_limit) as index:
         columns, count, vectors = index.exported_columns(), 0, list[str]()

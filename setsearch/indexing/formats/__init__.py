@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from setsearch.indexing.encodings import LOOKED_AT, encoding_by_mark, is_text
-from setsearch.indexing.formats import chats, mail, markup, office, pdf, references, roff, text
+from setsearch.indexing.formats import chats, mail, notebook, office, pages, pdf, references, roff, subtitles, text, xml
 from setsearch.indexing.formats.part import Decode, Parts
 
 Form = Callable[[bytes, Decode], Parts]
@@ -16,17 +16,17 @@ CODE = (
 )
 FORMATS: Mapping[str, Form] = {
     **dict.fromkeys((f".{ending}" for ending in CODE.split()), text.source_code),
-    **dict.fromkeys((".html", ".htm", ".xhtml"), markup.html),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), pages.html),
     **dict.fromkeys((".txt", ".text", ".md", ".rst"), text.plain_text),
-    **dict.fromkeys((".srt", ".vtt", ".ass", ".ssa", ".sbv", ".lrc"), markup.subtitles),
-    **dict.fromkeys((".tex", ".latex"), markup.latex),
-    **dict.fromkeys((".xml", ".rss", ".atom", ".svg", ".rdf", ".opml", ".fb2", ".ttml", ".enex"), markup.xml),
-    **dict.fromkeys((".tmx", ".tbx", ".xlf", ".xliff"), markup.xml),
+    **dict.fromkeys((".srt", ".vtt", ".ass", ".ssa", ".sbv", ".lrc"), subtitles.subtitles),
+    **dict.fromkeys((".tex", ".latex"), text.latex),
+    **dict.fromkeys((".xml", ".rss", ".atom", ".svg", ".rdf", ".opml", ".fb2", ".ttml", ".enex"), xml.xml),
+    **dict.fromkeys((".tmx", ".tbx", ".xlf", ".xliff"), xml.xml),
     **dict.fromkeys((".json", ".jsonc", ".json5", ".jsonld", ".geojson", ".arb"), text.json_text),
     ".org": text.org,
     ".conllu": text.treebank,
     **dict.fromkeys((".po", ".pot"), text.catalog),
-    **dict.fromkeys((".ipynb", ".canvas"), markup.notebook),
+    **dict.fromkeys((".ipynb", ".canvas"), notebook.notebook),
     ".eml": mail.mail,
     ".emlx": mail.emlx,
     ".mbox": mail.mailbox,
@@ -40,7 +40,7 @@ FORMATS: Mapping[str, Form] = {
 }
 # What a hostile file may make slow or large: these are read in a process apart.
 RISKY = (
-    *(markup.html, markup.xml, references.xml, references.rdf, markup.notebook, markup.latex),
+    *(pages.html, xml.xml, references.xml, references.rdf, notebook.notebook, text.latex),
     *(mail.mail, mail.emlx, mail.mailbox, pdf.pdf, chats.exported),
     *office.FORMATS.values(),
 )
@@ -71,18 +71,18 @@ _SURE: tuple[tuple[Form, bytes], ...] = (
     (references.xml, rb"(?s)" + _XML + rb"(?:<!DOCTYPE\s+\w+\s*\[.*?\]\s*>\s*)?(?:" + _RECORDS + rb")"),
     (references.rdf, rb"(?s)" + _XML + rb"<rdf:RDF\b[^>]*http://www\.zotero\.org/namespaces/export#"),
     # Of Qt, whose ending is that of TypeScript.
-    (markup.xml, rb"(?s)" + _XML + rb"(?:<!DOCTYPE\s+TS\s*(?:\[\s*\]\s*)?>\s*)?<TS[\s>]"),
+    (xml.xml, rb"(?s)" + _XML + rb"(?:<!DOCTYPE\s+TS\s*(?:\[\s*\]\s*)?>\s*)?<TS[\s>]"),
     (references.cochrane, rb"Record #1 of \d+\s*\n(?:ID|AU|TI): "),
     (references.refer, rb"%0 [A-Z]|(?:%[A-Z0-9@] \S.*\r?\n){3}"),
 )
 _LIKELY: tuple[tuple[Form, bytes], ...] = (
     (references.bibtex, rb"(?i)(?:%.*\n|\s)*@(?:(?:comment|preamble|string)\s*\{|\w+\s*\{[^\s,{}]*,)"),
-    (markup.html, rb"(?is)" + _XML + rb"(?:<!doctype\s+html|<(?:html|sami)[\s>])"),
-    (markup.xml, rb"<\?xml\s"),
-    (markup.subtitles, rb"WEBVTT\b|\[Script Info\]|\{\d+\}\{\d+\}|\d+\s*\r?\n(?:\d+:)?\d\d:\d\d[.,]\d+ --> "),
-    (markup.notebook, rb"(?s)\{\s*\"(?:cells|nbformat|metadata)\"\s*:(?=.*\"cell_type\"\s*:)"),
+    (pages.html, rb"(?is)" + _XML + rb"(?:<!doctype\s+html|<(?:html|sami)[\s>])"),
+    (xml.xml, rb"<\?xml\s"),
+    (subtitles.subtitles, rb"WEBVTT\b|\[Script Info\]|\{\d+\}\{\d+\}|\d+\s*\r?\n(?:\d+:)?\d\d:\d\d[.,]\d+ --> "),
+    (notebook.notebook, rb"(?s)\{\s*\"(?:cells|nbformat|metadata)\"\s*:(?=.*\"cell_type\"\s*:)"),
     (chats.exported, chats.EXPORT),
-    (markup.latex, rb"(?:%.*\n|\s)*\\documentclass\b"),
+    (text.latex, rb"(?:%.*\n|\s)*\\documentclass\b"),
     (mail.mailbox, rb"From \S.*\d{1,2}:\d{2}.*\r?\n[!-9;-~]+:|From \S+\r?\n[!-9;-~]+: "),
     (mail.mail, rb"(?i)(?:Return-Path|Received|Delivered-To|MIME-Version|Message-ID): .*\r?\n"),
     (mail.mail, rb"(?i)" + _MAIL),

@@ -12,7 +12,7 @@ from email.message import EmailMessage, Message
 from email.utils import getaddresses, parsedate_to_datetime
 from typing import Any
 
-from setsearch.indexing.formats.markup import read_page
+from setsearch.indexing.formats.pages import read_page
 from setsearch.indexing.formats.part import NO_FILES, Attached, Decode, Part, Parts, Skipped, Unread, attached
 from setsearch.text.headline import shorten
 

@@ -6,8 +6,9 @@ from itertools import pairwise
 
 from setsearch.indexing.formats.broken_words import join_broken_words
 from setsearch.indexing.formats.front_matter import read_note, unescaped
-from setsearch.indexing.formats.part import Decode, Part, Parts, declared
+from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, declared
 from setsearch.text.headline import headline, shorten
+from setsearch.text.latex import latex_document
 
 # What a terminal does not show: colors, links, and letters that others are printed over.
 _for_terminals = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[^\n]\x08")
@@ -151,3 +152,14 @@ def _sentence_of(block: str) -> str:
         until = int(last or first)
         said += columns[1] + " " * ("SpaceAfter=No" not in columns[-1])
     return said.strip()
+
+
+def latex(data: bytes, decode: Decode) -> Parts:
+    """The text of a LaTeX document, without its commands; with them where the library is missing."""
+    source = decode(data)
+    try:
+        text, title = latex_document(source)
+    except ImportError:
+        text, title = source, None
+        yield Unread("LaTeX file{s} with commands, without pylatexenc (pip install 'setsearch[references]')", 1)
+    yield Part(text, shorten(title) or headline(text))

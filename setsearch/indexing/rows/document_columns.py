@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from setsearch.errors import DuplicateItem, InvalidItem, SourceError, UsageError
 from setsearch.indexing.files import FileItem
 from setsearch.indexing.formats.front_matter import LINKED, SPLIT_IN_POSTS, TAGS, Note, is_post, name_of_note
-from setsearch.indexing.formats.markup import without_tags
+from setsearch.indexing.formats.pages import without_tags
 from setsearch.indexing.references.identity import Copy
 from setsearch.indexing.rows.cells import (
     Cells,

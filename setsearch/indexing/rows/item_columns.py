@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from setsearch.indexing.formats.markup import without_tags
+from setsearch.indexing.formats.pages import without_tags
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.cells import (
     Row,

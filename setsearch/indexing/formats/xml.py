@@ -1,0 +1,189 @@
+"""XML: records of exports and feeds by what they call themselves, or all of a file."""
+
+import re
+from base64 import b64decode
+from collections.abc import Mapping
+from contextlib import suppress
+from html import escape, unescape
+from itertools import pairwise
+from typing import NamedTuple
+
+from setsearch.indexing.formats.attributes import of_attributes
+from setsearch.indexing.formats.pages import LONGEST_ADDRESS, PHRASES, Page, read_page, without_cdata, without_tags
+from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, attached, declared
+from setsearch.text.headline import headline, shorten
+
+
+class Kind(NamedTuple):
+    """How XML of a kind is read: how a record begins, the elements that are no text, and those within a line.
+
+    A record is named by its attribute, else by the first of these elements that it has, else by its number.
+    `has_codes`: whether translators leave codes of programs in texts; in other XML the same elements have words.
+    """
+
+    record: str | None
+    hidden: str = ""
+    inline: str = ""
+    names: tuple[str, ...] = ()
+    has_codes: bool = False
+
+
+_HEADERS = "header responsedate request resumptiontoken leader controlfield recordinfo"
+_NOTICES = "publicationstmt encodingdesc revisiondesc respstmt"
+_OF_NOTES = (  # what Evernote says of a note, its pictures and its tasks
+    "created updated subject-date latitude longitude altitude source source-application content-class resource "
+    "en-crypt reminder-order reminder-time reminder-done-time "
+    "taskstatus innote taskflag sortweight notelevelid taskgroupnotelevelid statusupdated"
+)
+_OF_SRU = "version numberofrecords recordschema recordpacking recordposition nextrecordposition"
+_IDENTIFIED = (r"controlfield\s[^<>]{0,200}([\"'])001\1", "recordIdentifier", "identifier")
+_CONTEXT = r"(?:<context\b[^<>]*>\s*<name>[^<>]*</name>\s*)?"  # of Qt, which its first message takes along
+# XML by its first element.
+KINDS: Mapping[str, Kind] = {
+    "en-export": Kind("<note>", _OF_NOTES, PHRASES, ("title",)),
+    "mediawiki": Kind(
+        "<page>", "siteinfo ns id parentid timestamp contributor model format sha1 origin", names=("title",)
+    ),
+    "collection": Kind(r"<(?:\w+:)?record\b", _HEADERS, names=_IDENTIFIED),
+    "modsCollection": Kind(r"<(?:\w+:)?mods\b", _HEADERS, names=_IDENTIFIED),
+    "OAI-PMH": Kind(r"<record>\s*<header\b", _HEADERS, names=_IDENTIFIED[-1:]),
+    "searchRetrieveResponse": Kind(r"<(?:\w+:)?recordData\b", f"{_HEADERS} {_OF_SRU}", names=_IDENTIFIED),
+    "tmx": Kind(r"<tu\b", "header", has_codes=True),
+    "martif": Kind(r"<termEntry\b", "martifheader", has_codes=True),
+    "tbx": Kind(r"<conceptEntry\b", "tbxheader", has_codes=True),
+    "xliff": Kind(r"<(?:trans-)?unit\b", "header", has_codes=True),
+    "TS": Kind(rf"{_CONTEXT}<message\b", names=("source",)),
+    "rss": Kind(r"<item\b", "guid link pubdate lastbuilddate generator ttl", PHRASES, ("guid", "link")),
+    "RDF": Kind(r"<item\b", "link date", PHRASES),  # RSS 1.0, if it has items
+    "feed": Kind(r"<entry\b", "id updated published generator", PHRASES, ("id",)),
+    "teiCorpus": Kind(r"<TEI\b", _NOTICES, "g"),
+    "TEI": Kind(None, _NOTICES, "g"),
+    "alto": Kind(None, "description styles", "string sp hyp"),
+    "PcGts": Kind(None, "metadata"),
+    "FictionBook": Kind(None, "binary document-info"),
+}
+FEEDS = ("rss", "RDF", "feed")
+ANY_XML = Kind(r"<oai_dc:dc\b", names=_IDENTIFIED[-1:])  # its records, if it has several
+AT_END = 1000  # characters, where an export ends its first element
+# Elements of XML whose attributes are their text.
+_OF_ATTRIBUTES = {
+    "outline": ("text", "title", "description", "_note", "category"),
+    "category": ("label", "term", "text"),
+}
+_xml_titles = (
+    re.compile(r"<(?:\w+:)?(?:article-|book-)?title(?:\s[^<>]{0,200})?>([^<]+)<"),
+    re.compile(r"<(?:\w+:)?datafield\s[^<>]{0,200}\b245\b[^<>]{0,200}>\s*<[^<>]{0,200}>([^<]+)<"),
+)
+_unit_title = re.compile(r"<(?:seg|term|source)(?:\s[^<>]{0,200})?>([^<]+)<")
+# The name of a record, which is the same where others come before it, as in the next export.
+_id = re.compile(r"\s(?:\w+:)?(?:tuid|id|about)\s*=\s*([\"'])(.*?)\1", re.IGNORECASE | re.DOTALL)
+# What translators leave as it is, unless some text within it is theirs; what stands for something parts words.
+_attributes = r"(?:\s[^<>]{0,200})?"
+_placeholders = re.compile(rf"<(ph|x){_attributes}(?:/>|>[^<]*</\1\s*>)")
+_codes = re.compile(
+    rf"</?(?:g|pc|[be]x|[se]c|mrk(?![^<>]*=.seg\b)){_attributes}/?>|<(bpt|ept|it|ut){_attributes}(?:/>|>[^<]*</\1\s*>)"
+)
+_comment = r"<!--(?s:(?!-->).)*-->"  # which may have tags
+_root = re.compile(rf"\s*(?:(?:{_comment}|<[?!](?!--)[^<>]*>)\s*)*<(?:\w+:)?({'|'.join(KINDS)})[\s>]")
+# Of elements, in the file itself.
+_declarations = re.compile(rf"\A\s*(?:(?:{_comment}|<\?[^<>]*>)\s*)*<!DOCTYPE[^<>\[]*\[[^\]]*\]\s*>")
+_between_tags = re.compile(r">\s*[^\s<]")
+
+
+def xml(data: bytes, decode: Decode) -> Parts:
+    """The text of any XML, without its tags; the title is that of its first element `title`.
+
+    Exports are their records, and what is before the first one. The texts of a feed (RSS, Atom) are pages, whose tags
+    are escaped; its entries have names.
+    """
+    source = _declarations.sub("", declared(data, decode))
+    root = _root.match(source)
+    kind = KINDS[root[1]] if root else ANY_XML
+    is_feed = root is not None and root[1] in FEEDS and re.search(kind.record or "", source) is not None
+    whole = without_cdata(source, escape if is_feed else str)
+    records = [*re.finditer(kind.record, whole)] if kind.record else []
+    records = records if root or len(records) > 1 else []
+    for number, (own, following) in enumerate(pairwise((None, *records, None))):
+        source = whole[own.start() if own else 0 : following.start() if following else None]
+        part = _part_of_xml(source, kind, bool(records), is_feed)
+        key = (_name_of_record(own, source, kind) or str(number)) if own else None
+        is_cut = part.text.startswith("<") and _between_tags.search(source) is None  # within its last tag
+        if not records and (is_cut or not part.text):
+            yield from of_attributes(source, without_tags)
+        elif own or part.text:
+            yield part._replace(key=key)
+        if root and root[1] == "en-export":
+            yield from _files_of_note(source, key)
+    if records and root and re.search(rf"</(?:\w+:)?{root[1]}\s*>", whole[-AT_END:]) is None:
+        yield Unread("XML file{s} to the end: the download may have broken off", 1)
+
+
+def _files_of_note(source: str, key: str | None) -> Parts:
+    """The files that are attached to a note of Evernote."""
+    for behind in source.split("<resource>")[1:]:
+        own = behind.partition("</resource>")[0]
+        found = (re.search(rf"<{name}(?:\s[^<>]*)?>\s*([^<]*)<", own) for name in ("file-name", "mime", "data"))
+        name, kind, data = (unescape(told[1]).strip() if told else "" for told in found)
+        with suppress(ValueError):  # of base64
+            if file := attached(name, kind, b64decode(data), {}):
+                yield file._replace(key=key)
+                continue
+        yield Unread("attachment{s}", 1)
+
+
+def _part_of_xml(source: str, kind: Kind, has_records: bool, is_feed: bool) -> Part:
+    """A record, or all of a file that has none: then its first element says nothing, as any may be a <collection>."""
+    page = XmlPage()
+    source = _codes.sub("", _placeholders.sub(" ", source)) if has_records and kind.has_codes else source
+    page.inline = page.inline.union(kind.inline.split())
+    if has_records or not kind.record:
+        page.hidden = frozenset(kind.hidden.split())
+    text = read_page(source, page).text()
+    text = read_page(text).text() if is_feed else text
+    titles = (*_xml_titles, _unit_title) if has_records else _xml_titles
+    found = next(filter(None, (title.search(source) for title in titles)), None)
+    return Part(text, (shorten(without_tags(unescape(found[1]))) if found else None) or headline(text))
+
+
+def _name_of_record(begin: re.Match[str], source: str, kind: Kind) -> str | None:
+    """What a record calls itself; None if it has no name."""
+    tag = source[len(begin[0]) :].partition(">")[0]
+    elements = (re.search(rf"<(?:\w+:)?{own}(?:\s[^<>]{{0,200}})?>\s*([^\s<][^<]*)<", source) for own in kind.names)
+    named = _id.search(tag) or next(filter(None, elements), None)
+    name = " ".join(unescape(named[named.re.groups]).split()) if named else ""
+    return name[:LONGEST_ADDRESS] or None
+
+
+class XmlPage(Page):
+    """Gathers the text of any XML: all of it, unless some is hidden."""
+
+    hidden = frozenset()
+    inline = frozenset(
+        "bold emphasis ex hi it italic sc strong sub subscript sup superscript supplied unclear underline".split()
+    )
+    title_tag = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """A line begins, unless it breaks a word; an outline, and what a scanner read, has attributes as text."""
+        own, found = _local(tag), dict(attrs)
+        if found.get("break") == "no":
+            return
+        super().handle_starttag(own, attrs)
+        if said := dict.fromkeys(filter(None, map(found.get, _OF_ATTRIBUTES.get(own, ())))):
+            self.handle_data("\n".join(said))
+        if own == "string" and own in self.inline and found.get("subs_type") != "HypPart2":
+            self.handle_data(f"{found.get('subs_content') or found.get('content') or ''} ")
+
+    def handle_endtag(self, tag: str) -> None:
+        """A hidden tag closes, or a line ends."""
+        super().handle_endtag(_local(tag))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element without content breaks a line once."""
+        self.handle_starttag(tag, attrs)
+        if dict(attrs).get("break") != "no":
+            self.handle_endtag(tag)
+
+
+def _local(tag: str) -> str:
+    return tag.rpartition(":")[2]
