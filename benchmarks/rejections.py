@@ -38,6 +38,12 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, file)
 
 
+def titled_texts(path: Path) -> Iterator[tuple[str, str]]:
+    """The documents of the sets of a file: ids, and texts with their titles."""
+    for row in lines(path.with_name("docs.jsonl.gz")):
+        yield row["id"], f"{row.get('title') or ''}\n{row['text']}"
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[setsearch.Index, Any, Sets]]:
     """An index, a reading and its sets: of a folder of documents, of words, or of films."""
@@ -56,8 +62,7 @@ def opened(path: Path) -> Iterator[tuple[setsearch.Index, Any, Sets]]:
                         genres.setdefault(genre, []).append(row["movieId"])
             yield index, index.items("film"), genres
         elif path.name == "sets.json":
-            rows = lines(path.with_name("docs.jsonl.gz"))
-            index.add((row["id"], f"{row.get('title') or ''}\n{row['text']}") for row in rows)
+            index.add(titled_texts(path))
             yield index, index.items("documents"), json.loads(path.read_text())
         else:
             index.add((row["id"], row["text"], row.get("title")) for row in lines(path))

@@ -21,12 +21,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from rejections import how, lines, opened
+from rejections import how, opened, titled_texts
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
@@ -322,15 +323,14 @@ def claims(path: Path, exclusive: bool) -> dict[str, float]:
     """What the inbox claims, as shares: right; found of what came; right among the first rows of each set, until half
     of what came is found.
     """
-    rows = [(row["id"], f"{row.get('title') or ''}\n{row['text']}") for row in lines(path.with_name("docs.jsonl.gz"))]
-    counts: Counter[str] = Counter()
+    rows, counts = [*titled_texts(path)], Counter[str]()
     with opened(path) as (index, reading, sets):
         classes = classes_of(reading, sets)
         for draw in range(DRAWS):
             later = random.Random(draw).sample(rows, len(rows) // 10)
             came = {name for name, _ in later}
             before = {name: [item for item in own if item not in came] for name, own in classes.items()}
-            seeds = [*draws(before, max(SEEDS))][draw]
+            seeds = next(islice(draws(before, max(SEEDS)), draw, None))
             index.delete([*came])
             keep(index, reading, seeds, exclusive)
             index.add(later)

@@ -1,7 +1,7 @@
 """Posting lists in memory, their weights, and their values, which a list gets when it is first needed, and keeps."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -83,9 +83,6 @@ class WeightedLists(NamedTuple):
     def bound(self) -> float:
         """Upper bound of what these lists add to any score."""
         return float(np.abs(self.weights).sum()) * self.postings.largest
-
-
-Parts = Sequence[WeightedLists]
 
 
 class Value(NamedTuple):

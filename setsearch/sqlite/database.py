@@ -30,11 +30,7 @@ from setsearch.errors import (
 from setsearch.sqlite.connections import TIME_LIMIT, Connections, OwnConnection
 from setsearch.sqlite.creation import new_file
 from setsearch.sqlite.forks import File
-from setsearch.sqlite.integrity import (
-    Seal,
-    is_damaged,
-    require_tables,
-)
+from setsearch.sqlite.integrity import Seal, is_damaged, require_tables
 from setsearch.sqlite.limits import LimitedCursor, watch_cancellation
 from setsearch.sqlite.schema import LOG, MIGRATIONS, create_tables, log_migrations
 from setsearch.sqlite.turns import turns_of

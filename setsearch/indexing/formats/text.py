@@ -1,4 +1,4 @@
-"""Texts as people type them: notes with front matter, outlines of Org, programs, sentences, messages of programs."""
+"""Texts as people type them: notes with front matter, Org, LaTeX, programs and their messages, sentences."""
 
 import re
 from collections.abc import Iterator
