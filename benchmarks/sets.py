@@ -32,8 +32,11 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 import setsearch
-from setsearch.answers.saved import growing, rivals
 from setsearch.answers.saved.groups import Groups
+from setsearch.answers.saved.growth import chances, rounds
+from setsearch.answers.saved.rivals import Rivalry
+from setsearch.answers.saved.standing import Several
+from setsearch.answers.saved.together import Together
 from setsearch.index import Index
 
 RESULTS = Path(__file__).parent / "results" / "sets.json"
@@ -117,14 +120,14 @@ def precision(ranked: Any, truth: Any) -> float:
 class Sets:
     """Classes that were asked together, `(n_sets, n_ids)`."""
 
-    def __init__(self, several: rivals.Several) -> None:
-        together = rivals.Together(several)
+    def __init__(self, several: Several) -> None:
+        together = Together(several)
         self.names = [*together.heads]
         rows = [together.row(name) for name in self.names]
         self.scores, self.heights = np.array([row.scores for row in rows]), np.array([row.heights for row in rows])
         self.members = np.array([row.members for row in rows])
         weighed = {name: own.weighed for name, own in together.heads.items()}
-        self.rivalry = rivals.Rivalry.of(several.groups, weighed)
+        self.rivalry = Rivalry.of(several.groups, weighed)
 
 
 def rules(together: Sets) -> dict[str, Any]:
@@ -149,7 +152,7 @@ def together_of(reading: Any, seeds: Classes, no: Classes | None = None, exclusi
     marks = {name: (tuple(own), tuple((no or {}).get(name, ()))) for name, own in seeds.items()}
     groups = Groups(dict.fromkeys(marks, "g"), frozenset(["g"] * exclusive), {})
     found: Sets = reading.answer(
-        reading.plan(1, {}), lambda fields_by: Sets(rivals.Several(reading, fields_by, marks, groups))
+        reading.plan(1, {}), lambda fields_by: Sets(Several(reading, fields_by, marks, groups))
     )
     return found
 
@@ -225,13 +228,13 @@ def unbraked(index: Index, reading: Any, classes: Classes) -> tuple[Any, Any]:
 
     Of seeds that share little, which do not grow, there are no errors.
     """
-    tell = growing._told
+    tell = rounds._told
     rows: dict[int, list[tuple[float, float, float, bool]]] = {count: [] for count in SEEDS}
 
     def noting(found: list[Any]) -> Any:
         def note(grows: Any, ids: Any, number: int) -> Iterator[Any]:
-            v, v0 = growing._beside(grows.now), growing._beside(grows.first)
-            odds = growing.unit_for_each(grows.first)
+            v, v0 = chances.beside(grows.now), chances.beside(grows.first)
+            odds = chances.unit_for_each(grows.first)
             for own in tell(grows, ids, number):
                 with reading.fields() as fields:
                     id = fields.resolve(own.item)
@@ -250,9 +253,9 @@ def unbraked(index: Index, reading: Any, classes: Classes) -> tuple[Any, Any]:
     errors = np.zeros((len(classes), 3))  # in the group, alone, of so many
     for count, noted in rows.items():
         for seeds in draws(classes, count):
-            growing._told = noting(noted)
+            rounds._told = noting(noted)
             right = right_of(seeds, True)
-            growing._told = tell
+            rounds._told = tell
             if count == SEEDS[0]:
                 alone = right_of(seeds, False)
                 for place, (name, own) in enumerate(classes.items()):
@@ -264,7 +267,7 @@ def unbraked(index: Index, reading: Any, classes: Classes) -> tuple[Any, Any]:
 
 
 def fitted(samples: Mapping[str, Any]) -> tuple[float, float, float]:
-    """The constants of growing.CHANCE, each collection with the same weight, glosses as one."""
+    """The constants of chances.CHANCE, each collection with the same weight, glosses as one."""
     of_glosses = sum(name in GLOSSES for name in samples)
     weight = np.concatenate(
         [own[:, 4] / (of_glosses if name in GLOSSES else 1) for name, own in samples.items() if name not in WORDS]
@@ -296,12 +299,12 @@ def promised(
 
     Then the share is that of all that stays in the sets, and it is a promise.
     """
-    kept, growing.CHANCE = growing.CHANCE, chance
+    kept, chances.CHANCE = chances.CHANCE, chance
     found: dict[str, Any] = {"constants": chance}
-    for way, rounds in (("at once", 20), ("after a look", 2)):
+    for way, last in (("at once", 20), ("after a look", 2)):
         right, joined, found_of = [], [], []
         for seeds in draws(classes, count):
-            rows = first = grown(index, reading, classes, seeds, True, rounds=rounds, each=5, precision=PROMISED)
+            rows = first = grown(index, reading, classes, seeds, True, rounds=last, each=5, precision=PROMISED)
             if way != "at once":
                 rows = looked_at(index, classes, first)
             wanted = sum(len(own) - len(seeds[name]) for name, own in classes.items())
@@ -315,7 +318,7 @@ def promised(
             "found": float(np.mean(found_of)),
             "joined": float(np.mean(joined)),
         }
-    growing.CHANCE = kept
+    chances.CHANCE = kept
     return found
 
 

@@ -41,7 +41,7 @@ from setsearch.storage.synced_source import SyncedSource, describe_table, drop_s
 if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
     from setsearch.answers.saved.claims import Claims
     from setsearch.answers.saved.groups import Group, Groups
-    from setsearch.answers.saved.growing import Growth
+    from setsearch.answers.saved.growth.runs import Growth
     from setsearch.answers.saved.inbox import Inbox
     from setsearch.indexing.intake import Intake, Several
     from setsearch.indexing.sync import Changes, SourceChanges
@@ -476,7 +476,7 @@ class Index:
             index.grow(group="kinds", rounds=10, each=5, precision=0.9)
 
         An item joins the set that it fits best, if so many of a round's items are right, as it is estimated, that the
-        share `precision` is kept (answers/saved/growing.py). What is doubtful comes to the inbox. Each round is one
+        share `precision` is kept (answers/saved/growth/). What is doubtful comes to the inbox. Each round is one
         transaction: after an interruption the next call goes on. `progress` gets and yields what each round adds.
         `accept`: what joined before, and was not rejected, is right; the estimate learns from both. Until somebody has
         judged what joined, the share is no promise: then the list has `untold`, which says it. Its `notes` tell which
@@ -485,7 +485,8 @@ class Index:
         One run of a group is at work at a time, and `growth` follows it. Raises UnknownSet, InvalidParameter,
         ChangedSet if one is.
         """
-        from setsearch.answers.saved.growing import Plan, grow
+        from setsearch.answers.saved.growth.growing import grow
+        from setsearch.answers.saved.growth.runs import Plan
 
         grower = self.growth(names, group=group)._grower
         with suppress(ReadOnlyDatabase):
@@ -500,7 +501,8 @@ class Index:
 
         Raises UnknownSet, InvalidParameter.
         """
-        from setsearch.answers.saved.growing import Grower, chosen_sets
+        from setsearch.answers.saved.growth.growing import chosen_sets
+        from setsearch.answers.saved.growth.runs import Grower
 
         chosen, items = chosen_sets(self._database, self.sets(), names, group)
         return Grower(self._database, self.items(items), chosen, group).growth()

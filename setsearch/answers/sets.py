@@ -24,8 +24,8 @@ from setsearch.sqlite.database import Database
 from setsearch.storage.ids import id_text, is_printable, is_storable
 
 if TYPE_CHECKING:
-    from setsearch.answers.saved.growing import Grown
-    from setsearch.answers.saved.rivals import SetBeside
+    from setsearch.answers.saved.growth.grown import Grown
+    from setsearch.answers.saved.set_beside import SetBeside
 
 AnyReading = Reading | NumericReading
 T = TypeVar("T")
@@ -88,8 +88,8 @@ class ItemSet:
         return self.reading.titles([*self.accepted, *self.rejected])
 
     def grown(self) -> "list[Grown]":
-        """Those accepted items that joined by themselves (saved/growing.py)."""
-        from setsearch.answers.saved.growing import grown_members, titled
+        """Those accepted items that joined by themselves (saved/growth/)."""
+        from setsearch.answers.saved.growth.grown import grown_members, titled
 
         return titled(self.reading, grown_members(self._database, [self.name]))
 
@@ -393,6 +393,6 @@ class Question(NamedTuple):
         is_placed = own is not None and own._placed != (None, None) and options.get("groups") in (None, 1)
         if own is None or not is_placed or not isinstance(reading, Reading):
             return None
-        from setsearch.answers.saved.rivals import SetBeside
+        from setsearch.answers.saved.set_beside import SetBeside
 
         return SetBeside(reading, own.name, parse_seeds(self.seeds), self.exclude, own._together)

@@ -15,7 +15,7 @@ import setsearch
 from setsearch.answers.highlight import item_text, top_features, with_headlines
 from setsearch.answers.results import kept_name, weight_rows
 from setsearch.answers.saved.groups import wanted_sets
-from setsearch.answers.saved.growing import TOLD_OF_GROWTH, Growth
+from setsearch.answers.saved.growth.runs import TOLD_OF_GROWTH, Growth
 from setsearch.answers.sets import Question
 from setsearch.answers.sets import change_set as change
 from setsearch.errors import SetsearchError

@@ -3,7 +3,7 @@
 One process derives at a time. It writes a generation slice by slice, in short transactions, and one row makes it
 visible (`publish`). Until then the row tells who is at work, and until when, which each step renews. If that process is
 dead, or the time over, another one takes over, and one that slept finds its row gone. What is derived may be deleted at
-any moment: it is derived again. Growing sets (answers/saved/growing.py) is told likewise: one process grows a group.
+any moment: it is derived again. Growing sets (answers/saved/growth/) is told likewise: one process grows a group.
 """
 
 import json

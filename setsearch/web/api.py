@@ -12,7 +12,8 @@ from setsearch.answers.highlight import item_text, top_features
 from setsearch.answers.results import Explanation, Found, SetFeature
 from setsearch.answers.saved.claims import Claim
 from setsearch.answers.saved.groups import Group
-from setsearch.answers.saved.growing import TOLD_OF_GROWTH, Grown
+from setsearch.answers.saved.growth.grown import Grown
+from setsearch.answers.saved.growth.runs import TOLD_OF_GROWTH
 from setsearch.answers.saved.inbox import InboxRow
 from setsearch.answers.sets import ItemSet, Question
 from setsearch.answers.sets import change_set as change

@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from setsearch.answers import results
-from setsearch.answers.saved.growing import Grown
+from setsearch.answers.saved.growth.grown import Grown
 from setsearch.errors import InvalidParameter
 from setsearch.models.defaults import field_weights
 from setsearch.options import EXAMPLES, GROWING, MODEL, RESULT, SAVED, Option, offered, require_known

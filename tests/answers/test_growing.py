@@ -26,8 +26,8 @@ from test_set_groups import alone, beside, definition
 
 import setsearch
 from setsearch import errors
-from setsearch.answers.saved import growing
-from setsearch.answers.saved import rivals as beside_others
+from setsearch.answers.saved import together
+from setsearch.answers.saved.growth import chances, rounds, runs
 from setsearch.answers.saved.stored import StoredSets
 from setsearch.cli import progress
 from setsearch.cli.commands import grow
@@ -54,7 +54,7 @@ def untitled(rows):
 
 
 def first_round(index, names, each, precision):
-    """What joins in the first round, {set: [(item, chance)]}, by the definition at the top of growing.py."""
+    """What joins in the first round, {set: [(item, chance)]}, by the definition at the top of chances.py."""
     rows = definition(index, names, {})
     found = {}
     for name in names:
@@ -84,7 +84,7 @@ def first_round(index, names, each, precision):
 @pytest.mark.parametrize(("each", "precision"), [(1, 0.5), (4, 0.9), (6, 0.97)])
 def test_a_round_is_that_of_the_definition(exclusive, each, precision, monkeypatch):
     if each == 4:  # no scores of all items are kept: sets are asked again
-        monkeypatch.setattr(beside_others, "MOST_BYTES", 0)
+        monkeypatch.setattr(together, "MOST_BYTES", 0)
     with made(exclusive=exclusive) as index:
         names = sorted(TOPICS)
         if exclusive:
@@ -184,13 +184,13 @@ def test_a_second_run_of_a_group_is_told_and_may_stop_the_first(tmp_path):
 
         first = index.grow(group="kinds", rounds=4, each=1, progress=look)
         assert {own.round for own in first} == {1} and first.ended == "somebody has stopped it in round 2"
-        assert first.end is growing.End.STOPPED
+        assert first.end is runs.End.STOPPED
         assert other.growth(group="kinds").ended == "", "who stopped it knows"
         rest = other.grow(group="kinds", rounds=4, each=1)
         with made() as whole:
             assert [*first, *rest] == whole.grow(group="kinds", rounds=4, each=1)
         assert other.growth(group="kinds").ended == rest.ended == "round 4 is reached"
-        assert rest.end is growing.End.REACHED
+        assert rest.end is runs.End.REACHED
 
 
 def test_a_run_of_sets_of_two_groups_is_one_of_both(tmp_path):
@@ -223,7 +223,7 @@ def test_a_run_of_sets_of_two_groups_is_one_of_both(tmp_path):
 def test_a_run_that_cannot_mark_all_groups_marks_none(tmp_path, monkeypatch):
     with made(tmp_path / "a.db") as index:
         index.keep_set("alone", ["cats9"], items="documents")
-        begin = growing.Draft.begin
+        begin = runs.Draft.begin
 
         def only_the_first(database, relation, name, seconds):
             if name != "growth of kinds":
@@ -231,7 +231,7 @@ def test_a_run_that_cannot_mark_all_groups_marks_none(tmp_path, monkeypatch):
             return begin(database, relation, name, seconds)
 
         with monkeypatch.context() as patched:
-            patched.setattr(growing.Draft, "begin", only_the_first)
+            patched.setattr(runs.Draft, "begin", only_the_first)
             with pytest.raises(errors.LockedDatabase):
                 index.grow(["alone", "cats"])
         assert index.growth(group="kinds").runs is None
@@ -277,7 +277,7 @@ def test_odds_are_the_most_likely_ones(said):
         own = zip(odds, said, strict=True)
         return d * d / 2 + sum(math.log1p(math.exp(-z if right else z)) for z, (_, right) in own)
 
-    d = growing._most_likely(said)
+    d = chances.most_likely(said)
     assert loss(d) <= min(loss(d - 1e-4), loss(d + 1e-4))
 
 
@@ -291,9 +291,9 @@ def test_a_chance_learns_from_what_people_say_of_the_sets_of_a_group(are_right):
             marked = index.set(own.set)
             (marked.accept if are_right else marked.reject)(own.item)
             marked.save()
-        d = growing._most_likely([(own.chance, are_right) for own in first])
+        d = chances.most_likely([(own.chance, are_right) for own in first])
         with index._database.read() as cursor:
-            found = growing.odds_of(StoredSets(cursor), ["cats", "music", "sea"])
+            found = chances.odds_of(StoredSets(cursor), ["cats", "music", "sea"])
         assert found == pytest.approx({"cats": d / 2 if are_right else d, "music": 0, "sea": d / 2 if are_right else d})
         assert (d > 0.01) == are_right
         names = [name for name in sorted(TOPICS) if name != "music"]
@@ -311,7 +311,7 @@ def test_a_chance_learns_from_what_people_say_of_the_sets_of_a_group(are_right):
 def test_the_number_of_items_counts_as_far_as_it_was_measured(monkeypatch):
     odds = []
     for sizes in ((1, 10), (1, 30), (1000, 2000), (1, 10**6)):
-        monkeypatch.setattr(growing, "SIZES", sizes)
+        monkeypatch.setattr(chances, "SIZES", sizes)
         with made() as index:
             first = index.grow(["sea"], rounds=1, each=1, precision=1e-6)[0]
             odds.append(first.chance / (1 - first.chance))
@@ -382,20 +382,20 @@ def test_somebody_changes_a_set_while_it_grows():
         assert changes[0] in index.set("sea").rejected
     with made() as index:
         grower = index.growth(group="kinds")._grower
-        rounds = growing.Rounds(grower, growing.Plan(3, 2, 0.6), grower.begin())
-        found = grower.reading.answer(grower.reading.plan(1, {}), partial(rounds._ask, 1))
+        begun = rounds.Rounds(grower, runs.Plan(3, 2, 0.6), grower.begin())
+        found = grower.reading.answer(grower.reading.plan(1, {}), partial(begun._ask, 1))
         assert found.joining
         own = index.set("sea")
         own.reject("cats9")
         own.save()
-        assert not rounds._store(found)
+        assert not begun._store(found)
         assert index.set("cats").grown() == []
 
 
 @pytest.mark.parametrize("is_of_sets", [False, True])
 def test_others_write_in_the_middle_of_a_round(tmp_path, monkeypatch, is_of_sets):
     """In a file with a rollback journal, where a write waits for all transactions."""
-    monkeypatch.setattr(growing, "PAUSE", 0.0)
+    monkeypatch.setattr(rounds, "PAUSE", 0.0)
     path, asked, is_over = tmp_path / "a.db", [], []
     with made(path), closing(sqlite3.connect(path)) as host:
         host.execute("create table host (x)")
@@ -741,8 +741,8 @@ def test_a_run_whose_group_gets_another_name_ends(classes, run, monkeypatch, gro
         move_to(index, "kinds")
         index.delete_set("cats")
         assert {row.round for row in index.grow(group="kinds", rounds=2, each=1, precision=0.5)} == {2}
-        store = growing.Rounds._store
-        monkeypatch.setattr(growing.Rounds, "_store", lambda *own: move_to(index, group) or store(*own))
+        store = rounds.Rounds._store
+        monkeypatch.setattr(rounds.Rounds, "_store", lambda *own: move_to(index, group) or store(*own))
         ended = run("grow", "a.db", "--group", "kinds", "--rounds", "3", "--precision", ".5")[2]
         assert ended.endswith("now, so round 3 was not stored; `setsearch set list` has the groups; grow those\n")
 

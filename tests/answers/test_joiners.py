@@ -14,7 +14,7 @@ from test_inbox import OTHER, TOPICS
 
 import setsearch
 from setsearch import errors
-from setsearch.answers.saved import joiners, rivals, set_index
+from setsearch.answers.saved import joiners, set_index, together
 from setsearch.answers.saved.joiners import NEAR, FirstPass, Passes
 from setsearch.search.passes import FLAT
 
@@ -215,7 +215,7 @@ def test_first_passes_of_large_groups_are_held_one_group_at_a_time(tmp_path, mon
             index.keep_set(f"{topic} too", members, items="documents", group="more kinds")
         index.group("more kinds", exclusive=True)
         before = sum(type(own) is FirstPass for own in gc.get_objects())
-        for module in (joiners, rivals):
+        for module in (joiners, together):
             monkeypatch.setattr(module, "MOST_BYTES", 0)
         monkeypatch.setattr(set_index, "note_weighed", noting)
         found = [said(index)]

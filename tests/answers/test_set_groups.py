@@ -16,9 +16,11 @@ from test_inbox import TOPICS, fill, texts, vague
 
 import setsearch
 from setsearch import errors
-from setsearch.answers.saved import rivals as module
+from setsearch.answers.saved import together
 from setsearch.answers.saved.groups import Groups
 from setsearch.answers.saved.heights import Highest
+from setsearch.answers.saved.rivals import Rivalry
+from setsearch.answers.saved.standing import Several, Weighed, _weigh_known
 from setsearch.core.question import now
 
 STEP = 2**-36  # of what is subtracted
@@ -44,7 +46,7 @@ def alone(index, name, taken=None, **options):
         array = np.zeros(max(ids.values()) + 1)
         array[[*ids.values()]] = [*taken.values()]
         marks = tuple(own.accepted), tuple(own.rejected)
-        found = now(module._weigh_known(reading, fields_by, marks, {}, False, array))
+        found = now(_weigh_known(reading, fields_by, marks, {}, False, array))
         scores, known = found.weights.scores() + found.weights.constant, found.weighed
         return {
             item: (float(scores[id]), bool(scores[id] > known.line) if known.is_told else None)
@@ -301,7 +303,7 @@ def test_what_joins_a_second_pass_is_chosen_beside_the_rivals():
 @given(st.data())
 def test_any_groups_of_any_sets(data):
     with pytest.MonkeyPatch.context() as small:
-        small.setattr(module, "MOST_BYTES", data.draw(st.sampled_from([0, 1 << 10, module.MOST_BYTES])))
+        small.setattr(together, "MOST_BYTES", data.draw(st.sampled_from([0, 1 << 10, together.MOST_BYTES])))
         compare_any(data)
 
 
@@ -342,7 +344,7 @@ def compare_any(data):
 
 def test_what_is_held_of_sets_is_bounded(monkeypatch):
     """Thirty sets of a group; their scores of all items would take as much as `all_scores`."""
-    monkeypatch.setattr(module, "MOST_BYTES", 0)
+    monkeypatch.setattr(together, "MOST_BYTES", 0)
     count, n = 30, 3000
     all_scores = 8 * count * n
     with make() as index:
@@ -354,14 +356,14 @@ def test_what_is_held_of_sets_is_bounded(monkeypatch):
 
         def ask(fields_by):
             """What is held of sets, in bytes, and a row."""
-            several = module.Several(reading, fields_by, marks, groups)
-            module.Together(several)  # what the index keeps is there now
+            several = Several(reading, fields_by, marks, groups)
+            together.Together(several)  # what the index keeps is there now
             tracemalloc.start()
-            together = module.Together(several)
+            asked = together.Together(several)
             not_of_core = [tracemalloc.Filter(False, "*/core/question.py")]  # which keeps room for the next question
             held = tracemalloc.take_snapshot().filter_traces(not_of_core).statistics("filename")
             tracemalloc.stop()
-            return sum(own.size for own in held), together.row("s7")
+            return sum(own.size for own in held), asked.row("s7")
 
         held, row = reading.answer(reading.plan(1, {}), ask)
         assert len(row.scores) == n and held < all_scores / 2
@@ -476,7 +478,7 @@ def test_the_best_rivals_of_many_groups_are_those_of_each(data):
     groups = Groups(of, frozenset("ab"), under)
     values = st.sampled_from([-float("inf"), 0.0, 0.5, 1.0, 2.0])
     heights = np.array(data.draw(st.lists(st.lists(values, min_size=n, max_size=n), min_size=count, max_size=count)))
-    best, who = module.Rivalry.of(groups, dict.fromkeys(names, module.Weighed(1, 0, 0, True, 0, 1))).best(heights)
+    best, who = Rivalry.of(groups, dict.fromkeys(names, Weighed(1, 0, 0, True, 0, 1))).best(heights)
     beside = {}
     for group in "ab":
         beside[group] = Highest(n, groups.rivals_of_kin(group, names))

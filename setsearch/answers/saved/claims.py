@@ -14,8 +14,10 @@ import numpy as np
 
 from setsearch.answers.contributions import contributions
 from setsearch.answers.reading import Reading
-from setsearch.answers.saved.rivals import Coupled, Flags, Questions, Rivalry, Several, Weighed
+from setsearch.answers.saved.questions import Questions
+from setsearch.answers.saved.rivals import Coupled, Flags, Rivalry
 from setsearch.answers.saved.set_index import Entries, Known, Look, Parts, entries_of, open_sets, reasons
+from setsearch.answers.saved.standing import Several, Weighed
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, SetsearchError, UnknownSet

@@ -3,7 +3,7 @@
 Each set has the write up to which it was looked at: that of its saving at first. An item is in the inbox if a later
 write gave or changed it, and the question of the set, its members as examples, keeps it (`cut`). Of words, those of
 texts that came or changed. Where the history does not lead back so far, all items count as new. What growing left in
-doubt (growing.py) is there until it is decided.
+doubt (growth/) is there until it is decided.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
@@ -17,10 +17,12 @@ from setsearch.answers.contributions import contributions
 from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
 from setsearch.answers.saved.groups import wanted_sets
-from setsearch.answers.saved.growing import forget_doubtful, grown_members
-from setsearch.answers.saved.rivals import Flags, Several, Together
+from setsearch.answers.saved.growth.grown import forget_doubtful, grown_members
+from setsearch.answers.saved.rivals import Flags
 from setsearch.answers.saved.set_index import Known, Parts, looks, open_sets, reasons
+from setsearch.answers.saved.standing import Several
 from setsearch.answers.saved.stored import StoredSets
+from setsearch.answers.saved.together import Together
 from setsearch.answers.sets import ItemSet, loaded_set
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats, Ints, distinct

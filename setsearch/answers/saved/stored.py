@@ -170,7 +170,7 @@ class StoredSets(NamedTuple):
         self.insert([(new, *own[1:]) for own in members])
         self._put_under(name, new)
         self.delete(name)
-        over = "from setsearch_member where over = ? and chance is not null"  # what joined over it (growing.py)
+        over = "from setsearch_member where over = ? and chance is not null"  # what joined over it (growth/)
         for other, item in self.cursor.execute(f"select name, item {over}", (name,)).fetchall():
             with self.changing(other, [item]):
                 named = "update setsearch_member set over = ? where name = ? and item = ?"

@@ -33,7 +33,7 @@ class Alone(NamedTuple):
 
 def _grow_alone(db: Collection, items: str | None, alone: Alone, how: dict[str, Any], show: Show) -> None:
     """Grow the sets of a group, or of a file, and show what joined."""
-    from setsearch.answers.saved.growing import End
+    from setsearch.answers.saved.growth.runs import End
 
     until = None if alone.until is None else _next_time(alone.until)
     again = "the same command" + " without --accept" * how["accept"]

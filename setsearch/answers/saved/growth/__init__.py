@@ -1,0 +1,1 @@
+"""Saved sets that grow by themselves: chances, rounds, runs."""
