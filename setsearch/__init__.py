@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from setsearch.answers.answer import Hits
     from setsearch.answers.reading import Reading
     from setsearch.answers.results import Contribution, Explanation, Hit, SetFeature, Statistics
-    from setsearch.answers.sets import ItemSet
+    from setsearch.answers.saved.item_sets import ItemSet
     from setsearch.index import Index
     from setsearch.indexing.intake import Item
     from setsearch.indexing.sync import Changes
@@ -56,7 +56,7 @@ _HOMES = {
     "Index": "index",
     "Item": "indexing.intake",
     "Hits": "answers.answer",
-    "ItemSet": "answers.sets",
+    "ItemSet": "answers.saved.item_sets",
     "Reading": "answers.reading",
     "Where": "memory.where",
     "use_kernel": "scoring.best",

@@ -10,8 +10,7 @@ from setsearch.answers.numeric import NumericReading
 from setsearch.answers.overview import describe_index, find_revision
 from setsearch.answers.reading import Reading
 from setsearch.answers.saved.decisions import Decisions
-from setsearch.answers.saved.stored import StoredSets
-from setsearch.answers.sets import (
+from setsearch.answers.saved.item_sets import (
     ItemSet,
     Question,
     delete_set,
@@ -21,6 +20,7 @@ from setsearch.answers.sets import (
     rename_set,
     usable_name,
 )
+from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.tables import html_table
 from setsearch.errors import InvalidParameter, NoIndex, ReadOnlyDatabase, SetsearchError, UnknownSet, UsageError
 from setsearch.memory.catalog import defaults_of, list_readings

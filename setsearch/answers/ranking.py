@@ -1,4 +1,4 @@
-"""From weights to hits: the best items, where the set ends, what is folded, names, explanations, snippets, columns.
+"""Which items are hits: the best ones of each list, where the set ends, what is folded, in which order.
 
 If the examples fall into groups, the hits of each take turns. An item that two groups have is a hit of the one where it
 ranks better, at the same rank of the one where its score is larger. A group that is not heard in the list of all takes
@@ -8,17 +8,15 @@ every fourth place there, from the eighth to the twentieth.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice, repeat, zip_longest
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from setsearch.answers.answer import LONGEST_NAME, Hits
-from setsearch.answers.contributions import contributions, explanation
-from setsearch.answers.passages import make_snippets
-from setsearch.answers.reasons import wording
-from setsearch.answers.results import SHARE_LITTLE, Explanation, Hit, Reason, rest_of, shortened
+from setsearch.answers.answer import Hits
+from setsearch.answers.contributions import explanation
+from setsearch.answers.hits import Group, Row, make_hits, named_groups
+from setsearch.answers.results import SHARE_LITTLE, Explanation
 from setsearch.answers.word_notes import by_documents_note
 from setsearch.arrays import Floats, Ints
 from setsearch.errors import NothingToRank
@@ -30,7 +28,7 @@ from setsearch.search.groups import LEADERS, Divided
 from setsearch.search.near_duplicates import FOLDED, Folding, are_alone, first_of_each, fold
 from setsearch.search.passes import Wanted, Weighing
 from setsearch.search.plan import Plan
-from setsearch.search.request import ExpandRequest, nothing_left
+from setsearch.search.request import nothing_left
 from setsearch.search.weights import SeedWeights
 
 DEEPER = 4  # times as many items are looked at if too many were dropped
@@ -48,25 +46,7 @@ class Judge(NamedTuple):
     decided: tuple[npt.NDArray[np.bool_], bool] | None = None
 
 
-class Group(NamedTuple):
-    """A group of the examples, with their names; those of all examples have none."""
-
-    weights: SeedWeights
-    names: tuple[str, ...] = ()
-
-
-class Row(NamedTuple):
-    """An item that may be a hit."""
-
-    id: int
-    score: float
-    belongs: bool | None
-    place: int  # of its group
-
-
 HitsAmong = Callable[[Sequence[int]], Mapping[int, Sequence[int]]]  # of the best items, with their near-duplicates
-
-_hit = partial(tuple.__new__, Hit)  # of all its values, in a sixth of the time of a call
 
 
 def wanted_of(weighing: Weighing, examples: Examples, plan: Plan) -> Wanted:
@@ -188,7 +168,7 @@ def best_hits(fields: Fields, found: Divided, excluded: Sequence[int], plan: Pla
 
     If some of the best items are no hits, more are looked at until there are k, or no more items. Raises NothingToRank.
     """
-    groups, in_turn = _named(fields, found), len(found.in_turn)
+    groups, in_turn = named_groups(fields, found), len(found.in_turn)
     known = groups[0].weights.found.known  # more is soon found
     waits = plan.waits and in_turn == 1 and known is not None and known.least > -np.inf and judge.decided is None
     among = fields.allowed(plan.request.among, plan.request.filter)
@@ -278,64 +258,12 @@ def _hits_among(fields: Fields, plan: Plan, ids: Sequence[int]) -> Mapping[int, 
     return same if at_most is None else {id: same[id] for id in first_of_each(fields, list(same), at_most)}
 
 
-def make_hits(
-    fields: Fields,
-    groups: Sequence[Group],
-    rows: Sequence[Row],
-    request: ExpandRequest,
-    same: Mapping[int, Sequence[int]] = MappingProxyType({}),
-) -> Hits:
-    """Hits of items in the order of their rank, with near-duplicates."""
-    ids = [row.id for row in rows]
-    explain, snippets = request.options.get("explain"), request.options.get("snippets")
-    features, reasons, sharing = {}, {}, list[Callable[[], tuple[Reason, ...]]]()
-    for place, (weights, _) in enumerate(groups if explain or snippets else ()):
-        own = [row for row in rows if row.place == place]
-        parts = contributions(fields, weights, [row.id for row in own])
-        features.update(parts)
-        if explain:
-            how = wording(fields, parts.values(), weights.examples.ids)
-            reasons.update({row.id: how.reasons(parts[row.id], rest_of(row.score, parts[row.id])) for row in own})
-            inside = [parts[row.id] for row in own if row.belongs is not False]
-            sharing += [partial(how.common, inside)] if len(inside) > 1 else []
-    passages = make_snippets(fields, features) if snippets else {}
-    described = fields.describe([*ids, *(other for id in ids for other in same.get(id, ()))])
-    named, columns = [described[id] for id in ids], fields.columns_of(ids)
-    hits = map(
-        _hit,
-        zip(
-            range(1, len(rows) + 1),
-            [name for name, _ in named],
-            [row.score for row in rows],
-            [title for _, title in named],
-            [features[id] for id in ids] if explain else repeat(()),
-            [row.belongs for row in rows],
-            map(passages.get, ids),
-            map(columns.get, ids),
-            [tuple([described[other][0] for other in same[id]]) for id in ids] if any(same.values()) else repeat(()),
-            [reasons[id] for id in ids] if explain else repeat(()),
-            [groups[row.place].names for row in rows],
-            strict=False,  # of what repeats
-        ),
-    )
-    found = Hits(hits)
-    found.revision, found.contexts_revision = fields.relation.revision, fields.contexts_revision
-    found.whole, found.sharing, found.learned = fields.items.whole, tuple(sharing), bool(groups[0].weights.corrections)
-    if not any(getattr(own.model, "has_base", True) or own.has_priors for own, _ in groups):
-        found.blank = groups[0].weights.constant
-    if groups[0].names:
-        found.groups = tuple([group.names for group in groups])
-    else:
-        found.beside = next((hit.group for hit in found if hit.group), ())
-    return found
-
-
 def explain_item(fields: Fields, found: Divided, excluded: Sequence[int], id: int) -> Explanation:
     """The parts of the score of one item, by the group of examples in whose list, without `excluded`, it comes first.
 
     At the same place of several lists, by the one where its score is the largest.
     """
-    groups, place = _named(fields, found), 0
+    groups, place = named_groups(fields, found), 0
     if found.unheard is not None:
         lists = [zip(*own.best(excluded, PLACES.stop, fields), strict=True) for own, _ in groups]
         rows = [[Row(int(id), float(score), None, place) for id, score in own] for place, own in enumerate(lists)]
@@ -357,22 +285,3 @@ def _first_list(fields: Fields, groups: Sequence[Group], excluded: Sequence[int]
         before = np.count_nonzero(scores[others] > scores[id]) + sum(rank < own for rank in ranks)
         places.append((int(before), -float(scores[id] + weights.constant), -place))
     return -min(places)[-1]
-
-
-def _named(fields: Fields, found: Divided) -> list[Group]:
-    """The groups with names, in the order of these; one that is not heard is behind all examples."""
-    if found.unheard is not None:
-        return [Group(found.in_turn[0]), Group(found.unheard, _names(fields, found.unheard.examples))]
-    if len(found.in_turn) == 1:
-        return [Group(found.in_turn[0])]
-    return sorted((Group(own, _names(fields, own.examples)) for own in found.in_turn), key=lambda group: group.names)
-
-
-def _names(fields: Fields, examples: Examples) -> tuple[str, ...]:
-    """What examples are called: items in order, then texts."""
-    names = [name for name, _ in fields.describe(examples.ids).values()]
-    if fields.stored is not None:  # words without contexts
-        names += [name for name, _ in fields.stored.describe([*examples.rare]).values()]
-    names.sort()
-    names += [shortened(text, LONGEST_NAME) for text in examples.like]
-    return (*names, *["features"] * examples.has_features)

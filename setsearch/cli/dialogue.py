@@ -15,7 +15,7 @@ from setsearch.errors import SetsearchError, UsageError
 from setsearch.options import ModelOptions
 
 if TYPE_CHECKING:
-    from setsearch.answers.sets import AnyReading, ItemSet
+    from setsearch.answers.saved.item_sets import AnyReading, ItemSet
     from setsearch.index import Index
 
 SMALL, LARGE = 15, 50  # hits of a list
@@ -117,7 +117,7 @@ class Dialogue:
             say("no example is left; add one")
             return
         from setsearch.answers.highlight import with_headlines
-        from setsearch.answers.sets import Question
+        from setsearch.answers.saved.item_sets import Question
 
         options: Any = {"cut": "mark", "explain": True, "fold": True, **self.wanted, **self.model}
         asked = Question(self.reading, self.saved, [*current.accepted], current.rejected)

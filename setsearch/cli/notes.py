@@ -11,7 +11,7 @@ from setsearch.options import ModelOptions
 
 if TYPE_CHECKING:
     from setsearch.answers.answer import Hits
-    from setsearch.answers.sets import AnyReading, ItemSet
+    from setsearch.answers.saved.item_sets import AnyReading, ItemSet
     from setsearch.spark import SparkReading
 
 Seeds = list[str] | dict[str, float]  # with their weights
@@ -19,7 +19,7 @@ Seeds = list[str] | dict[str, float]  # with their weights
 
 def tell_gone(saved: "ItemSet", db: str) -> None:
     """Say which members of a set, whose present ones were read, the index has no longer."""
-    from setsearch.answers.sets import gone_note
+    from setsearch.answers.saved.item_sets import gone_note
 
     if saved.gone:
         say(f"note: {gone_note(db, saved.name, saved.gone)}")

@@ -16,8 +16,8 @@ from setsearch.answers.highlight import item_text, top_features, with_headlines
 from setsearch.answers.results import kept_name, weight_rows
 from setsearch.answers.saved.groups import wanted_sets
 from setsearch.answers.saved.growth.runs import TOLD_OF_GROWTH, Growth
-from setsearch.answers.sets import Question
-from setsearch.answers.sets import change_set as change
+from setsearch.answers.saved.item_sets import Question
+from setsearch.answers.saved.item_sets import change_set as change
 from setsearch.errors import SetsearchError
 from setsearch.options import GROWING, SAVED, Option, in_words, offered, require_known, taken, with_parameters
 

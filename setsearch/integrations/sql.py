@@ -35,7 +35,7 @@ from contextlib import suppress
 from typing import Any
 
 from setsearch.answers.results import Hit
-from setsearch.answers.sets import Question
+from setsearch.answers.saved.item_sets import Question
 from setsearch.arrays import Floats
 from setsearch.errors import InvalidParameter, SetsearchError, UnknownItem, fault_of
 from setsearch.index import Index

@@ -23,7 +23,7 @@ from whoosh.qparser.plugins import Plugin
 from whoosh.qparser.syntax import SyntaxNode
 from whoosh.qparser.taggers import RegexTagger
 
-from setsearch.answers.sets import Question
+from setsearch.answers.saved.item_sets import Question
 from setsearch.arrays import Floats, Ints, distinct, only
 from setsearch.errors import SetsearchError
 from setsearch.integrations.whoosh_documents import WhooshDocuments, segment_of

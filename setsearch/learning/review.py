@@ -12,7 +12,7 @@ from setsearch.answers.answer import Hits
 from setsearch.answers.highlight import item_text
 from setsearch.answers.reading import Reading
 from setsearch.answers.saved.decisions import Decision
-from setsearch.answers.sets import require_one_side, those_gone
+from setsearch.answers.saved.item_sets import require_one_side, those_gone
 from setsearch.errors import InvalidParameter, NoSeeds, NothingToRank
 from setsearch.index import Index
 from setsearch.indexing.references.items import stored_reference

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from setsearch.answers.answer import Hits
 from setsearch.answers.base_reading import BaseReading
 from setsearch.answers.contributions import explanation
-from setsearch.answers.ranking import Group, Row, make_hits
+from setsearch.answers.hits import Group, Row, make_hits
 from setsearch.answers.results import Explanation
 from setsearch.answers.word_notes import RARE, without_contexts_note
 from setsearch.errors import InvalidParameter, NothingToRank, SetsearchError

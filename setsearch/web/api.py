@@ -15,8 +15,8 @@ from setsearch.answers.saved.groups import Group
 from setsearch.answers.saved.growth.grown import Grown
 from setsearch.answers.saved.growth.runs import TOLD_OF_GROWTH
 from setsearch.answers.saved.inbox import InboxRow
-from setsearch.answers.sets import ItemSet, Question
-from setsearch.answers.sets import change_set as change
+from setsearch.answers.saved.item_sets import ItemSet, Question
+from setsearch.answers.saved.item_sets import change_set as change
 from setsearch.errors import ChangedSet, SourceError, UsageError
 from setsearch.index import Index
 from setsearch.options import taken

@@ -8,7 +8,7 @@ from setsearch.answers.highlight import titles_of
 from setsearch.answers.overview import first_sets
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import shortened
-from setsearch.answers.sets import AnyReading
+from setsearch.answers.saved.item_sets import AnyReading
 from setsearch.errors import InvalidParameter
 from setsearch.index import Index
 from setsearch.learning.review import Review

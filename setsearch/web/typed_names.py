@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from setsearch.answers.saved.groups import unknown_set
-from setsearch.answers.sets import AnyReading, ItemSet
+from setsearch.answers.saved.item_sets import AnyReading, ItemSet
 from setsearch.errors import HINTS, AmbiguousItem, UnknownItem, UnknownSet, UsageError
 from setsearch.index import Index
 from setsearch.storage.ids import plain_name

@@ -10,7 +10,7 @@ from setsearch.answers.highlight import item_text, mark_features, titles_of, top
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import NOTHING_SHARED, Hit, Reason, display_name
 from setsearch.answers.saved.groups import Groups
-from setsearch.answers.sets import AnyReading, Question
+from setsearch.answers.saved.item_sets import AnyReading, Question
 from setsearch.errors import AmbiguousItem, InvalidParameter, NothingToRank, QueryError, UsageError
 from setsearch.index import Index
 from setsearch.models.defaults import field_weights

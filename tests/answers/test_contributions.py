@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import setsearch
-from setsearch.answers import ranking
+from setsearch.answers import hits
 from setsearch.answers.contributions import contributions
 from setsearch.answers.results import Contribution
 from setsearch.memory.fields import Fields
@@ -80,7 +80,7 @@ def test_all_hits_at_once_equal_one_after_another(index, monkeypatch, items, nam
         }, "sums are exact"
         return found
 
-    monkeypatch.setattr(ranking, "contributions", both)
+    monkeypatch.setattr(hits, "contributions", both)
     found = index.items(items).expand(names, 10, explain=True, **options)
     assert asked == [len(found)] and any(hit.features for hit in found)
 

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from setsearch.answers.saved.decisions import ANSWERS
+from setsearch.answers.saved.item_sets import AnyReading, ItemSet, new_set
 from setsearch.answers.saved.stored import StoredSets
-from setsearch.answers.sets import AnyReading, ItemSet, new_set
 from setsearch.errors import InvalidItem, InvalidParameter, QueryError, SetsearchError, SourceError, UnknownSet
 from setsearch.sqlite.database import Database
 

@@ -18,12 +18,12 @@ from setsearch.answers.numeric import NumericReading
 from setsearch.answers.reading import Reading
 from setsearch.answers.saved.groups import wanted_sets
 from setsearch.answers.saved.growth.grown import forget_doubtful, grown_members
+from setsearch.answers.saved.item_sets import ItemSet, loaded_set
 from setsearch.answers.saved.rivals import Flags
 from setsearch.answers.saved.set_index import Known, Parts, looks, open_sets, reasons
 from setsearch.answers.saved.standing import Several
 from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.saved.together import Together
-from setsearch.answers.sets import ItemSet, loaded_set
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats, Ints, distinct
 from setsearch.errors import InvalidParameter, NothingToRank, QueryError, UnknownItem

@@ -16,11 +16,11 @@ from setsearch.answers.reading import Reading
 from setsearch.answers.reasons import Wording, are_people, wording
 from setsearch.answers.results import Contribution, rest_of
 from setsearch.answers.saved.groups import Groups, Marks
+from setsearch.answers.saved.item_sets import gone_note
 from setsearch.answers.saved.questions import MOST_JOINED, Questions
 from setsearch.answers.saved.rivals import Flags, Rivalry
 from setsearch.answers.saved.standing import Several, Standing, Weighed
 from setsearch.answers.saved.stored import StoredSets
-from setsearch.answers.sets import gone_note
 from setsearch.arrays import Floats, Ints, bincount, offsets, places_among, positions, repeat, run_lengths, run_starts
 from setsearch.errors import SetsearchError
 from setsearch.memory.fields import Fields

@@ -27,7 +27,7 @@ from setsearch.options import ALL, EXAMPLES, MODEL, RESULT, SAVED, ModelOptions,
 
 if TYPE_CHECKING:
     from setsearch.answers.results import Hit
-    from setsearch.answers.sets import AnyReading, Question
+    from setsearch.answers.saved.item_sets import AnyReading, Question
     from setsearch.spark import SparkReading
 
 AT_ONCE = 1000  # sets of --batch

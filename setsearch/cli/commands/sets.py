@@ -292,7 +292,7 @@ def delete(db: Collection, name: Name) -> None:
 
 
 def _change(db: Collection, name: str, **said: Any) -> None:
-    from setsearch.answers.sets import change_set
+    from setsearch.answers.saved.item_sets import change_set
 
     with db.open() as index:
         saved = _saved_set(index, name)
