@@ -29,11 +29,11 @@ CHROMIUM = find_chromium()
 @pytest.fixture(scope="module", autouse=True)
 def imported():
     """Its import takes a while, and most processes run other tests."""
-    global Datasette, driver, plugin
+    global Datasette, driver, tables
     from datasette.app import Datasette
     from datasette.utils.sqlite import sqlite3 as driver
 
-    from setsearch.integrations import datasette as plugin
+    from setsearch.integrations import datasette_tables as tables
 
 
 ROWS = [
@@ -375,7 +375,7 @@ def test_a_database_in_memory_and_one_without_an_index():
 def host(tmp_path, monkeypatch):
     """A database without an index: texts with a tag that another table has, and birds that have names and numbers."""
     copies = table_copies.TableCopies()
-    monkeypatch.setattr(plugin, "_copies", copies)
+    monkeypatch.setattr(tables, "_copies", copies)
     connection = sqlite3.connect(tmp_path / "app.db")
     connection.execute("create table books (id integer primary key, title text, body text)")
     connection.executemany("insert into books values (?, ?, ?)", BOOKS)
@@ -471,9 +471,9 @@ def test_the_file_is_opened_by_the_sqlite_of_datasette_alone(database, monkeypat
         pytest.skip("needs pysqlite3, which Datasette prefers")
     connect = sqlite3.connect
     with monkeypatch.context() as without:
-        without.setattr(plugin, "driver", sqlite3)
+        without.setattr(tables, "driver", sqlite3)
         expected = get(database, TABLE + ".json?row=1")[0].json()["hits"]
-    plugin._pools.clear()
+    tables._pools.clear()
 
     def refuse(place, *given, **options):
         assert "app.db" not in str(place)
@@ -519,7 +519,7 @@ def test_few_copies_are_kept(host, monkeypatch):
     first, second, again = get(host, *(f"/-/setsearch/app/{name}.json?row=1" for name in ("books", "birds", "books")))
     assert [answer.status_code for answer in (first, second, again)] == [200, 200, 200]
     assert first.json()["hits"] == again.json()["hits"]
-    assert len([*Path(plugin._copies._folder.name).glob("*.db")]) == 1
+    assert len([*Path(tables._copies._folder.name).glob("*.db")]) == 1
 
 
 @pytest.fixture
