@@ -2,10 +2,11 @@
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
+from setsearch.answers.results import Found
 from setsearch.answers.saved.groups import unknown_set
 from setsearch.answers.saved.item_sets import AnyReading, ItemSet
 from setsearch.errors import HINTS, AmbiguousItem, UnknownItem, UnknownSet, UsageError
@@ -47,48 +48,65 @@ def typed_list(reading: AnyReading, typed: str) -> list[str]:
 
 def find_typed(reading: AnyReading, asked: Address) -> tuple[Address, list[dict[str, Any]]]:
     """The state with known names, and the unknown names with suggestions."""
-    unknown: list[dict[str, Any]] = []
-
-    def _find(names: Sequence[str]) -> list[str]:
-        found = []
-        for name in names:
-            several = _few(typed_list(reading, name)) if _has_words(reading) else [name]
-            if len(several) > 1 and all(_is_known(reading, part) for part in several):
-                found += _find(several)  # not the phrase of these words
-                continue
-            try:
-                found.append(find_spelled(reading, name))
-            except AmbiguousItem as error:
-                unknown.append({"name": name, "problem": as_on_tabs(str(error).partition(";")[0]), "several": True})
-            except UnknownItem as error:
-                several, problem = _few(typed_list(reading, name)), as_on_tabs(str(error).rpartition(";")[0])
-                words = name.split()
-                if several == [name] and len(words) > 1 and all(_is_known(reading, part) for part in words):
-                    several = words
-                if several and several != [name]:
-                    found += _find(several)
-                else:
-                    unknown.append({"name": name, "problem": problem, "several": False})
-        return list(dict.fromkeys(found))
-
+    unknown = list[_Unknown]()
     texts = [name for name in asked.seeds if _is_text(reading, name)]
-    seeds = _few(_find([name for name in asked.seeds if name not in texts]))
-    rejected = _few([name for name in _find(asked.rejected) if name not in seeds])
+    seeds = _few(_known(reading, [name for name in asked.seeds if name not in texts], unknown))
+    rejected = _few([name for name in _known(reading, asked.rejected, unknown) if name not in seeds])
+    alike = {own.name: reading.find_names(own.name, HINTS) for own in unknown[:MOST_HINTS]}
+    meant = (own for own in unknown[:MOST_HINTS] if own.name in asked.seeds and not alike[own.name])
+    texts += [own.name for own in meant if own.may_be_text(reading) and len(own.name.split()) >= FEWEST_OF_TEXT]
     like = tuple(dict.fromkeys((*asked.like, *texts)))
-    for own in unknown[:MOST_HINTS]:
-        own["alike"] = reading.find_names(own["name"], HINTS)
-        words = len(own["name"].split()) if reading.kind == "documents" and not own["several"] else 0
-        if words >= FEWEST_OF_TEXT and not own["alike"] and own["name"] in asked.seeds:
-            like = (*like, own["name"])
-    unknown = [own for own in unknown if own["name"] not in like]
     address = asked.replace(seeds=tuple(seeds), rejected=tuple(rejected), like=like)
-    for own in unknown:
-        alike = own.pop("alike", [])
-        shown = {found.item: found.item if own["several"] else found.title or found.item for found in alike}
-        own["near"] = [(label, address.accept(item)) for item, label in shown.items()]
-        may_be_text = reading.kind == "documents" and not own["several"]  # a few words, or a text without blanks
-        own["like"] = address.replace(like=(*address.like, own["name"])) if may_be_text else None
-    return address, unknown
+    return address, [
+        own.suggested(reading, address, alike.get(own.name, ())) for own in unknown if own.name not in like
+    ]
+
+
+class _Unknown(NamedTuple):
+    """A name that is none, or that of `several` items, and what is told of it."""
+
+    name: str
+    problem: str
+    several: bool = False
+
+    def may_be_text(self, reading: AnyReading) -> bool:
+        """Whether it can be a text as an example: a few words, or a text without blanks."""
+        return reading.kind == "documents" and not self.several
+
+    def suggested(self, reading: AnyReading, address: Address, alike: Iterable[Found]) -> dict[str, Any]:
+        """With the pages of what may be meant."""
+        shown = {found.item: found.item if self.several else found.title or found.item for found in alike}
+        near = [(label, address.accept(item)) for item, label in shown.items()]
+        like = address.replace(like=(*address.like, self.name)) if self.may_be_text(reading) else None
+        return {**self._asdict(), "near": near, "like": like}
+
+
+def _known(reading: AnyReading, names: Sequence[str], unknown: list[_Unknown]) -> list[str]:
+    """What names are called in the index, also those of a list; adds those that are none to `unknown`."""
+    found = list[str]()
+    for name in names:
+        parts = _few(typed_list(reading, name)) if _has_words(reading) else [name]
+        if len(parts) > 1 and all(_is_known(reading, part) for part in parts):
+            found += _known(reading, parts, unknown)  # not the phrase of these words
+            continue
+        try:
+            found.append(find_spelled(reading, name))
+        except AmbiguousItem as error:
+            unknown.append(_Unknown(name, as_on_tabs(str(error).partition(";")[0]), several=True))
+        except UnknownItem as error:
+            if (parts := _parts(reading, name)) != [name]:
+                found += _known(reading, parts, unknown)
+            else:
+                unknown.append(_Unknown(name, as_on_tabs(str(error).rpartition(";")[0])))
+    return list(dict.fromkeys(found))
+
+
+def _parts(reading: AnyReading, name: str) -> list[str]:
+    """The names in one that is none: of a list, or words that are all known; itself without any."""
+    parts, words = _few(typed_list(reading, name)), name.split()
+    if parts == [name] and len(words) > 1 and all(_is_known(reading, word) for word in words):
+        return words
+    return parts or [name]
 
 
 def _is_text(reading: AnyReading, name: str) -> bool:
