@@ -31,8 +31,8 @@ HOLDERS = {  # the first one that has a file counts it
     "page and API": ("web/* cli/commands/serve.py pool.py", "who asks in a browser, or by HTTP"),
     "other doors": ("integrations/*", "Datasette, Whoosh, tantivy, SQL, sqlite-utils, assistants, scikit-learn, SKOS"),
     "vectors": (
-        "*/vectors.py cli/commands/vectors.py text/encoder.py memory/latent_words.py search/latent_items.py "
-        "search/meaning.py",
+        "*/vectors.py indexing/writing/vectors.py cli/commands/vectors.py text/encoder.py memory/latent_words.py "
+        "search/latent_items.py search/meaning.py",
         "meaning beside words",
     ),
     "evaluation and learned weights": ("learning/* cli/commands/learning.py", "who compares models on own sets"),
@@ -42,8 +42,9 @@ HOLDERS = {  # the first one that has a file counts it
         "words as items",
     ),
     "fields, tags, numbers, kept columns": (
-        "indexing/item_fields.py storage/feature_fields.py storage/records.py storage/numbers.py storage/conditions.py "
-        "text/numbers_and_dates.py answers/numeric.py models/gaussian.py memory/where.py storage/documents.py",
+        "indexing/writing/item_fields.py storage/feature_fields.py storage/records.py storage/numbers.py "
+        "storage/conditions.py text/numbers_and_dates.py answers/numeric.py models/gaussian.py memory/where.py "
+        "storage/documents.py",
         "evidence beside the text",
     ),
     "reasons, snippets, pictures, finding": (

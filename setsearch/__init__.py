@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from setsearch.answers.results import Contribution, Explanation, Hit, SetFeature, Statistics
     from setsearch.answers.saved.item_sets import ItemSet
     from setsearch.index import Index
-    from setsearch.indexing.intake import Item
     from setsearch.indexing.sync import Changes
+    from setsearch.indexing.writing.intake import Item
     from setsearch.memory.where import Where
     from setsearch.sqlite.limits import Cancellation
     from setsearch.storage.synced_source import Columns
@@ -54,7 +54,7 @@ _HOMES = {
     "Changes": "indexing.sync",
     "Columns": "storage.synced_source",
     "Index": "index",
-    "Item": "indexing.intake",
+    "Item": "indexing.writing.intake",
     "Hits": "answers.answer",
     "ItemSet": "answers.saved.item_sets",
     "Reading": "answers.reading",

@@ -43,8 +43,8 @@ if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
     from setsearch.answers.saved.groups import Group, Groups
     from setsearch.answers.saved.growth.runs import Growth
     from setsearch.answers.saved.inbox import Inbox
-    from setsearch.indexing.intake import Intake, Several
     from setsearch.indexing.sync import Changes, SourceChanges
+    from setsearch.indexing.writing.intake import Intake, Several
     from setsearch.storage.numbers import NumericItem
     from setsearch.storage.synced_source import Columns
     from setsearch.upkeep import Parts
@@ -170,7 +170,7 @@ class Index:
         for name in names:
             if not isinstance(name, str):
                 raise InvalidParameter(f"items are deleted by id, a text or a whole number, not by {name!r}")
-        from setsearch.indexing.writer import Writer
+        from setsearch.indexing.writing.writer import Writer
 
         with self._database.write() as cursor:
             relations, other_side = load_relations(cursor), None
@@ -646,7 +646,7 @@ class Index:
         return None if items is None else name_in(self._collection, items)
 
     def _intake(self) -> "Intake":
-        from setsearch.indexing.intake import Intake
+        from setsearch.indexing.writing.intake import Intake
 
         return Intake(self._settings, self._analyzers, str(self._database))
 
@@ -659,7 +659,7 @@ class Index:
     ) -> int:
         from setsearch.answers.saved.moved import follow_moved
         from setsearch.indexing.check import open_to_replace
-        from setsearch.indexing.writer import Writer
+        from setsearch.indexing.writing.writer import Writer
 
         require_several(items, "items", "items")
         empty = keep is not None

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from setsearch.answers.reading import Reading
 from setsearch.errors import SourceError, UsageError
-from setsearch.indexing import vectors as indexing
-from setsearch.indexing.intake import Intake
 from setsearch.indexing.sync import Changes, needs_sync, sync
+from setsearch.indexing.writing import vectors as indexing
+from setsearch.indexing.writing.intake import Intake
 from setsearch.memory.readings import Readings
 from setsearch.options import Fresh, Ids, Progress
 from setsearch.search.latent_items import latent_vectors

@@ -14,9 +14,9 @@ import numpy as np
 
 from setsearch.arrays import Entries, Ints, distinct, pack, repeat
 from setsearch.errors import CorruptIndex, LostArrays, SetsearchError, UsageError, number_of
-from setsearch.indexing.intake import Intake
-from setsearch.indexing.item_fields import levels_differ, numbers_of
 from setsearch.indexing.sync import check_source, read_again
+from setsearch.indexing.writing.intake import Intake
+from setsearch.indexing.writing.item_fields import levels_differ, numbers_of
 from setsearch.lists import transposed
 from setsearch.sqlite.database import WRONG_VALUES, is_of_stored_values
 from setsearch.sqlite.integrity import (

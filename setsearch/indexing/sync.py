@@ -13,14 +13,14 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from setsearch.errors import InvalidParameter, SourceError, UsageError
-from setsearch.indexing.intake import Intake
 from setsearch.indexing.rows.cells import cell_id
 from setsearch.indexing.rows.document_columns import Held, SourceItem
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.rows.table_rows import TableRows
 from setsearch.indexing.sources import SourceReader
 from setsearch.indexing.triggers import create_triggers, has_triggers
-from setsearch.indexing.writer import Writer
+from setsearch.indexing.writing.intake import Intake
+from setsearch.indexing.writing.writer import Writer
 from setsearch.options import Counted, Progress
 from setsearch.sqlite.fts5 import find_declaration, find_tokenizer, read_terms
 from setsearch.sqlite.limits import limited, limited_rows

@@ -79,7 +79,7 @@ create view setsearch_frequency as  -- the same for people
 create table setsearch_field_number (  -- numbers that items have in fields, from which ranges are made
     relation integer not null,
     field text not null,
-    level integer not null,  -- of 2^n items, one has at least n (indexing/item_fields.py)
+    level integer not null,  -- of 2^n items, one has at least n (indexing/writing/item_fields.py)
     item integer not null,
     number real not null,
     primary key (relation, field, level, item)

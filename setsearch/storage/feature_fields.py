@@ -3,7 +3,7 @@
 A feature of a field begins with its name and a colon, "tags:sqlite"; all others are of the first field, "text" or the
 name of the features. A number has two features, ranges that overlap: tenths of the numbers, and tenths that begin in
 the middle of these, so that near numbers share one of them wherever they lie. A date is a number of days. The ends of
-the ranges follow from the present numbers (indexing/item_fields.py), whatever came first.
+the ranges follow from the present numbers (indexing/writing/item_fields.py), whatever came first.
 """
 
 import datetime

@@ -7,8 +7,8 @@ from pydantic import BaseModel, Field
 
 from setsearch import Index, Item
 from setsearch.errors import InvalidParameter
-from setsearch.indexing.intake import KEPT
-from setsearch.indexing.item_fields import Value
+from setsearch.indexing.writing.intake import KEPT
+from setsearch.indexing.writing.item_fields import Value
 from setsearch.pool import QuestionPool
 from setsearch.storage.ids import plain_name
 from setsearch.storage.relation import TEXT

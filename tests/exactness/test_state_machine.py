@@ -24,7 +24,7 @@ from samples import delete_arrays
 import setsearch
 from setsearch import errors
 from setsearch import lists as flat
-from setsearch.indexing import batch
+from setsearch.indexing.writing import batch
 from setsearch.scoring import postings as valued_lists
 from setsearch.storage import forward_lists, generations, names
 

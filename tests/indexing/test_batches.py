@@ -10,8 +10,8 @@ from laws import examples
 
 import setsearch
 from setsearch import Item, errors
-from setsearch.indexing import batch
-from setsearch.indexing.batch import Batch
+from setsearch.indexing.writing import batch
+from setsearch.indexing.writing.batch import Batch
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.extras import TermIds
 from setsearch.text.tokenizer import Tokenizer
@@ -70,7 +70,7 @@ def test_a_thread_numbers_the_next_batch(tmp_path, monkeypatch, fields):
         events.append("numbered")
 
     monkeypatch.setattr(Batch, "number", number)
-    monkeypatch.setattr("setsearch.indexing.writer.check_names", lambda *_: events.append("written"))
+    monkeypatch.setattr("setsearch.indexing.writing.writer.check_names", lambda *_: events.append("written"))
     tags = {"tags": ["a"]} if fields else None
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add([Item(f"d{number}", "the lion", fields=tags) for number in range(100)])
@@ -80,7 +80,7 @@ def test_a_thread_numbers_the_next_batch(tmp_path, monkeypatch, fields):
 
 
 def test_one_batch_starts_no_thread(tmp_path, monkeypatch):
-    monkeypatch.setattr("setsearch.indexing.writer.workers", lambda *_: pytest.fail("threads"))
+    monkeypatch.setattr("setsearch.indexing.writing.writer.workers", lambda *_: pytest.fail("threads"))
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         assert index.add([("d", "the lion")]) == 1
 

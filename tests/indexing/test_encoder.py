@@ -8,7 +8,7 @@ import pytest
 
 import setsearch
 from setsearch import errors
-from setsearch.indexing import vectors
+from setsearch.indexing.writing import vectors
 from setsearch.text import encoder as encoder_module
 
 TOPICS = {"lion": 0, "tiger": 0, "cat": 0, "wheat": 1, "barley": 1, "field": 1, "engine": 2, "steam": 2, "wheel": 2}

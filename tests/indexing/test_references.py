@@ -15,7 +15,6 @@ from hypothesis import given
 from laws import examples
 
 import setsearch
-from setsearch.indexing import batch
 from setsearch.indexing.references.bibtex import read_bibtex, write_bibtex
 from setsearch.indexing.references.convert import converted, left_behind, merged
 from setsearch.indexing.references.identity import Copy, group_copies
@@ -23,6 +22,7 @@ from setsearch.indexing.references.rdf import read_rdf
 from setsearch.indexing.references.reference import Reference, as_json, from_json
 from setsearch.indexing.references.tagged import read_cochrane, read_tagged, write_tagged
 from setsearch.indexing.references.tags import BIBTEX, FORMS, PUBMED, REFER, RIS, WOS
+from setsearch.indexing.writing import batch
 from setsearch.learning import Review
 from setsearch.learning.review_files import write_review
 from setsearch.sqlite import connections

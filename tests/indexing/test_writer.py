@@ -9,7 +9,7 @@ from laws import examples
 
 import setsearch
 from setsearch import errors
-from setsearch.indexing import writer
+from setsearch.indexing.writing import writer
 
 NAMES = st.sampled_from("abcdefgh")
 COLLECTIONS = st.dictionaries(NAMES, st.tuples(st.lists(NAMES, max_size=4), st.none() | NAMES), max_size=8)

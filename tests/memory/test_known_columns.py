@@ -10,7 +10,7 @@ from laws import examples
 
 import setsearch
 from setsearch import errors
-from setsearch.indexing.intake import Item
+from setsearch.indexing.writing.intake import Item
 from setsearch.memory import known_columns
 from setsearch.storage.conditions import OPERATORS, parse_condition
 from setsearch.storage.documents import parse_filter

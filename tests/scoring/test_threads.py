@@ -12,12 +12,12 @@ from processes import in_fresh_process
 
 import setsearch
 from setsearch.core.threads import beside, side_by_side, workers
-from setsearch.indexing import batch
+from setsearch.indexing.writing import batch
 
 AT_THE_END = """
 import atexit, sys, threading
 import setsearch
-from setsearch.indexing import batch
+from setsearch.indexing.writing import batch
 
 batch.FULL_BATCH = batch.TOKENIZED_TOGETHER = 40
 

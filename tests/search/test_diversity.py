@@ -12,7 +12,7 @@ from laws import examples
 import setsearch
 from setsearch import errors
 from setsearch.answers import ranking
-from setsearch.indexing.intake import Item
+from setsearch.indexing.writing.intake import Item
 
 WORDS = "lion tiger cat savanna wheat barley oats field one two three".split()
 # Most are by one author, so that more items must be looked at; some have none.

@@ -11,7 +11,7 @@ from laws import examples
 
 import setsearch
 from setsearch import errors
-from setsearch.indexing.intake import Item
+from setsearch.indexing.writing.intake import Item
 
 SIGNS = {">=": operator.ge, "<": operator.lt, "=": operator.eq, "!=": operator.ne}
 YEARS = [1990, "1999", 2001.5, None, "", "unknown", [1990, 2005]]

@@ -7,7 +7,7 @@ import pytest
 
 import setsearch
 from setsearch import Columns, errors
-from setsearch.indexing.intake import Item
+from setsearch.indexing.writing.intake import Item
 from setsearch.storage import documents
 
 ROWS = [

@@ -62,8 +62,8 @@ def test_check_finds_numbers_that_are_not_those_of_the_ranges():
 
 
 def test_a_sample_of_many_numbers_tells_the_ends(monkeypatch):
-    monkeypatch.setattr("setsearch.indexing.item_fields.SAMPLE", 10)
-    monkeypatch.setattr("setsearch.indexing.writer.MOVED_TOGETHER", 7)
+    monkeypatch.setattr("setsearch.indexing.writing.item_fields.SAMPLE", 10)
+    monkeypatch.setattr("setsearch.indexing.writing.writer.MOVED_TOGETHER", 7)
     items = [Item(f"i{n}", "w", None, None, {"n": (n * 37) % 101}) for n in range(100)]
     index = opened([])
     for start in range(0, 100, 17):

@@ -17,7 +17,7 @@ from samples import change_blocks, delete_arrays, random_data
 
 import setsearch
 from setsearch import errors, lists
-from setsearch.indexing import batch
+from setsearch.indexing.writing import batch
 from setsearch.memory import field
 from setsearch.scoring import postings as valued_lists
 from setsearch.sqlite import database

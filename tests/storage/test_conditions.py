@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import setsearch
-from setsearch.indexing.intake import Item
 from setsearch.indexing.rows.cell_rules import CellRules
+from setsearch.indexing.writing.intake import Item
 from setsearch.storage.conditions import equality, parse_condition
 
 TEXTS = st.text(st.sampled_from('a"=<>! b'), max_size=9)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from patience import patience
 
 import setsearch
-from setsearch.indexing.intake import Item
+from setsearch.indexing.writing.intake import Item
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from setsearch.arrays import distinct
 from setsearch.errors import UsageError
-from setsearch.indexing.item_fields import numbers_of
+from setsearch.indexing.writing.item_fields import numbers_of
 from setsearch.storage.documents import kept_columns, read_columns, read_texts
 from setsearch.storage.feature_fields import FeatureField, shown_date
 from setsearch.storage.relation import Relation

@@ -8,7 +8,7 @@ import numpy as np
 
 from setsearch.arrays import LARGEST_COUNT, Ints
 from setsearch.errors import InvalidItem
-from setsearch.indexing.item_fields import Names
+from setsearch.indexing.writing.item_fields import Names
 from setsearch.storage.documents import encode_text
 from setsearch.storage.records import Record
 from setsearch.text.extras import TermIds

@@ -20,8 +20,8 @@ from setsearch.arrays import (
 )
 from setsearch.core.threads import workers
 from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter
-from setsearch.indexing.batch import Batch, OfFields, PreparedItem, check_counts
-from setsearch.indexing.item_fields import (
+from setsearch.indexing.writing.batch import Batch, OfFields, PreparedItem, check_counts
+from setsearch.indexing.writing.item_fields import (
     field_features,
     keep_numbers,
     moved,

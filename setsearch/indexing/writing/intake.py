@@ -7,11 +7,11 @@ from numbers import Integral
 from typing import NamedTuple
 
 from setsearch.errors import InvalidItem, UsageError
-from setsearch.indexing.batch import Features, OfFields, PreparedItem
-from setsearch.indexing.item_fields import Value, checked_fields
 from setsearch.indexing.references.identity import Group
 from setsearch.indexing.references.items import Filing
-from setsearch.indexing.writer import Writer
+from setsearch.indexing.writing.batch import Features, OfFields, PreparedItem
+from setsearch.indexing.writing.item_fields import Value, checked_fields
+from setsearch.indexing.writing.writer import Writer
 from setsearch.options import Id
 from setsearch.sqlite.database import Bound
 from setsearch.storage.analyzers import CONTEXTS, Analyzers, TextSettings

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem, number_of
-from setsearch.indexing.writer import Writer
+from setsearch.indexing.writing.writer import Writer
 from setsearch.options import Ids, Progress
 from setsearch.sqlite.database import Database
 from setsearch.storage.documents import Texts, read_texts
