@@ -31,7 +31,7 @@ HOLDERS = {  # the first one that has a file counts it
     "page and API": ("web/* cli/commands/serve.py pool.py", "who asks in a browser, or by HTTP"),
     "other doors": ("integrations/*", "Datasette, Whoosh, tantivy, SQL, sqlite-utils, assistants, scikit-learn, SKOS"),
     "vectors": (
-        "*/vectors.py indexing/writing/vectors.py cli/commands/vectors.py text/encoder.py memory/latent_words.py "
+        "*/vectors.py */*/vectors.py cli/commands/vectors.py text/encoder.py memory/latent_words.py "
         "search/latent_items.py search/meaning.py",
         "meaning beside words",
     ),
@@ -42,9 +42,9 @@ HOLDERS = {  # the first one that has a file counts it
         "words as items",
     ),
     "fields, tags, numbers, kept columns": (
-        "indexing/writing/item_fields.py storage/feature_fields.py storage/records.py storage/numbers.py "
-        "storage/conditions.py text/numbers_and_dates.py answers/numeric.py models/gaussian.py memory/where.py "
-        "storage/documents.py",
+        "indexing/writing/item_fields.py storage/feature_fields.py storage/kept/records.py storage/kept/numbers.py "
+        "storage/kept/conditions.py text/numbers_and_dates.py answers/numeric.py models/gaussian.py memory/where.py "
+        "storage/kept/columns.py storage/kept/texts.py",
         "evidence beside the text",
     ),
     "reasons, snippets, pictures, finding": (

@@ -45,7 +45,7 @@ if TYPE_CHECKING:  # a process that only asks imports nothing of indexing
     from setsearch.answers.saved.inbox import Inbox
     from setsearch.indexing.sync import Changes, SourceChanges
     from setsearch.indexing.writing.intake import Intake, Several
-    from setsearch.storage.numbers import NumericItem
+    from setsearch.storage.kept.numbers import NumericItem
     from setsearch.storage.synced_source import Columns
     from setsearch.upkeep import Parts
 
@@ -188,7 +188,7 @@ class Index:
                 )
                 raise NoIndex(f"{self._database} holds no {what} to delete from; {way_out}")
             if target.columns is not None:
-                from setsearch.storage.numbers import delete_numbers
+                from setsearch.storage.kept.numbers import delete_numbers
 
                 return delete_numbers(target, names)
             refuse_synced(target)
@@ -251,7 +251,7 @@ class Index:
 
         Raises InvalidItem, DuplicateItem; then nothing is written.
         """
-        from setsearch.storage.numbers import open_numbers, write_numbers
+        from setsearch.storage.kept.numbers import open_numbers, write_numbers
 
         require_several(items, "items", "items")
         require_several(columns, "columns", "columns")

@@ -16,10 +16,7 @@ from setsearch.options import Fresh, Ids, Progress
 from setsearch.search.latent_items import latent_vectors
 from setsearch.sqlite.database import Database
 from setsearch.storage.ids import collection_of, name_in, plain_name
-from setsearch.storage.names import Vocabulary
-from setsearch.storage.relation import VECTORS_OF, create_relation, find_again, load_relations, relations_by_reading
-from setsearch.storage.revisions import Revision
-from setsearch.storage.vectors import (
+from setsearch.storage.kept.vectors import (
     LATENT,
     VectorSource,
     is_encoded,
@@ -28,6 +25,9 @@ from setsearch.storage.vectors import (
     set_source,
     vector_source,
 )
+from setsearch.storage.names import Vocabulary
+from setsearch.storage.relation import VECTORS_OF, create_relation, find_again, load_relations, relations_by_reading
+from setsearch.storage.revisions import Revision
 from setsearch.text.encoder import Encoders
 
 ITEMS = "items"  # the name of items that only vectors describe, if they are not given one

@@ -27,7 +27,7 @@ from setsearch.models.gaussian import Gaussian
 from setsearch.options import MODEL, ExpandOptions, Id, Ids, ModelOptions, check, refuse
 from setsearch.search.request import id_list, parse_request, require_distinct
 from setsearch.storage.ids import id_text
-from setsearch.storage.numbers import column_names, read_numbers
+from setsearch.storage.kept.numbers import column_names, read_numbers
 from setsearch.storage.relation import Relation
 
 Open = Callable[[], AbstractContextManager[Relation]]

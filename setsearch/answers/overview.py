@@ -11,9 +11,9 @@ from setsearch.core import binding
 from setsearch.errors import QueryError
 from setsearch.memory.catalog import default_reading, defaults_of, list_readings
 from setsearch.memory.readings import Readings
+from setsearch.storage.kept.vectors import count_vectors, vector_source
 from setsearch.storage.relation import Relation, of_collection, relations_by_reading
 from setsearch.storage.synced_source import describe_sources
-from setsearch.storage.vectors import count_vectors, vector_source
 
 QUANTILES = (0.995, 0.99, 0.985, 0.98, 0.97, 0.95, 0.92, 0.9)  # of the items by total: not the rarest, nor the usual
 LEAST_LETTERS = 4  # of a word: shorter ones are mostly function words

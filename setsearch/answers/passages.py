@@ -13,7 +13,7 @@ import numpy as np
 from setsearch.answers.results import Contribution, Snippet
 from setsearch.memory.fields import Fields
 from setsearch.sqlite.sql import main_table, quote
-from setsearch.storage.documents import read_texts
+from setsearch.storage.kept.texts import read_texts
 from setsearch.storage.synced_source import FTS5, TABLE, SyncedSource, load_source
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.headline import headline

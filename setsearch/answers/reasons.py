@@ -17,7 +17,7 @@ from setsearch.search.meaning import NAME as MEANING
 from setsearch.search.weights import NEAR, OWN, RIVAL
 from setsearch.storage.feature_fields import MARK
 from setsearch.storage.ids import plain_name
-from setsearch.storage.vectors import ENCODER, LATENT
+from setsearch.storage.kept.vectors import ENCODER, LATENT
 from setsearch.text.contexts import LISTED, OWN_TEXT
 from setsearch.text.function_words import function_words, likely_language, stemmer
 from setsearch.text.words import MARKS

@@ -26,14 +26,14 @@ from setsearch.sqlite.integrity import (
 )
 from setsearch.sqlite.mapped import Mapped, beside, delete_arrays, map_arrays
 from setsearch.storage.analyzers import load_analyzer
-from setsearch.storage.documents import read_texts
 from setsearch.storage.feature_fields import FeatureField
 from setsearch.storage.forward_lists import counted
 from setsearch.storage.generations import CONTEXTS, LISTS, delete_generations, find_generation
+from setsearch.storage.kept.numbers import check_numbers
+from setsearch.storage.kept.texts import read_texts
+from setsearch.storage.kept.vectors import delete_damaged, read_vectors
 from setsearch.storage.names import Vocabulary
-from setsearch.storage.numbers import check_numbers
 from setsearch.storage.relation import Relation, load_relations, most_ids
-from setsearch.storage.vectors import delete_damaged, read_vectors
 
 # Tables whose rows nothing else misses, and what they belong to.
 OWNED = dict.fromkeys(("text", "columns", "numbers", "field_number"), "relation")

@@ -6,8 +6,8 @@ from typing import Any
 
 from setsearch.errors import NoIndex, UnknownReading
 from setsearch.models.defaults import NUMBERS, VECTORS, Defaults, defaults_for
-from setsearch.storage.documents import kept_columns
 from setsearch.storage.ids import collection_of, plain_name
+from setsearch.storage.kept.columns import kept_columns
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation, of_collection
 

@@ -35,8 +35,8 @@ from setsearch.memory.word_contexts import (
 )
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.spill import Spill, let_go
-from setsearch.storage.documents import Texts, read_texts
 from setsearch.storage.generations import Draft, Generation, find_generation, json_array, json_of
+from setsearch.storage.kept.texts import Texts, read_texts
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.contexts import parts_of_keys

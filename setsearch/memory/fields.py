@@ -18,8 +18,8 @@ from setsearch.models import Model
 from setsearch.options import Id
 from setsearch.scoring.best import Base
 from setsearch.scoring.smoothing import Neighbors
-from setsearch.storage.documents import Values
 from setsearch.storage.ids import id_text
+from setsearch.storage.kept.columns import Values
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Floats, Ints, union
-from setsearch.storage.conditions import OPERATORS, Condition
-from setsearch.storage.documents import Values, has_columns, parse_filter, read_columns, read_values, require_column
+from setsearch.storage.kept.columns import Values, has_columns, parse_filter, read_columns, read_values, require_column
+from setsearch.storage.kept.conditions import OPERATORS, Condition
 from setsearch.storage.relation import Relation
 from setsearch.storage.revisions import NO_ITEMS
 from setsearch.text.numbers_and_dates import as_number

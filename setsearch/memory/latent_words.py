@@ -7,7 +7,7 @@
 n_ij counts how often word i has the neighbor j at a place. So the vectors are rows of U S^(1/2), but for a rotation, of
 the truncated singular value decomposition X = U S V' (Levy, Goldberg and Dagan, 2015), by power iterations (Halko,
 Martinsson and Tropp, 2011): products of vectors are what a rotation leaves as it is, and rows of any basis can be
-stored. A row becomes bytes as in storage/vectors.py, 64 for a word.
+stored. A row becomes bytes as in storage/kept/vectors.py, 64 for a word.
 
 All factors are rounded to so many bits that each sum is exact. So neither the order of words, features and threads nor
 the library for matrices changes a bit; but for the roots of Y' Y, which are those of one machine.
@@ -22,7 +22,7 @@ from setsearch.core.threads import give_back, side_by_side
 from setsearch.lists import Lists
 from setsearch.memory.neighbors import identities
 from setsearch.memory.vectors import Vectors
-from setsearch.storage.vectors import LARGEST, LATENT, Bytes
+from setsearch.storage.kept.vectors import LARGEST, LATENT, Bytes
 
 FIELD = "contexts win2"  # that they are of
 NAME = "latent vectors"  # of the array: numbers of eight bytes

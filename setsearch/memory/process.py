@@ -22,10 +22,10 @@ from setsearch.sqlite.database import Database
 from setsearch.sqlite.forks import File
 from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.generations import Generation, find_generation
+from setsearch.storage.kept.vectors import ENCODER, read_vectors, vector_source
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
 from setsearch.storage.revisions import Revision
-from setsearch.storage.vectors import ENCODER, read_vectors, vector_source
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.encoder import Encoders
 

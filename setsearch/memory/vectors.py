@@ -20,7 +20,7 @@ from setsearch.arrays import HASH, Floats, Floats32, Ints, moments
 from setsearch.core.binding import alike
 from setsearch.errors import InvalidParameter
 from setsearch.scoring.best import is_core
-from setsearch.storage.vectors import ENCODER, Bytes, quantized
+from setsearch.storage.kept.vectors import ENCODER, Bytes, quantized
 
 ROWS = 1024  # of bytes that become float32 together: they stay in the cache
 SHRINKAGE = 20.0  # variances of the mean size that are added to each
@@ -82,7 +82,7 @@ Encode = Callable[[Sequence[str]], Floats32]
 class Vectors:
     """The vectors of items: `ids`, `(n,)` ascending, and `rows`, `(n, size)`; `encode` gives those of new texts.
 
-    `source` is that of storage/vectors.py.
+    `source` is that of storage/kept/vectors.py.
     """
 
     def __init__(self, ids: Ints, rows: Bytes, source: str, encode: Encode | None = None) -> None:

@@ -15,7 +15,7 @@ from setsearch.errors import UsageError
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
 from setsearch.models.defaults import Defaults
-from setsearch.storage.vectors import Bytes, quantized
+from setsearch.storage.kept.vectors import Bytes, quantized
 
 SIZE, SIZE_OF_TEXTS = 64, 100  # dimensions
 FEWEST = 10  # items and features

@@ -28,7 +28,7 @@ from setsearch.memory.fields import Fields
 from setsearch.memory.vectors import LEAST, STEPS, Vectors
 from setsearch.search.base_parts import Prior
 from setsearch.search.examples import Examples
-from setsearch.storage.vectors import LATENT
+from setsearch.storage.kept.vectors import LATENT
 
 NAME = "like in meaning"
 LEAST_ALIKE = 2.0  # deviations from chance of the mean cosine of examples

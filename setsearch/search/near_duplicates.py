@@ -26,7 +26,7 @@ from setsearch.memory.fields import Fields
 from setsearch.models.values import ValueRule
 from setsearch.scoring.best import is_core
 from setsearch.search.request import AtMost
-from setsearch.storage.documents import require_column
+from setsearch.storage.kept.columns import require_column
 
 Words = npt.NDArray[np.integer[Any]]  # their ids, ascending
 

@@ -22,7 +22,7 @@ create table setsearch_kind (  -- vocabularies: documents, terms, films
     name text not null unique,
     size integer not null default 0,
     peak integer not null default 0,  -- the next id
-    vectors text,                     -- where its vectors come from, JSON (storage/vectors.py)
+    vectors text,                     -- where its vectors come from, JSON (storage/kept/vectors.py)
     whole integer not null default 0  -- 1: names are whole numbers
 ) strict;
 

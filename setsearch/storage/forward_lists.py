@@ -1,7 +1,7 @@
 """What a relation holds, as forward lists: the features of each item, in blocks of neighboring items.
 
 A block is named by its first item, and ends where the next one begins. A write encodes the blocks of its items anew;
-new items go to the last block until it is full. Texts are stored likewise (documents.py). How many items have each
+new items go to the last block until it is full. Texts are stored likewise (kept/texts.py). How many items have each
 feature stands beside the lists (`Frequencies`). Posting lists are derived (generations.py).
 """
 

@@ -20,8 +20,8 @@ from setsearch.errors import (
 )
 from setsearch.options import Id
 from setsearch.storage.ids import collection_of, id_text, is_storable, plain_name
+from setsearch.storage.kept.records import Records
 from setsearch.storage.name_search import AMONG, LAST_CHARACTER, MOST_CANDIDATES, NameSearch
-from setsearch.storage.records import Records
 from setsearch.text.letters import normal_forms
 from setsearch.text.matching import WHOLE, Total, best_matches, is_one_edit, no_total, with_article_moved
 
@@ -55,7 +55,7 @@ class Vocabulary(NameSearch):
     next_id: int
     titles_shown: bool = False  # show the title in place of the name: the surface form of a stem
     has_ngrams: bool = False  # whether n-grams are among the names (text/extras.py)
-    vectors: str | None = None  # where its vectors come from (vectors.py)
+    vectors: str | None = None  # where its vectors come from (kept/vectors.py)
     whole: bool = False  # whether the names came as whole numbers, in a frame
     others: tuple[str, ...] = ()  # how those begin that are features of fields, which nobody takes for words or people
 
@@ -144,7 +144,7 @@ class Vocabulary(NameSearch):
         return f"with {' or '.join(found)} there is one; " if found else ""
 
     def titled(self, title: str) -> list[tuple[int, str]]:
-        """(id, name) of up to five things with this title, or else with another name (records.py) that it means."""
+        """(id, name) of up to five things with this title, or else another name (kept/records.py) that it means."""
         if not is_storable(title):
             return []
         found = self.cursor.execute(

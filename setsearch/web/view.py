@@ -17,8 +17,8 @@ from setsearch.models.defaults import field_weights
 from setsearch.options import ALL, MODEL, Option
 from setsearch.search.cutoff import ENOUGH, odd_one
 from setsearch.search.groups import FEWEST
-from setsearch.storage.conditions import equality
 from setsearch.storage.ids import plain_name
+from setsearch.storage.kept.conditions import equality
 from setsearch.web.page_state import Address
 from setsearch.web.pictures import Curve, Spot, make_curve, make_map
 from setsearch.web.start import Start, first_items, label_of, make_start

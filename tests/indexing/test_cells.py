@@ -17,7 +17,7 @@ from setsearch import Columns, errors
 from setsearch.indexing.rows.cells import cell_features
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
-from setsearch.storage.conditions import parse_condition
+from setsearch.storage.kept.conditions import parse_condition
 from setsearch.text.numbers_and_dates import as_number
 
 RELATION = ("--items", "item", "--features", "user")

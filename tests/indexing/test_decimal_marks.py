@@ -5,8 +5,8 @@ import pytest
 import setsearch
 from setsearch.indexing.rows.cells import cell_number
 from setsearch.indexing.rows.reader import RowReader
-from setsearch.storage.conditions import parse_condition
 from setsearch.storage.feature_fields import as_days
+from setsearch.storage.kept.conditions import parse_condition
 from setsearch.text.numbers_and_dates import date_text
 
 TABLES = {  # a table, and what its column x says

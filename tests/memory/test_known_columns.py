@@ -12,8 +12,8 @@ import setsearch
 from setsearch import errors
 from setsearch.indexing.writing.intake import Item
 from setsearch.memory import known_columns
-from setsearch.storage.conditions import OPERATORS, parse_condition
-from setsearch.storage.documents import parse_filter
+from setsearch.storage.kept.columns import parse_filter
+from setsearch.storage.kept.conditions import OPERATORS, parse_condition
 
 TEXTS = ("a small red lamp", "a red chair", "a small green chair", "a lamp of green glass", "glass")
 FILTERS = (["price < 3"], ["price >= 1", "stock = 2"], ["stock != 2"])

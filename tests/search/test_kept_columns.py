@@ -8,7 +8,7 @@ import pytest
 import setsearch
 from setsearch import Columns, errors
 from setsearch.indexing.writing.intake import Item
-from setsearch.storage import documents
+from setsearch.storage.kept import columns
 
 ROWS = [
     {"id": "a", "text": "lion tiger", "year": 1999, "place": None},
@@ -138,6 +138,6 @@ def test_columns_that_are_decoded_together_are_those_of_each(monkeypatch):
     with index.items("documents").stored() as fields:
         found = []
         for at_once in (1, 2, 1000):
-            monkeypatch.setattr(documents, "ROWS_AT_ONCE", at_once)
-            found.append([*documents.read_values(fields.relation, "text")])
+            monkeypatch.setattr(columns, "ROWS_AT_ONCE", at_once)
+            found.append([*columns.read_values(fields.relation, "text")])
     assert found[0] == found[1] == found[2] == [(n, f'"], {n}') for n in range(99) if n % 3]

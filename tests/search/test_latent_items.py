@@ -8,8 +8,8 @@ import pytest
 import setsearch
 from setsearch import errors
 from setsearch.search import latent_items as latent
+from setsearch.storage.kept.vectors import LATENT, VectorSource, write_vectors
 from setsearch.storage.relation import load_relations
-from setsearch.storage.vectors import LATENT, VectorSource, write_vectors
 
 
 def ratings(n_films=40, n_users=60):

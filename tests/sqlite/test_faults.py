@@ -35,7 +35,7 @@ def test_a_mistake_in_the_search_is_a_fault(index, monkeypatch):
 
 
 def test_what_reads_stored_values_tells_damage(index, monkeypatch):
-    monkeypatch.setattr("setsearch.memory.fields.Fields.columns_of", within("storage/documents.py", "own"))
+    monkeypatch.setattr("setsearch.memory.fields.Fields.columns_of", within("storage/kept/columns.py", "own"))
     with pytest.raises(CorruptIndex, match="IndexError"):
         index.items("documents").expand(["d1"])
 
@@ -55,7 +55,7 @@ def test_checks_and_servers_tell_mistakes_and_damage_apart(tmp_path, index, monk
         connection.close()
         watch_damage(tmp_path / "a.db", told.put)
         assert told.get(timeout=patience(30)).startswith("a fault of setsearch (IndexError")
-    monkeypatch.setattr("setsearch.storage.records.Records.check", within("storage/records.py", "own"))
+    monkeypatch.setattr("setsearch.storage.kept.records.Records.check", within("storage/kept/records.py", "own"))
     assert index.check() == ["stored data cannot be read (list index out of range)"]
 
 

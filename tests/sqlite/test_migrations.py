@@ -19,7 +19,7 @@ import setsearch
 from setsearch.memory import word_contexts
 from setsearch.memory.word_contexts import COEFFICIENTS
 from setsearch.search import passes
-from setsearch.storage.documents import Texts
+from setsearch.storage.kept.texts import Texts
 from setsearch.text.contexts import choose_items
 from setsearch.text.token_stream import most_frequent
 

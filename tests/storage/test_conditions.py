@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import setsearch
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.writing.intake import Item
-from setsearch.storage.conditions import equality, parse_condition
+from setsearch.storage.kept.conditions import equality, parse_condition
 
 TEXTS = st.text(st.sampled_from('a"=<>! b'), max_size=9)
 

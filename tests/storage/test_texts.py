@@ -12,9 +12,9 @@ from laws import examples
 import setsearch
 from setsearch.errors import CorruptIndex
 from setsearch.sqlite.integrity import add_checksum
-from setsearch.storage import documents
 from setsearch.storage.codec import pack_columns
-from setsearch.storage.documents import Texts
+from setsearch.storage.kept import texts as packing
+from setsearch.storage.kept.texts import Texts
 
 writes = st.dictionaries(st.integers(0, 40), st.none() | st.binary(max_size=9), min_size=1, max_size=12)
 
@@ -29,9 +29,9 @@ def database(tmp_path_factory):
 @given(st.lists(writes, max_size=6), st.integers(1, 30), st.integers(1, 90))
 def test_what_was_written_is_read(database, steps, full, at_once):
     with pytest.MonkeyPatch.context() as patch, database.write() as cursor:
-        patch.setattr(documents, "FULL_BLOCK", full)
-        patch.setattr(documents, "BYTES_AT_ONCE", at_once)
-        patch.setattr(documents, "HEADS_AT_ONCE", at_once)
+        patch.setattr(packing, "FULL_BLOCK", full)
+        patch.setattr(packing, "BYTES_AT_ONCE", at_once)
+        patch.setattr(packing, "HEADS_AT_ONCE", at_once)
         stored, content = Texts(cursor, 99), {}
         stored.clear()
         for step in steps:
@@ -51,7 +51,7 @@ def test_what_was_written_is_read(database, steps, full, at_once):
 def test_a_block_ends_with_the_text_that_fills_it(database, texts, full):
     """Each text takes a byte more, so that empty ones fill a block, too."""
     with pytest.MonkeyPatch.context() as patch, database.write() as cursor:
-        patch.setattr(documents, "FULL_BLOCK", full)
+        patch.setattr(packing, "FULL_BLOCK", full)
         stored, size, firsts = Texts(cursor, 98), full, list[int]()
         stored.clear()
         stored.write(dict(enumerate(texts)))
@@ -76,7 +76,7 @@ def test_some_threads_pack_and_unpack_blocks(database, monkeypatch, threads):
 
     monkeypatch.setattr(Texts, "_texts", of_thread)
     for size in (1 << 10, 1 << 30):
-        monkeypatch.setattr(documents, "BYTES_AT_ONCE", size)
+        monkeypatch.setattr(packing, "BYTES_AT_ONCE", size)
         with database.write() as cursor:
             Texts(cursor, 96).write(texts)
             assert [*Texts(cursor, 96).read()] == [*texts.items()]
@@ -101,7 +101,7 @@ def test_large_texts_are_packed_and_unpacked_one_by_one(database, monkeypatch):
     monkeypatch.setattr(Texts, "_packed", noting(Texts._packed))
     monkeypatch.setattr(Texts, "_texts", noting(Texts._texts))
     rng = np.random.default_rng(0)
-    texts = {id: rng.bytes(documents.BYTES_AT_ONCE if id < 4 else 9) for id in range(2000)}
+    texts = {id: rng.bytes(packing.BYTES_AT_ONCE if id < 4 else 9) for id in range(2000)}
     with database.write() as cursor:
         Texts(cursor, 95).write(texts)
         assert [*Texts(cursor, 95).read()] == [*texts.items()]

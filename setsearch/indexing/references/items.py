@@ -15,8 +15,8 @@ from setsearch.indexing.references.convert import merged
 from setsearch.indexing.references.identity import SURE, Copy, Group, contradict, name_others
 from setsearch.indexing.references.reference import KEY, PLACE, TITLE, Reference, as_json, from_json
 from setsearch.storage.ids import is_storable
+from setsearch.storage.kept.records import Record
 from setsearch.storage.names import Vocabulary
-from setsearch.storage.records import Record
 from setsearch.text.headline import headline, shorten
 from setsearch.text.identifiers import plain_title
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from setsearch.errors import SourceError, UsageError
 from setsearch.indexing.rows.cells import Row, cell_features, cell_text, split_names
-from setsearch.storage.conditions import Condition, parse_condition
+from setsearch.storage.kept.conditions import Condition, parse_condition
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from setsearch.indexing.rows.cells import (
     require_columns,
 )
 from setsearch.indexing.tally import Tally
-from setsearch.storage.documents import encode_columns
+from setsearch.storage.kept.columns import encode_columns
 from setsearch.storage.synced_source import Columns, Joined, field_and_column
 
 NUMBERED = "id"  # the column of ids by default; rows of files without it are numbered

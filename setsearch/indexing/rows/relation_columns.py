@@ -18,8 +18,8 @@ from setsearch.indexing.rows.cells import LARGEST_COUNT_OF_CELL, LISTS
 from setsearch.indexing.rows.csv_rows import delimiter_of
 from setsearch.indexing.rows.decimal_marks import depends_on_column
 from setsearch.indexing.rows.reader import ARROW_FILES, DELIMITERS, RowReader, file_ending
-from setsearch.storage.conditions import OPERATORS, Condition
 from setsearch.storage.ids import is_storable
+from setsearch.storage.kept.conditions import OPERATORS, Condition
 from setsearch.storage.synced_source import Columns
 
 LARGEST_FILE = 1 << 31  # bytes; larger ones are read row by row, which takes less memory

@@ -9,11 +9,12 @@ import numpy as np
 from setsearch.arrays import distinct
 from setsearch.errors import UsageError
 from setsearch.indexing.writing.item_fields import numbers_of
-from setsearch.storage.documents import kept_columns, read_columns, read_texts
 from setsearch.storage.feature_fields import FeatureField, shown_date
+from setsearch.storage.kept.columns import kept_columns, read_columns
+from setsearch.storage.kept.texts import read_texts
+from setsearch.storage.kept.vectors import OWN, read_vectors, vector_source
 from setsearch.storage.relation import Relation
 from setsearch.storage.synced_source import Columns
-from setsearch.storage.vectors import OWN, read_vectors, vector_source
 
 BASE = ("id", "title", "text")  # columns of all documents
 VECTOR = "vector"

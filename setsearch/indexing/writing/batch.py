@@ -9,8 +9,8 @@ import numpy as np
 from setsearch.arrays import LARGEST_COUNT, Ints
 from setsearch.errors import InvalidItem
 from setsearch.indexing.writing.item_fields import Names
-from setsearch.storage.documents import encode_text
-from setsearch.storage.records import Record
+from setsearch.storage.kept.records import Record
+from setsearch.storage.kept.texts import encode_text
 from setsearch.text.extras import TermIds
 from setsearch.text.tokenizer import TOKENIZED_TOGETHER, Tokenizer
 

@@ -15,12 +15,12 @@ from setsearch.indexing.writing.writer import Writer
 from setsearch.options import Id
 from setsearch.sqlite.database import Bound
 from setsearch.storage.analyzers import CONTEXTS, Analyzers, TextSettings
-from setsearch.storage.documents import Values, encode_columns, read_columns
 from setsearch.storage.generations import forget
 from setsearch.storage.ids import id_text, name_in, plain_name
-from setsearch.storage.records import Record
+from setsearch.storage.kept.columns import Values, encode_columns, read_columns
+from setsearch.storage.kept.records import Record
+from setsearch.storage.kept.vectors import ENCODER, VectorSource, refuse_others, set_source, vector_source
 from setsearch.storage.relation import TEXT, Relation, create_relation, find_relation, load_relations
-from setsearch.storage.vectors import ENCODER, VectorSource, refuse_others, set_source, vector_source
 from setsearch.text.analyzer import CHUNK, Analyzer
 
 

@@ -11,11 +11,9 @@ from setsearch.errors import DuplicateItem, InvalidItem, UnknownItem, number_of
 from setsearch.indexing.writing.writer import Writer
 from setsearch.options import Ids, Progress
 from setsearch.sqlite.database import Database
-from setsearch.storage.documents import Texts, read_texts
 from setsearch.storage.ids import check_names, id_text
-from setsearch.storage.names import Vocabulary
-from setsearch.storage.relation import Relation, find_again
-from setsearch.storage.vectors import (
+from setsearch.storage.kept.texts import Texts, read_texts
+from setsearch.storage.kept.vectors import (
     ENCODER,
     OWN,
     VectorSource,
@@ -27,6 +25,8 @@ from setsearch.storage.vectors import (
     set_source,
     write_vectors,
 )
+from setsearch.storage.names import Vocabulary
+from setsearch.storage.relation import Relation, find_again
 from setsearch.text.encoder import Encoder
 
 TOGETHER = 1024  # texts that are encoded between two writes

@@ -29,13 +29,14 @@ from setsearch.indexing.writing.item_fields import (
     renewed_ends,
     with_dates,
 )
-from setsearch.storage.documents import Texts, write_columns
 from setsearch.storage.forward_lists import NOTHING
 from setsearch.storage.ids import are_storable, check_names, is_storable
+from setsearch.storage.kept.columns import write_columns
+from setsearch.storage.kept.texts import Texts
+from setsearch.storage.kept.vectors import delete_orphans, delete_vectors, digest, is_encoded
 from setsearch.storage.names import NamesTaken
 from setsearch.storage.relation import Relation
 from setsearch.storage.revisions import NO_ITEMS, Changed
-from setsearch.storage.vectors import delete_orphans, delete_vectors, digest, is_encoded
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.extras import TermIds
 from setsearch.text.tokenizer import Tokenizer

@@ -19,9 +19,9 @@ with nullcontext() if atheris is None else atheris.instrument_imports(include=["
     from setsearch.indexing import sources
     from setsearch.indexing.rows.reader import RowReader
     from setsearch.sqlite import fts5
-    from setsearch.storage import documents as texts
     from setsearch.storage.analyzers import load_analyzer
     from setsearch.storage.codec import unpack, unpack_columns
+    from setsearch.storage.kept import texts
     from setsearch.text import analyzer as text
 
 

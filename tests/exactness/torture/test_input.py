@@ -19,7 +19,7 @@ from setsearch.indexing.sources import SourceReader
 from setsearch.sqlite.fts5 import find_option
 from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.codec import unpack_columns
-from setsearch.storage.documents import _inflated
+from setsearch.storage.kept.texts import _inflated
 from setsearch.storage.synced_source import Columns
 
 CASES = list(malformed.cases())
