@@ -87,7 +87,7 @@ def test_who_has_no_core_is_told(run, animals, monkeypatch):
     assert json.loads(run("info", "a.db")[1])["core"] is False
     monkeypatch.setattr("setsearch.web.server.serve_alone", lambda server, listening: listening.close())
     assert run("serve", "a.db", "--port", "0", "--refresh", "0")[2].splitlines().count(NOT_BUILT) == 1
-    monkeypatch.setattr("setsearch.cli.commands.indexing.sys", Mock(stdout=Mock(isatty=lambda: True)))
+    monkeypatch.setattr("setsearch.cli.commands.content.sys", Mock(stdout=Mock(isatty=lambda: True)))
     assert run("info", "a.db")[1].splitlines()[-1] == f"compiled core: no; {NOT_BUILT}"
 
 
@@ -97,7 +97,7 @@ def test_info_counts_words_as_the_page_does(run, tmp_path, monkeypatch):
         (shown,) = [own["shown_count"] for own in index.readings() if own["items"] == "terms"]
     readings = json.loads(run("info", "n.db")[1])["readings"]
     assert [(own["item_count"], own["shown_count"]) for own in readings] == [(2, 2), (5, shown)] and shown == 2
-    monkeypatch.setattr("setsearch.cli.commands.indexing.sys", Mock(stdout=Mock(isatty=lambda: True)))
+    monkeypatch.setattr("setsearch.cli.commands.content.sys", Mock(stdout=Mock(isatty=lambda: True)))
     lines = run("info", "n.db")[1].splitlines()
     assert lines[:2] == [
         "2 documents by 5 terms: 6 entries, at write 1",
@@ -111,7 +111,7 @@ def test_info_counts_words_as_the_page_does(run, tmp_path, monkeypatch):
 
 
 def test_info_tells_how_old_the_contexts_of_words_are(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("setsearch.cli.commands.indexing.sys", Mock(stdout=Mock(isatty=lambda: True)))
+    monkeypatch.setattr("setsearch.cli.commands.content.sys", Mock(stdout=Mock(isatty=lambda: True)))
     with setsearch.open(tmp_path / "c.db", create=True, contexts="on") as index:
         index.add((str(n), "the lion and the tiger, a wolf and a fox") for n in range(9))
         index.refresh("now")
