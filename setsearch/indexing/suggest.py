@@ -254,20 +254,12 @@ class _Host:
         `of_names`: names, or else the key, are its text. `alone`: without what other tables have, and rows that have
         another key are known by their rowid.
         """
-        columns, primary = self._columns(table), self._primary(table)
-        are_bytes = any(isinstance(value, bytes) for name in primary for value in self._values(table, name))
-        key = primary[0] if len(primary) == 1 and not are_bytes else "rowid"
-        if primary != [key] and not ((alone or not primary) and Table(self._cursor, table).has_rowid(columns)):
+        key = self._key(table, alone)
+        if key is None:
             return None
-        links = {own.column: own for own in self._links(table)}
-        values = {name: self._values(table, name) for name in columns if name != key}
+        values = {name: self._values(table, name) for name in self._columns(table) if name != key}
         separator = next(filter(None, map(_separator, values.values())), None)
-        kinds = {name: "--tags" if name in links else _kind(name, own, separator) for name, own in values.items()}
-        for name in [name for name, kind in kinds.items() if kind == "--tags"]:
-            link = links.get(name)
-            is_own = link is not None and link.table == table and link.key in (None, key)
-            if is_own or (link is None and self._lists_ids(table, key, values[name], separator)):
-                kinds[name] = "--links"
+        kinds = self._kinds(table, key, values, separator)
         titles = [name for name, kind in kinds.items() if kind in ("--text", SHORT) and _is_title(name)]
         title = titles[:1] or _only_title(kinds)
         if "--text" not in kinds.values():
@@ -279,15 +271,39 @@ class _Host:
             return None
         options = [("--id", key)]
         for name, kind in kinds.items():
-            step = None if alone or name not in links or kind != "--tags" else self._names_of(links[name], table)
-            stem = id_name(name)
-            is_free = stem is None or stem[1] not in columns  # without "_id" it may be a field
-            if name in title:
-                options.append(("--title", name))
+            options += [("--title", name)] * (name in title)
             if kind not in (None, SHORT):
-                options.append((str(kind), f"{table}.{key}={name},{step}" if step and is_free else name))
+                step = None if alone or kind != "--tags" else self._step(table, name)
+                options.append((str(kind), f"{table}.{key}={name},{step}" if step else name))
         options += [] if separator is None else [("--split", separator)]
         return [*options, *(() if alone else self._of_others(table))]
+
+    def _key(self, table: str, alone: bool) -> str | None:
+        """The column that names the rows of a table, or its rowid; None if neither does."""
+        columns, primary = self._columns(table), self._primary(table)
+        if len(primary) == 1 and not any(isinstance(value, bytes) for value in self._values(table, primary[0])):
+            return primary[0]
+        return "rowid" if (alone or not primary) and Table(self._cursor, table).has_rowid(columns) else None
+
+    def _kinds(
+        self, table: str, key: str, values: Mapping[str, list[Any]], separator: str | None
+    ) -> dict[str, str | None]:
+        """The option for each column but the key, by its values, and by what it refers to."""
+        links = {own.column: own for own in self._links(table)}
+        kinds = {name: "--tags" if name in links else _kind(name, own, separator) for name, own in values.items()}
+        for name in [name for name, kind in kinds.items() if kind == "--tags"]:
+            link = links.get(name)
+            is_own = link is not None and link.table == table and link.key in (None, key)
+            if is_own or (link is None and self._lists_ids(table, key, values[name], separator)):
+                kinds[name] = "--links"
+        return kinds
+
+    def _step(self, table: str, column: str) -> str | None:
+        """The step that leads from the ids of a column to names; None without, or if its field has a column's name."""
+        link = next((own for own in self._links(table)[::-1] if own.column == column), None)
+        stem = id_name(column)  # without "_id" it may be a field
+        is_free = stem is None or stem[1] not in self._columns(table)
+        return self._names_of(link, table) if link is not None and is_free else None
 
     def _lists_ids(self, table: str, key: str, cells: Sequence[Any], separator: str | None) -> bool:
         """Whether cells are lists of ids of the same table, most of them, and not the same few."""
