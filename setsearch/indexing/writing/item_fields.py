@@ -90,36 +90,39 @@ def field_features(
     """
     known = {own.name: own for own in relation.fields}
     new = dict.fromkeys(name for own in batch for name, value in own.items() if name not in known and value != {})
-    for name in new:
-        values = [own[name] for own in batch if own.get(name, {}) != {}]
-        least = least_level(len(items))
-        numbers = [
-            value
-            for item, own in zip(items, batch, strict=True)
-            if isinstance(value := own.get(name), float) and (not least or level_of(item) >= least)
-        ]
-        are_dates = isinstance(values[0], Days)
-        ends = ends_of(numbers, are_dates) if isinstance(values[0], float) else None
-        known[name] = FeatureField(name, ends, are_dates, ends is not None)
     if new:
+        known |= {name: _new_field(name, items, batch) for name in new}
         if len(known) > MOST_FIELDS:
             raise InvalidItem(f"items have {len(known)} fields; at most {MOST_FIELDS} are possible")
         relation.fields, relation.is_altered = tuple(known.values()), True
     for given in batch:
         features: dict[str, int] = {}
         for name, value in given.items():
-            if value == {}:
-                continue
-            own = known[name]
-            kind = "dates" if isinstance(value, Days) else "numbers" if isinstance(value, float) else "names"
-            if kind != own.kind:
-                what = f"the field {name!r} has {own.kind}, and an item has {kind} there: {value!r:.60}"
-                raise InvalidItem(f"{what}; give these another field")
-            if isinstance(value, float):
-                features |= dict.fromkeys(own.ranges(value), 1)
-            else:
-                features |= {own.prefix + each: count for each, count in value.items() if count}
+            if value != {}:
+                features |= _features(known[name], value)
         yield features
+
+
+def _new_field(name: str, items: Sequence[str], batch: Sequence[Mapping[str, float | Names]]) -> FeatureField:
+    """A field as the first item says that has it; of numbers, those of some items tell the ends."""
+    first = next(own[name] for own in batch if own.get(name, {}) != {})
+    if not isinstance(first, float):
+        return FeatureField(name)
+    least, are_dates = least_level(len(items)), isinstance(first, Days)
+    given = ((item, own.get(name)) for item, own in zip(items, batch, strict=True))
+    numbers = [value for item, value in given if isinstance(value, float) and (not least or level_of(item) >= least)]
+    return FeatureField(name, ends_of(numbers, are_dates), are_dates, True)
+
+
+def _features(field: FeatureField, value: float | Names) -> dict[str, int]:
+    """The counted features of what an item has in a field. Raises InvalidItem for a value of another kind."""
+    kind = "dates" if isinstance(value, Days) else "numbers" if isinstance(value, float) else "names"
+    if kind != field.kind:
+        what = f"the field {field.name!r} has {field.kind}, and an item has {kind} there: {value!r:.60}"
+        raise InvalidItem(f"{what}; give these another field")
+    if isinstance(value, float):
+        return dict.fromkeys(field.ranges(value), 1)
+    return {field.prefix + each: count for each, count in value.items() if count}
 
 
 def with_dates(relation: Relation, batch: list[Mapping[str, float | Names]]) -> list[Mapping[str, float | Names]]:
