@@ -1,8 +1,10 @@
 """An index goes out as rows, and these make the same index again."""
 
+import io
 import json
 import shlex
 import sqlite3
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -127,6 +129,15 @@ def test_vectors_and_columns_of_any_name_come_back(tmp_path, run):
         rows, *rest = everything(index)
         assert [rows, *rest] == [*everything(other)] and len(rows) == count
         assert rows["b"]["vector (document)"] == [64, -127, 25] and rows["z"]["late"] == 1
+
+
+def test_rows_are_json_where_the_output_knows_no_unicode(tmp_path, run, monkeypatch):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([("a", "café")])
+    out = io.TextIOWrapper(io.BytesIO(), "ascii")
+    monkeypatch.setattr(sys, "stdout", out)
+    assert run("export", "a.db")[0] == 0
+    assert json.loads(out.buffer.getvalue()) == {"id": "a", "text": "café"}
 
 
 def test_what_stores_no_text_is_refused(tmp_path, run):

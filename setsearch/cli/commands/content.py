@@ -1,6 +1,5 @@
 """Commands that look after what a database holds: update, delete, export, info, check and drop."""
 
-import json as json_module
 import shlex
 import sys
 from typing import Annotated, Any
@@ -95,7 +94,7 @@ def export(db: Collection, *, time_limit: TimeLimit = 10.0) -> None:
         plain = {columns.id, *shown, *columns.keep, *columns.fields}
         for row in index.export():
             row |= {name: with_entities(row[name]) for name in shown if row.get(name)}
-            print(json_module.dumps(row, ensure_ascii=False))
+            print_lines([row])
             count += 1
             vectors = vectors or [name for name in row if name not in plain]
         reading, made = index.items("documents"), index.info()["vectors"]
