@@ -15,12 +15,13 @@ from setsearch.search.feature_weights import FieldWeights, Rounded
 from setsearch.search.weights import NEAR, RIVAL, SeedWeights
 
 Named = tuple[str, str | None]  # name and title of a feature
+FeatureRow = tuple[str, str | None, float, int, int]  # name, title, weight, seeds and items that have it
 Added = Iterable[tuple[int, Named, float]]  # the place of an item, a feature, and what this adds
 
 
 def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
     """The k features of largest weight; equal ones in the order of names."""
-    rows: list[tuple[str, str | None, float, int, int]] = []
+    rows: list[FeatureRow] = []
     amounts = [own.coefficient * own.query.weights for own in weights.positive]
     every = np.concatenate([np.zeros(0), *amounts])
     least = np.partition(every, -k)[-k] if k < len(every) else -np.inf  # only these need names
@@ -30,11 +31,13 @@ def set_features(weights: SeedWeights, k: int) -> list[SetFeature]:
         described = own.field.describe_features(ids)
         columns = (ids, added[places].tolist(), own.seeds.having[places].tolist(), own.df[places].tolist())
         rows += [(*described[id], weight, having, df) for id, weight, having, df in zip(*columns, strict=True)]
-    rows.sort(key=lambda row: (-row[2], row[0]))
-    return [
-        SetFeature(rank, name, weight, having, df, title)
-        for rank, (name, title, weight, having, df) in enumerate(rows[:k], 1)
-    ]
+    return ranked_features(rows, k)
+
+
+def ranked_features(rows: Iterable[FeatureRow], k: int) -> list[SetFeature]:
+    """The first k of some features, the largest weight first, equal ones in the order of names."""
+    ranked = enumerate(sorted(rows, key=lambda row: (-row[2], row[0]))[:k], 1)
+    return [SetFeature(rank, name, weight, having, df, title) for rank, (name, title, weight, having, df) in ranked]
 
 
 def contributions(fields: Fields, weights: SeedWeights, items: Sequence[int]) -> dict[int, tuple[Contribution, ...]]:

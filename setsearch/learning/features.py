@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from setsearch.answers.contributions import ranked_features
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import SetFeature
 from setsearch.arrays import Floats, Ints, bincount
@@ -26,11 +27,7 @@ def most_informative(reading: Reading, members: Iterable[str], k: int = 10) -> l
         best = np.flatnonzero(bits >= kth)
         names = field.describe_features(best.tolist())
     rows = [(*names[id], float(bits[id]), int(inside[id]), int(df[id])) for id in best.tolist() if df[id]]
-    rows.sort(key=lambda row: (-row[2], row[0]))
-    return [
-        SetFeature(rank, name, weight, having, df, title)
-        for rank, (name, title, weight, having, df) in enumerate(rows[:k], 1)
-    ]
+    return ranked_features(rows, k)
 
 
 def mutual_information(inside: Ints, outside: Ints, n_inside: int, n_outside: int) -> Floats:
