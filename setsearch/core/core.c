@@ -87,6 +87,7 @@ static const double EXACT_BELOW = 512, EXACT_ONES_BELOW = 32768, LEAST_SUM = 0.1
 static const double NEAR = 0.0009765625;                                            /* models/lift.py: 2^-10 */
 static const double ONE_SIDED = 0.2, UNHEARD = 0.55;                                /* search/groups.py */
 static const double NEARLY = 1e-9;                                                  /* search/cutoff.py */
+static const double WHOLE_BELOW = 4503599627370496.0; /* 2^52: larger numbers have no fraction */
 
 /* What last bits may be: relative. */
 static const double MARGIN = 5.684341886080802e-14;   /* 2^-44; logarithms differ by some 2^-53 */
@@ -129,7 +130,7 @@ typedef struct {
 static const ids_t NONE = {NULL, 0};
 
 /* The whole number nearest to one from 0 up to 2^52, an even one in the middle: rint, which often is a call. */
-static double whole(double number) { return number + 4503599627370496.0 - 4503599627370496.0; }
+static double whole(double number) { return number + WHOLE_BELOW - WHOLE_BELOW; }
 
 ENTRY int64_t setsearch_version(void) { return VERSION; }
 
@@ -182,6 +183,14 @@ static int add_parts(double *sums, int64_t first, int64_t size, const part_t *pa
         }
     }
     return 0;
+}
+
+/* Whether all lists were added up to their ends: one that was not has an id that is no item, or does not ascend. */
+static int are_done(const part_t *parts, int64_t n_parts, const int64_t *places) {
+    int64_t left = 0;
+    for (const part_t *part = parts; part < parts + n_parts; part++)
+        for (int64_t j = 0; j < part->n_lists; j++) left |= part->ends[j] ^ *places++;
+    return !left;
 }
 
 /* Check all lists, and set the place where each goes on to its start. */
@@ -315,7 +324,7 @@ ENTRY int64_t setsearch_add(double *scores, int64_t n, const part_t *parts, int6
         const int64_t size = n - first < BLOCK ? n - first : BLOCK;
         if (add_parts(scores + first, first, size, parts, n_parts, places) < 0) return DAMAGED;
     }
-    return 0;
+    return are_done(parts, n_parts, places) ? 0 : DAMAGED;
 }
 
 /* Let excluded items have no sum among those of `size` items from `first` on. `without`: how many came before. */
@@ -340,6 +349,7 @@ static int64_t find_best(const double *base, int64_t n, const part_t *parts, int
         if (leave_out_of_block(sums, first, size, excluded, &without) < 0) return DAMAGED;
         offer_all(best, sums, first, size);
     }
+    if (!are_done(parts, n_parts, places)) return DAMAGED;
     compact(best);
     return best->count;
 }
@@ -412,7 +422,9 @@ static int64_t count_above(const double *base, int64_t n, const part_t *parts, i
             unsure += fabs(sums[i] - bound) <= near;
         }
     }
-    return (double)above > most || !unsure ? above : UNSURE;
+    if ((double)above > most) return above;
+    if (!are_done(parts, n_parts, places)) return DAMAGED;
+    return unsure ? UNSURE : above;
 }
 
 /* ---- Scores that are smoothed (scoring/smoothing.py) ----
@@ -431,7 +443,7 @@ typedef struct {
 /* A number rounded to a multiple of 2^-36 (arrays.py, to_lattice). */
 static double to_lattice(double number) {
     const double units = number * LATTICE, size = fabs(units);
-    return copysign(size < 4503599627370496.0 ? whole(size) : size, units) * (1 / LATTICE);
+    return copysign(size < WHOLE_BELOW ? whole(size) : size, units) * (1 / LATTICE);
 }
 
 /* t_i of all items; that of a seed is the best of the others, at least 0. */
@@ -1480,6 +1492,7 @@ static int keep_strongest(weighed_t *own, int64_t *costs, int64_t most, const pr
     const int some_always = own->n_always > 0;
     int64_t spent[BINS] = {0}, before = 0, count = 0;
     int sure = 1, bin = BINS - 1;
+    if (!(largest(own->weights, own->count) < WHOLE_BELOW)) return UNSURE; /* in no bin */
     for (int64_t i = 0; i < own->n_always; i++) own->have[2 * own->always[i]] = 1.0;
     for (int64_t j = 0; some_always && j < own->count; j++) own->weights[j] *= own->have[2 * own->features[j]] == 0.0;
     const double strongest = largest(own->weights, own->count), scale = BINS / ((strongest > 0 ? strongest : 0) + 2.0);
@@ -2233,14 +2246,6 @@ static int begin_rows(int64_t word, int64_t once, const part_t *parts, int64_t n
         }
     }
     return 1;
-}
-
-/* Whether all lists were added up to their ends: one that was not has an id that is no word, or does not ascend. */
-static int are_done(const part_t *parts, int64_t n_parts, const int64_t *places) {
-    int64_t left = 0;
-    for (const part_t *part = parts; part < parts + n_parts; part++)
-        for (int64_t j = 0; j < part->n_lists; j++) left |= part->ends[j] ^ *places++;
-    return !left;
 }
 
 /* The k nearest of `n` words to each of `count` words (memory/neighbors.py, _fill), into their rows of `ids` and

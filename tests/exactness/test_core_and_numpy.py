@@ -138,6 +138,16 @@ def test_names_decide_which_of_equal_items_join(index, monkeypatch):
     assert first == second
 
 
+@pytest.mark.skipif(len(KERNELS) < 2, reason="the core was not built (python hatch_build.py)")
+@pytest.mark.parametrize("budget", [20.0, 100.0])
+def test_weights_that_are_too_large_for_bins_have_the_same_answer(index, budget):
+    """Rare features of heavy seeds weigh more than 2^52 units each."""
+    asked = {"d14": 1000, "d12": 1000}, 10, {"rarity": 4, "budget": budget}
+    first, second = with_kernels(lambda: answer(index.items("documents"), *asked))
+    assert first == second
+    assert first[0][0].score > 2**30
+
+
 def all_of(hits):
     """Hits and what belongs to them; or the error."""
     if isinstance(hits, SetsearchError):

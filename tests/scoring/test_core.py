@@ -156,6 +156,7 @@ def test_a_crowd_of_ties_is_in_the_order_of_names(k, is_filtered):
     [
         ([0, 3, 50], [0], [3]),  # no item
         ([0, 3, -1], [0], [3]),
+        ([0, 50, 3], [0], [3]),
         ([0, 1, 2], [0], [4]),  # beyond the array
         ([0, 1, 2], [-1], [2]),
         ([0, 1, 2], [2], [1]),

@@ -109,6 +109,21 @@ def test_one_pass_is_the_product_with_the_matrix(seed, fewest):
     assert answered
 
 
+@pytest.mark.parametrize("place", range(3))
+def test_a_list_with_an_id_of_no_item_is_refused(place):
+    """Also where it is not the last one of its list."""
+    matrix, seeds = np.zeros((60, 20)), np.array([0])
+    matrix[[0, 7, 9], 3] = matrix[range(20), range(20)] = 0.5
+    ids, *rest = lists_of(matrix.T)
+    damaged, by_item, df = ids.copy(), tuple(lists_of(matrix)), (matrix > 0).sum(axis=0)
+    damaged[int(rest[1][3]) + place] = 60
+    for sums in (None, np.empty(60)):
+        asked = np.zeros(60), numbers(60, 1.0, 2), seeds, None, seeds, sums
+        assert ask([OpenField(FieldLists((ids, *rest), by_item, df), 0.0, 1.0)], *asked) is not None
+        with pytest.raises(LostArrays):
+            ask([OpenField(FieldLists((damaged, *rest), by_item, df), 0.0, 1.0)], *asked)
+
+
 def is_right(told, others):
     """Whether what is told of how many others are above the middle seed is so, if it is told."""
     above, most = (others > np.median(told.left_out)).sum(), max(len(others) / 4, 2)
