@@ -1539,12 +1539,16 @@ static int weigh(const field_t *field, const question_t *question, int64_t most,
         if ((double)most >= cost) most = NO_LIMIT;
     }
     if (most != NO_LIMIT && (sure = keep_strongest(own, memory->costs, most, &memory->pruning)) < 0) return sure;
+    int64_t count = 0;
     for (int64_t j = 0; j < own->count; j++) {
-        own->starts[j] = field->by_feature.starts[own->features[j]];
-        own->ends[j] = field->by_feature.ends[own->features[j]];
-        if (!has_values(&field->by_feature, own->starts[j], own->ends[j])) return UNSURE;
+        const int64_t feature = own->features[count] = own->features[j];
+        own->having[count] = own->having[j], own->sums[count] = own->sums[j];
+        own->starts[count] = field->by_feature.starts[feature], own->ends[count] = field->by_feature.ends[feature];
+        if (!has_values(&field->by_feature, own->starts[count], own->ends[count])) return UNSURE;
+        count += frequency(field, own, count) > 0; /* what texts alone have does not count */
     }
-    for (int64_t j = 0; j < own->count; j++) {
+    own->count = count;
+    for (int64_t j = 0; j < count; j++) {
         const int64_t df = frequency(field, own, j);
         const double units = units_of(question, factors, own->having[j], own->sums[j], df) * field->coefficient;
         if (!is_sure(units)) return UNSURE;

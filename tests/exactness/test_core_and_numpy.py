@@ -148,6 +148,19 @@ def test_weights_that_are_too_large_for_bins_have_the_same_answer(index, budget)
     assert first[0][0].score > 2**30
 
 
+@pytest.mark.skipif(len(KERNELS) < 2, reason="the core was not built (python hatch_build.py)")
+def test_what_a_text_alone_has_does_not_count(tmp_path):
+    """The text has more of a word than any document: with its weight sums would be too large to be scaled."""
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add((f"short{n}", f"shared own{n}") for n in range(40))
+        index.add((f"long{n}", "the " * 2500 + " ".join(f"own{n}-{k}" for k in range(2500))) for n in range(2))
+        asked = index.items("documents"), [], 50, {"like": ["the " * 99 + "shared"], "feedback": 0}
+        answer(*asked)  # gives values to the lists
+        first, second = with_kernels(lambda: answer(*asked))
+        assert first == second
+        assert 0 < first[0][0].score < 0.001
+
+
 def all_of(hits):
     """Hits and what belongs to them; or the error."""
     if isinstance(hits, SetsearchError):
