@@ -187,7 +187,8 @@ def test_groups_and_parts_go_out_and_come_in(index):
         index.import_sets(way)  # a part comes before its whole
         assert index.export_sets() == rows
     index.import_sets([{"set": "grain", "item": "rye"}], "documents", replace=True)
-    assert index.set("grain").group == "kinds", "who does not tell a group does not change it"
+    index.import_sets([{"set": "grain", "item": "wheat", "under": "pets"}], "documents", replace=True)
+    assert (index.set("grain").group, index.set("grain").under) == ("kinds", "pets"), "who tells no group changes none"
     with pytest.raises(errors.SourceError, match=r"^row 1: no set 'zoo'"):
         index.import_sets([{"set": "dogs", "item": "lion", "under": "zoo"}], "documents")
     assert "dogs" not in index.sets()

@@ -273,6 +273,34 @@ def test_a_review_that_somebody_deleted_is_told_and_can_come_back(path):
         assert one.check() == []
 
 
+def test_what_was_taken_back_does_not_come_back(path):
+    with setsearch.open(path) as one, setsearch.open(path) as other:
+        review = Review(one, "stroke")
+        review.know(["r00"])
+        review.decide("r01", "no", note="ask Ann")
+        for said in (("r01", "yes"), ("r04", "yes")):
+            review.decide(*said)
+        assert [review.undo().item for _ in range(2)] == ["r04", "r01"]
+        other.delete_set("stroke")
+        review.restore()
+        assert said_of(review) == {"r00": ("yes", None, None), "r01": ("no", None, "ask Ann")}
+
+
+def test_an_answer_with_the_reason_of_somebody_else_stays_that_of_who_gave_it(path):
+    with setsearch.open(path) as one, setsearch.open(path) as other:
+        mine, yours = Review(one, "stroke"), Review(other, "stroke")
+        mine.know(["r00"])
+        mine.decide("r04", "no")
+        yours.decide("r08", "yes")
+        yours.know([], ["r04"], {"r04": ("too old", "ask Ann")})
+        with pytest.raises(errors.AnsweredMeanwhile):
+            yours.decide("r04", "yes")
+        assert str(mine.undo()) == "no to r04 (too old), with the note: ask Ann", "not yes to r08"
+        mine.decide("r04", "no")
+        yours.know([], ["r04"], {"r04": ("too old", "ask Ann")})
+        assert mine.decide("r04", "yes").reason == "too old"
+
+
 def test_undo_takes_one_of_two_decisions_of_one_number(path):
     with setsearch.open(path) as one, setsearch.open(path) as other:
         mine, yours = one.decisions("stroke", "documents"), other.decisions("stroke", "documents")

@@ -1,7 +1,7 @@
 """What a person decided about items, one after another: the members of a saved set, in their order."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from contextlib import suppress
 from itertools import chain
 from time import time
@@ -57,7 +57,7 @@ class Decisions:
         self.name, self.items = name, items
         self._database = database
         self._known: list[Row] | None = None  # None if the set was never there
-        self._own: list[Row] = []  # what this object wrote
+        self._own: list[Row] = []  # what this object said
         self._written: set[Row] = set()  # the same, and what it knew from the start
 
     def read(self) -> list[Decision]:
@@ -97,7 +97,7 @@ class Decisions:
             if items != self.items:
                 raise InvalidParameter(f"the set {self.name!r} is of {items}, not of {self.items}; use another name")
             before = stored.rows(self.name, said)
-            for theirs in (_decision(row) for row in before.values() if not known and row not in self._written):
+            for theirs in (_decision(row) for row in before.values() if not known and _said(row) not in self._written):
                 _require_agreed(theirs, said[theirs.item], own[theirs.item][0], replaces)
             free = "select coalesce(max(number), 0) + 1 from setsearch_member where name = ?"
             (first,) = cursor.execute(free, (self.name,)).fetchone()
@@ -115,21 +115,25 @@ class Decisions:
                     ],
                 )
             after = stored.rows(self.name, said)
-        self._known = [row for row in self._known or () if row[1] not in after] + [*after.values()]
-        self._own += [] if known else after.values()
-        self._written.update(after.values())
+        self._note(after, after.values())
+        self._own += [] if known else map(_said, after.values())
+        self._written.update(map(_said, after.values()))
         return [*map(_decision, before.values())]
 
     def complete(self, texts: Mapping[str, tuple[str, str]]) -> None:
-        """Give decisions the reasons and notes that they lack. Raises InvalidParameter."""
+        """Give decisions the reasons and notes that they lack. Raises InvalidParameter, ChangedSet."""
         _require_texts(texts.values())
-        with self._database.write() as cursor, StoredSets(cursor).changing(self.name, texts):
-            cursor.executemany(
-                "update setsearch_member set reason = coalesce(reason, ?1), note = coalesce(note, ?2) "
-                "where name = ?3 and item = ?4",
-                [(reason or None, note or None, self.name, item) for item, (reason, note) in texts.items()],
-            )
-            self._written.update(StoredSets(cursor).rows(self.name, texts).values())
+        with self._database.write() as cursor:
+            stored = StoredSets(cursor)
+            self._require_there(stored)
+            with stored.changing(self.name, texts):
+                cursor.executemany(
+                    "update setsearch_member set reason = coalesce(reason, ?1), note = coalesce(note, ?2) "
+                    "where name = ?3 and item = ?4",
+                    [(reason or None, note or None, self.name, item) for item, (reason, note) in texts.items()],
+                )
+            after = stored.rows(self.name, texts)
+        self._note(after, after.values())
 
     def undo(self, item: str | None = None) -> Decision | None:
         """Take back the last decision, or that about an item; what it replaced is there again.
@@ -142,7 +146,7 @@ class Decisions:
             self._require_there(stored)
             while self._own and item is None:
                 own = self._own.pop()
-                item = own[1] if stored.rows(self.name, own[1:2]).get(own[1]) == own else None
+                item = own[0] if own in map(_said, stored.rows(self.name, own[:1]).values()) else None
             row = cursor.execute(
                 "select * from setsearch_member where name = ? and number is not null and round is null "
                 f"{'and item = ?' * bool(item)} order by number desc, time desc, item limit 1",
@@ -152,11 +156,10 @@ class Decisions:
                 return None
             with stored.changing(self.name, row[1:2]):
                 cursor.execute("delete from setsearch_member where name = ? and item = ?", row[:2])
-            undone, before = _decision(row)._replace(time=None), _replaced(row)
-            if before is None:
-                return undone
-            stored.insert([before])
-        return undone._replace(note=None) if _decision(before).note == undone.note else undone
+            undone, before = _decision(row)._replace(time=None), [own for own in [_replaced(row)] if own is not None]
+            stored.insert(before)
+        self._note(row[1:2], before)
+        return undone._replace(note=None) if undone.note in [_decision(own).note for own in before] else undone
 
     def restore(self) -> None:
         """Bring back what this object has read or written of a set that somebody has deleted since."""
@@ -166,6 +169,10 @@ class Decisions:
                 stored.begin(self.name, self.items)
                 stored.insert(self._known or ())
 
+    def _note(self, items: Container[str], rows: Iterable[Row]) -> None:
+        """Know what is stored of some items now."""
+        self._known = [row for row in self._known or () if row[1] not in items] + [*rows]
+
     def _require_there(self, stored: StoredSets) -> bool:
         """Whether the set is there; raises ChangedSet if it was, and is no more."""
         is_there = stored.items_of(self.name) is not None
@@ -173,6 +180,11 @@ class Decisions:
             gone = f"somebody has deleted the set {self.name!r} meanwhile, and nothing was saved"
             raise ChangedSet(f"{gone}; `restore` brings its {number_of(len(self._known), 'answer')} back")
         return is_there
+
+
+def _said(row: Row) -> Row:
+    """What was said of an item, and when: somebody else may have added a reason or a note."""
+    return row[1:5]
 
 
 def _require_texts(texts: Iterable[tuple[str | None, str | None]]) -> None:

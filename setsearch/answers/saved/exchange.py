@@ -100,6 +100,7 @@ class Keeper:
                 else:
                     replaces = existing == REPLACE and version is None
                     one.store(stored, replace=True, version=None if replaces else version or "")
+                one.group, one.under = stored.place_of(one.name)  # it stays where it is, if nothing else is said
             for one in sets:  # a whole may come behind its parts
                 self._place(stored, one, drafts[one.name])
             for group in dict.fromkeys(one.group for one in sets if drafts[one.name].placed.get("exclusive")):
@@ -127,7 +128,6 @@ class Keeper:
         one.accepted, one.rejected = ([item for item in sorted(said) if said[item] == side] for side in (1, 0))
         one._changes = new
         one.store(stored, replace=False, version=draft.version)
-        one.group, one.under = stored.place_of(one.name)
 
     def _place(self, stored: StoredSets, one: ItemSet, draft: Draft) -> None:
         """Store the group and the whole of a set, if its rows tell them. Raises SourceError."""
