@@ -471,6 +471,23 @@ def test_the_doubtful_come_to_the_inbox():
         assert first.item in index.set(first.set).accepted
 
 
+def test_what_came_into_doubt_meanwhile_stays(tmp_path):
+    with made(tmp_path / "a.db") as index, setsearch.open(tmp_path / "a.db") as other:
+        index.keep_set("empty", ["sea0"], items="documents")
+        read, of_one = other.inbox(), other.inbox(["empty"])
+        index.grow(group="kinds", rounds=1, each=3, precision=0.97)
+        rows = list(index.inbox())
+        assert rows
+        read.done()
+        of_one.done()
+        assert index.inbox() == rows
+        index.inbox().done({"empty": index.inbox().seen["empty"]})
+        assert index.inbox() == rows, "of sets that nobody has seen"
+        index.inbox().done()
+        assert index.inbox() == []
+        assert index.check() == []
+
+
 def test_what_was_in_doubt_is_in_doubt_again_when_a_decision_is_taken_back():
     with made() as index:
         index.grow(group="kinds", rounds=1, each=4, precision=0.9)

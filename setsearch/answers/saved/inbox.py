@@ -63,10 +63,11 @@ class News(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A set that was asked, and what was new for it."""
+    """A set that was asked, what was new for it, and the items that growing had left in doubt."""
 
     own: ItemSet
     news: News
+    doubtful: Sequence[str]
 
 
 class Inbox(list[InboxRow]):
@@ -135,7 +136,7 @@ class Inbox(list[InboxRow]):
         return {name: (one.news.now.number, one.news.now.stamp) for name, one in self._asked.items()}
 
     def done(self, seen: Mapping[str, tuple[int, int]] | None = None) -> None:
-        """Note that all rows were looked at: they come again if they change.
+        """Note that all rows were looked at: they come again if they change; those that came meanwhile stay.
 
         `seen`: those of an inbox that was shown before, of sets that were asked in this one, too.
         """
@@ -147,7 +148,7 @@ class Inbox(list[InboxRow]):
                     "update setsearch_set set revision = ?, stamp = ? where name = ? and items = ?",
                     [(*own, name, self._asked[name].own.items) for name, own in seen.items()],
                 )
-            forget_doubtful(stored, self._asked)
+            forget_doubtful(stored, seen, {name: one.doubtful for name, one in self._asked.items()})
         self.clear()
 
     def find(self, row: Any) -> InboxRow:
@@ -288,7 +289,7 @@ class _Kind:
             self.notes[name] += [f"{name}: {known.untold}"] if rows and known.untold else []
             if known.problem is None:
                 own = loaded_set(name, reading, database, sets.marks[name], placed)
-                self.asked.append(Asked(own, self._news[name]))
+                self.asked.append(Asked(own, self._news[name], doubtful.get(name, ())))
 
     def _one_by_one(self, several: Several, names: Set[str]) -> Iterator[_Said]:
         """What some sets say of all items."""

@@ -1,7 +1,7 @@
 """What joined saved sets by growing, and what is in doubt, as it is stored."""
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from setsearch.answers.highlight import titles_of
@@ -59,13 +59,16 @@ def titled(reading: Reading | NumericReading, rows: Sequence[Grown]) -> list[Gro
     return [own._replace(title=titles.get(own.item)) for own in rows]
 
 
-def forget_doubtful(stored: StoredSets, names: Iterable[str]) -> None:
-    """Forget what growing left in doubt, but not what a person had put off, or noted."""
+def forget_doubtful(
+    stored: StoredSets, names: Iterable[str], some: Mapping[str, Collection[str]] | None = None
+) -> None:
+    """Forget what growing left in doubt, all or `some` items of each set; not what a person had put off, or noted."""
     doubtful = f"where name = ? and accepted = {PUT_OFF} and round is not null"
     grown = ", ".join(f"{column} = null" for column in ("round", "score", "chance", "reason", "over"))
     for name in names:
         items = [item for (item,) in stored.cursor.execute(f"select item from setsearch_member {doubtful}", (name,))]
-        with stored.changing(name, items):
+        own = [(name, item) for item in items if some is None or item in some[name]]
+        with stored.changing(name, [item for _, item in own]):
             nothing = "number is null and note is null"
-            stored.cursor.execute(f"delete from setsearch_member {doubtful} and {nothing}", (name,))
-            stored.cursor.execute(f"update setsearch_member set {grown} {doubtful}", (name,))
+            stored.cursor.executemany(f"delete from setsearch_member {doubtful} and item = ? and {nothing}", own)
+            stored.cursor.executemany(f"update setsearch_member set {grown} {doubtful} and item = ?", own)
