@@ -199,6 +199,25 @@ def test_groups_and_parts_go_out_and_come_in(index):
         index.import_sets([{"set": "pets", "item": "tiger", "under": "cats"}], "documents", replace=True)
 
 
+@pytest.mark.parametrize("way", ["sets", "members"])
+def test_an_item_may_go_from_one_set_to_a_rival_before_it(index, way):
+    for name, item in (("cats", "lion"), ("grain", "wheat")):
+        index.keep_set(name, [item], items="documents", group="kinds")
+    index.group("kinds", exclusive=True)
+    own = index.set("grain")
+    own.accept("tiger")
+    own.save()
+    rows = index.export_sets()
+    rows[0]["accepted"].append(rows[1]["accepted"].pop(rows[1]["accepted"].index("tiger")))
+    index.import_sets(rows if way == "sets" else member_rows(rows), replace=True)
+    assert index.export_sets() == rows
+    rows[1]["accepted"].append("tiger")
+    place = "row 2" if way == "sets" else "row 4"
+    with pytest.raises(errors.SourceError, match=f"^{place}: 'tiger' is in 'cats' and 'grain', which exclude one"):
+        index.import_sets(rows if way == "sets" else member_rows(rows), replace=True)
+    assert index.check() == []
+
+
 def test_the_commands(tmp_path, run, failed):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
         index.add(DOCUMENTS)

@@ -99,15 +99,11 @@ class Keeper:
                     self._add_to(stored, one, drafts[one.name])
                 else:
                     replaces = existing == REPLACE and version is None
-                    one.store(stored, replace=True, version=None if replaces else version or "")
-                one.group, one.under = stored.place_of(one.name)  # it stays where it is, if nothing else is said
+                    one.store_members(stored, replace=True, version=None if replaces else version or "")
+                one.group, one.under = one._placed = stored.place_of(one.name)
             for one in sets:  # a whole may come behind its parts
                 self._place(stored, one, drafts[one.name])
-            for group in dict.fromkeys(one.group for one in sets if drafts[one.name].placed.get("exclusive")):
-                try:
-                    stored.set_exclusive(group or "", True, self._places)
-                except (InvalidParameter, UnknownSet) as error:
-                    raise SourceError(str(error)) from error
+            self._exclude(stored, sets, drafts)
         for one in sets:
             one.settle()
         return sets
@@ -127,16 +123,27 @@ class Keeper:
                     new[item] = said[item] = side
         one.accepted, one.rejected = ([item for item in sorted(said) if said[item] == side] for side in (1, 0))
         one._changes = new
-        one.store(stored, replace=False, version=draft.version)
+        one.store_members(stored, replace=False, version=draft.version)
 
     def _place(self, stored: StoredSets, one: ItemSet, draft: Draft) -> None:
-        """Store the group and the whole of a set, if its rows tell them. Raises SourceError."""
-        if draft.placed:
-            one.group, one.under = (draft.placed.get(name, getattr(one, name)) for name in PLACE)
-            try:
-                one.store(stored, replace=False, version=None)
-            except (InvalidParameter, UnknownSet) as error:
-                raise SourceError(f"{draft.place}: {error}") from error
+        """Store the group and the whole of a set, as far as its rows tell them. Raises SourceError."""
+        one.group, one.under = (draft.placed.get(column, getattr(one, column)) for column in PLACE)
+        try:
+            if (one.group, one.under) != one._placed:
+                stored.put(one.name, one.group, one.under)
+        except (InvalidParameter, UnknownSet) as error:
+            raise SourceError(f"{draft.place}: {error}") from error
+        one.group, one.under = one._placed = stored.place_of(one.name)
+
+    def _exclude(self, stored: StoredSets, sets: Iterable[ItemSet], drafts: Mapping[str, Draft]) -> None:
+        """Let sets of groups exclude one another, at last: an item may have gone from one to another. As `_place`."""
+        try:
+            for group in dict.fromkeys(one.group for one in sets if drafts[one.name].placed.get("exclusive")):
+                stored.set_exclusive(group or "", True, self._places)
+            for one in sets:
+                stored.check_members(one.group, one.name, self._places)
+        except (InvalidParameter, UnknownSet) as error:
+            raise SourceError(str(error)) from error
 
     def _try(self, place: str, do: Callable[[], Any]) -> None:
         """Do it; what is wrong is told with its place, or skipped."""

@@ -156,6 +156,15 @@ class ItemSet:
 
     def store(self, stored: StoredSets, replace: bool, version: str | None) -> None:
         """As `save`, in a transaction that has begun; then `settle`."""
+        changes = self.store_members(stored, replace, version)
+        if (self.group, self.under) != self._placed:
+            stored.put(self.name, self.group, self.under)
+        elif 1 in changes.values():
+            stored.check_members(stored.place_of(self.name)[0], self.name)
+        self._placed = stored.place_of(self.name)
+
+    def store_members(self, stored: StoredSets, replace: bool, version: str | None) -> Mapping[str, int | None]:
+        """Store what was said of items, and return it; whether others exclude it is not looked at."""
         changes = dict(self._marks) if replace else self._changes
         if version is not None:
             self._require_version(stored, version)
@@ -170,11 +179,7 @@ class ItemSet:
             raise InvalidParameter(f"the set {self.name!r} is of {items} now, not of {self.items}")
         with stored.changing(self.name, None if replace else changes):
             stored.say(self.name, changes, replace)
-        if (self.group, self.under) != self._placed:
-            stored.put(self.name, self.group, self.under)
-        elif 1 in changes.values():
-            stored.check_members(stored.place_of(self.name)[0], self.name)
-        self._placed = stored.place_of(self.name)
+        return changes
 
     def _require_version(self, stored: StoredSets, version: str) -> None:
         """Raise ChangedSet if the stored set is not of a version; a new one ("") may be stored as it is already."""
