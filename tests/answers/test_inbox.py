@@ -577,3 +577,20 @@ def test_a_collection_that_comes_again_has_only_what_changed(index):
     index.replace([*before[1:], ("cats10", text("cats", 10))])
     assert [(row.set, row.item) for row in index.inbox()] == [("cats", "cats10")]
     assert "cats0" not in index.items("documents").titles(["cats0", "cats10"])
+
+
+def test_tags_and_ranges_are_no_words_that_belong():
+    """They are features beside words: what `expand` never returns does not come to the inbox, nor does a set claim it."""
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
+        tagged = [
+            Item(name, text, fields={"tags": [name[:3]], "year": 1990 + n})
+            for n, (name, text) in enumerate(texts(range(10)))
+        ]
+        index.add(tagged)
+        index.keep_set("words", ["lion", "tiger"], items="terms")
+        index.update([Item("new", "lion tiger leopard claw", fields={"tags": ["cat", "new"], "year": 1991})])
+        words = {hit.item for hit in index.set("words").expand(100)}
+        rows = index.inbox()
+        assert "leopard" in {row.item for row in rows} <= words
+        assert index.sets_of("tags:cat", items="terms") == []
+        assert index.sets_of("leopard", items="terms")[0].belongs

@@ -104,7 +104,8 @@ class _Asking:
         scores, needed, belong, beside = self._beside(rivalry, scores, said)
         units = rivalry.weighed[:, 5]
         below = (needed - scores) / np.where(units > 0, units, 1.0)
-        order = np.lexsort((np.arange(len(names)), -scores, below, ~belong))[:k].tolist()
+        order = np.lexsort((np.arange(len(names)), -scores, below, ~belong))
+        order = order[np.isfinite(alone)[order]][:k].tolist()  # no set can rank what is no item, such as a tag
         claims = Claims()
         told = self._reasons([(names[place], float(alone[place])) for place in order])
         for rank, (place, reason) in enumerate(zip(order, told, strict=True), 1):
@@ -141,13 +142,15 @@ class _Asking:
 
     def _looked(self) -> Look:
         """The item or the text in the sets whose weights are kept."""
+        base = np.zeros(1)
         if self._text is None:
             ids = [id for id in [self._fields.find(self._name or "")] if id is not None]
             entries = {rule: entries_of(self._fields, ids, rule) for rule in self.sets.turned}
+            base = self.sets.base[ids] if entries else base
         else:
             made = {rule: self._fields.first.new_item(self._text, rule) for rule in self.sets.turned}
             entries = {rule: Entries(np.zeros(len(own[0]), np.int64), *own) for rule, own in made.items()}
-        return Look(self.sets, self._fields, entries, 1)
+        return Look(self.sets, self._fields, entries, base)
 
     def _reasons(self, rows: Sequence[tuple[str, float]]) -> list[str]:
         """What tells most of sets and their scores alone."""

@@ -94,10 +94,13 @@ class Known(NamedTuple):
 
 
 class SetIndex:
-    """All sets of some items, by name and as they were at a `seal`, on one content."""
+    """All sets of some items, by name and as they were at a `seal`, on one content.
 
-    def __init__(self, seal: dict[int, int], marks: dict[str, Marks], groups: Groups) -> None:
-        self.seal, self.marks, self.groups = seal, marks, groups
+    `base`: 0 for each id, -inf for one that is no item, `(n_ids,)`.
+    """
+
+    def __init__(self, seal: dict[int, int], marks: dict[str, Marks], groups: Groups, base: Floats) -> None:
+        self.seal, self.marks, self.groups, self.base = seal, marks, groups, base
         self.numbers = {name: number for number, name in enumerate(marks)}
         self.known = dict.fromkeys(marks, Known())
         self.turned: dict[ValueRule, Turned] = {}
@@ -165,17 +168,20 @@ class SetIndex:
 
 
 class Look:
-    """Some items in all sets whose weights are kept: `scores` are those of each set alone, `(n_sets, n)`."""
+    """Some items in all sets whose weights are kept: `scores` are those of each set alone, `(n_sets, n)`.
 
-    def __init__(self, sets: SetIndex, fields: Fields, entries: Mapping[ValueRule, Entries], count: int) -> None:
+    `base` is theirs, `(n,)`.
+    """
+
+    def __init__(self, sets: SetIndex, fields: Fields, entries: Mapping[ValueRule, Entries], base: Floats) -> None:
         self._sets, self._fields = sets, fields
         self._added = [own.added(entries[rule]) for rule, own in sets.turned.items()]
-        known = sets.rivalry.weighed
+        known, count = sets.rivalry.weighed, len(base)
         sums = np.zeros(count * len(sets.numbers))
         for own in self._added:
             sums += bincount(own.columns * len(sets.numbers) + own.sets, own.amounts, len(sums))
         by_set = sums.reshape(count, len(sets.numbers)).T[sets.kept_numbers]
-        self.scores: Floats = by_set / known[:, :1] + known[:, 1:2]
+        self.scores: Floats = by_set / known[:, :1] + known[:, 1:2] + base
 
     def parts(self, pairs: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Parts]:
         """What features add to the scores of pairs of a set and a column, the largest first."""
@@ -204,7 +210,7 @@ def looks(sets: SetIndex, fields: Fields, items: Sequence[int]) -> Iterator[tupl
     step = max(AT_ONCE // max(len(sets.numbers), 1), 1)
     for begin in range(0, len(items), step):
         ids = items[begin : begin + step]
-        yield ids, Look(sets, fields, {rule: entries_of(fields, ids, rule) for rule in sets.turned}, len(ids))
+        yield ids, Look(sets, fields, {rule: entries_of(fields, ids, rule) for rule in sets.turned}, sets.base[ids])
 
 
 def entries_of(fields: Fields, ids: Sequence[int], rule: ValueRule) -> Entries:
@@ -239,13 +245,14 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
     candidates = reading.candidates(fields_by)
     first = candidates[-1].first
     stored = StoredSets(first.cursor)
+    model = reading.defaults.make({})
     if not are_kept(candidates):
-        return SetIndex({}, stored.marks_of(reading.name), stored.groups())
-    seal, state = stored.seal(), (reading.defaults, reading.defaults.make({}), first.source)
+        return SetIndex({}, stored.marks_of(reading.name), stored.groups(), np.zeros(0))
+    seal, state = stored.seal(), (reading.defaults, model, first.source)
     kept: SetIndex | None = first.kept_sets.get(state)
     if kept is not None and kept.seal == seal != {}:
         return kept
-    made = SetIndex(seal, stored.marks_of(reading.name), stored.groups())
+    made = SetIndex(seal, stored.marks_of(reading.name), stored.groups(), first.base(model, 1).items)
     questions = Questions(Several(reading, fields_by, made.marks, made.groups))
     same = [] if kept is None else _same(kept, made, questions)
     if kept is not None:
