@@ -19,6 +19,7 @@ Ids = npt.NDArray[np.int32]
 Floats32 = npt.NDArray[np.float32]
 ListArrays = tuple[npt.NDArray[Any], npt.NDArray[Any], Ints, Ints]  # ids and counts, where each list starts and ends
 
+SPARSE = 16  # times as large as their number, numbers are sorted
 LARGEST_COUNT = 2**31 - 1  # of a feature in an item
 STEP, INDEX = 1 << 16, np.dtype(np.intp).itemsize  # places that are looked up together; bytes of numpy's
 LATTICE = 2.0**36  # one over the step of weights
@@ -156,6 +157,17 @@ def places_of(ids: Ints) -> Ints:
     places = np.empty(int(ids.max(initial=-1)) + 1, np.int64)
     places[ids] = np.arange(len(ids))
     return places
+
+
+def numbered(numbers: Ints) -> tuple[Ints, Ints]:
+    """The distinct ones of numbers, none negative, ascending, and the place of each among them.
+
+    Sorting takes several times as long as tables, which large numbers have no room for.
+    """
+    if int(numbers.max(initial=0)) > SPARSE * len(numbers):
+        return np.unique(numbers, return_inverse=True)
+    known = distinct(numbers)
+    return known, take(places_of(known), numbers)
 
 
 def places_among(ascending: Ints, numbers: npt.NDArray[np.integer]) -> tuple[Ints, npt.NDArray[np.bool_]]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from setsearch.arrays import Floats, Ints, pack
+from setsearch.arrays import Floats, Ints, numbered, take
 from setsearch.models.gamma import log_ratio
 from setsearch.models.model import Query, Seeds, Table
 from setsearch.models.values import COUNTS, ValueRule
@@ -60,7 +60,7 @@ class Multinomial(_OfCounts):
 
     def of_lengths(self, lengths: Ints, seeds: Seeds) -> Floats:
         """The part that depends on L, `(n_items,)`."""
-        each, places = np.unique(lengths, return_inverse=True)
+        each, places = numbered(lengths)
         added: Floats = -log_ratio(np.float64(self.strength), np.float64(seeds.sums.sum()), each.astype(float))
         return added[places]
 
@@ -92,11 +92,11 @@ def _table(prior: Floats, seeds: Seeds, constants: Floats) -> Query:
 
     def table(positions: Ints, counts: Floats) -> Floats:
         """h_j(x)."""
-        added, more = single[positions], np.flatnonzero(counts > 1)
-        pairs = pack(positions[more], counts[more].astype(np.int64))  # of which there are few
-        _, first, places = np.unique(pairs, return_index=True, return_inverse=True)
-        own = positions[more[first]]
-        added[more] = log_ratio(prior[own], seeds.sums[own], counts[more[first]])[places]
+        added, more = take(single, positions), np.flatnonzero(counts > 1)
+        width = int(counts.max(initial=0)) + 1
+        pairs, places = numbered(positions[more] * width + counts[more].astype(np.int64))  # of which there are few
+        own, times = np.divmod(pairs, width)
+        added[more] = log_ratio(prior[own], seeds.sums[own], times)[places]
         return added
 
     entry_table: Table = table

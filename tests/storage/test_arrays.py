@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import examples
 
-from setsearch.arrays import Entries, union
+from setsearch.arrays import Entries, numbered, union
 
 ids = st.lists(st.integers(0, 2**40), max_size=30)
 cells = st.dictionaries(st.tuples(st.integers(0, 9), st.integers(0, 9)), st.integers(1, 5))
@@ -16,6 +16,14 @@ cells = st.dictionaries(st.tuples(st.integers(0, 9), st.integers(0, 9)), st.inte
 def test_a_union_has_each_number_once_in_order(several):
     arrays = [np.array(own, np.int64) for own in several]
     assert union(*arrays).tolist() == sorted({id for own in several for id in own})
+
+
+@examples(200)
+@given(st.lists(st.one_of(st.integers(0, 50), st.integers(0, 2**62)), max_size=30))
+def test_numbers_are_numbered_in_their_order(numbers):
+    known, places = numbered(np.array(numbers, np.int64))
+    assert known.tolist() == sorted({*numbers})
+    assert known[places].tolist() == numbers
 
 
 def entries_of(counts):
