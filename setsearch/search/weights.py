@@ -201,11 +201,11 @@ class SeedWeights:
     def sums(self) -> Floats:
         """The sums of base and lists of all items, `(n_ids,)`."""
         whole = self.whole
-        if whole.summed is not None:
-            return whole.summed
-        sums = whole.own_base.items.copy()
-        accumulate(sums, *self.lists)
-        return sums
+        if whole.summed is None:
+            sums = whole.own_base.items.copy()
+            accumulate(sums, *self.lists)
+            whole.summed = sums
+        return whole.summed
 
     def scores(self) -> Floats:
         """A new array of the scores of all items, `(n_ids,)`, without the constant."""

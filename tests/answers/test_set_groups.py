@@ -22,6 +22,7 @@ from setsearch.answers.saved.heights import Highest
 from setsearch.answers.saved.rivals import Rivalry
 from setsearch.answers.saved.standing import Several, Weighed, _weigh_known
 from setsearch.core.question import now
+from setsearch.search import weights
 
 STEP = 2**-36  # of what is subtracted
 
@@ -205,6 +206,20 @@ def test_scores_change_in_an_exclusive_group_alone(index):
     index.group("kinds", exclusive=False)
     for name, hits in before.items():
         assert index.set(name).expand(40, cut="mark", explain=True) == hits
+
+
+def test_lists_of_rivals_are_added_once(index, monkeypatch):
+    """What rejected items teach takes a pass over the lists, and a question beside rivals looks at it often."""
+    added, add = [], weights.accumulate
+
+    def noted(scores, *parts):
+        added.append((scores.tobytes(), *(own.weights.tobytes() for own in parts)))
+        add(scores, *parts)
+
+    monkeypatch.setattr(weights, "accumulate", noted)
+    put(index, "kinds", "cats", "grain", exclusive=True)
+    assert index.set("cats").expand(3)
+    assert len(added) == len({*added}) + 1, "the question of the set itself is asked again, for its hits"
 
 
 def test_what_a_rival_has_or_rejected(index):

@@ -33,13 +33,12 @@ class Highest:
 
     def add(self, place: int, heights: Floats) -> None:
         """Add a set. Of equal heights that of the first one stays the best."""
-        is_first = heights > self._first
-        is_second = ~is_first & (heights > self._second)
-        self._second = np.where(is_first, self._first, np.maximum(self._second, heights))
-        self._next = np.where(is_first, self._who, self._next)
-        self._next[is_second] = place
-        self._first = np.maximum(self._first, heights)
-        self._who[is_first] = place
+        changed = np.flatnonzero(heights > self._second)
+        are_first = heights[changed] > self._first[changed]
+        first, second = changed[are_first], changed[~are_first]
+        self._second[first], self._next[first] = self._first[first], self._who[first]
+        self._first[first], self._who[first] = heights[first], place
+        self._second[second], self._next[second] = heights[second], place
         for other, (best, who) in self._of_kin.items():
             if place in self._rivals[other]:
                 who[heights > best] = place
