@@ -194,10 +194,10 @@ class NameSearch(Bound):
         Among many names, those of about its length that begin with its two letters.
         """
         wanted, is_large = as_wanted(text[:LONGEST_ALIKE]), self.size > MOST_COUNTED
-        shared = Counter[str]()
+        shared, least = Counter[str](), len(trigrams(wanted)) / 3
         for page in () if is_large or len(wanted) < TRIGRAM else pages:
             shared.update(page.trigrams(wanted))
-        enough = (name for name, count in shared.items() if count * 3 >= len(trigrams(wanted)))
+        enough = (name for name, count in shared.items() if count >= least)
         ids = self._either(sorted(enough, key=lambda name: (-shared[name], name))[:MOST_ALIKE])
         for column, begin in product(("name", "title"), cases(text[:2]) if is_large else [""]):
             rows = self.cursor.execute(
