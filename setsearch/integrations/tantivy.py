@@ -117,7 +117,7 @@ class TantivySets:
         for _, address in searcher.search(Query.all_query(), max(searcher.num_docs, 1)).hits:
             document = searcher.doc(address)
             name = document.get_first(self.id)
-            if name is None:
+            if name in (None, ""):
                 nameless += 1
                 continue
             name, title = str(name), document.get_first(self.title) if self.title else None

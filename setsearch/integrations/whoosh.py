@@ -142,8 +142,10 @@ class SetQuery(query.Query):  # type: ignore[misc]
 
     def matcher(self, searcher: Any, context: Any = None) -> Any:
         """The documents of one segment with their scores. Raises as `Reading.expand` does."""
-        answer = self._answer_for(searcher.get_parent())
-        docnums, scores = answer.get(segment_of(searcher.reader()), (_no_ids, _no_scores))
+        answer, reader = self._answer_for(searcher.get_parent()), searcher.reader()
+        if reader.segment() is None:  # of an empty index
+            return NullMatcher()
+        docnums, scores = answer.get(segment_of(reader), (_no_ids, _no_scores))
         if not len(docnums):
             return NullMatcher()
         return SetMatcher(docnums.tolist(), (scores * self.boost).tolist())

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from whoosh import query
+from whoosh.fields import BOOLEAN, NUMERIC
 
 import setsearch
 from setsearch.arrays import Ints
@@ -55,8 +56,10 @@ class WhooshDocuments:
     def update(self) -> Changes:
         """Apply what was added, deleted and merged since the last time. Only new segments are read.
 
-        One transaction. A document without an id is left out, with a warning. Raises DuplicateItem for a duplicate id.
+        One transaction. A document without an id is left out, with a warning. Raises DuplicateItem for a duplicate id,
+        InvalidParameter for a field that the schema lacks by now.
         """
+        self._check(self.whoosh_index.schema)
         columns: dict[str, Any] = {"id": self.id, "fields": self.fields, "title": self.title}
         columns |= {"others": self.others} if self.others else {}
         with self.whoosh_index.reader() as reader:
@@ -161,7 +164,7 @@ class WhooshDocuments:
         names: list[str | None] = [None] * leaf.doc_count_all()
         for docnum in leaf.all_doc_ids():
             name = leaf.stored_fields(docnum).get(self.id)
-            names[docnum] = None if name is None else str(name)
+            names[docnum] = None if name is None else str(name) or None
         return names
 
     def _read(self, leaf: Any, names: list[str | None]) -> Iterator[SourceItem]:
@@ -203,12 +206,19 @@ class WhooshDocuments:
 
 
 def _value(field: Any, stored: Any) -> Any:
-    """What a document has in a stored field: a number, a date, or names, as the analyzer of the field has them."""
-    if isinstance(stored, bool):
-        return [str(stored).lower()]
+    """What a document has in a stored field: a number, a date, or names, as the analyzer of the field has them.
+
+    Whoosh takes numbers, dates and truth as texts, too, and stores what it was given.
+    """
+    if stored is None:
+        return []
+    if isinstance(field, BOOLEAN):
+        return [str(field.to_bytes(stored) == field.to_bytes(True)).lower()]
+    if isinstance(stored, str) and isinstance(field, NUMERIC):
+        stored = field.from_bytes(field.to_bytes(stored))
     if isinstance(stored, str):
-        return [*field.process_text(stored, mode="index")]
-    return float(stored) if isinstance(stored, (int, float, Decimal)) else [] if stored is None else stored
+        return [*field.process_text(stored, mode="index")] if field.analyzer else [stored]
+    return float(stored) if isinstance(stored, (int, float, Decimal)) else stored
 
 
 def segment_of(reader: Any) -> str:

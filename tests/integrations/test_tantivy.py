@@ -179,10 +179,10 @@ def test_mistakes_are_told(tmp_path, caplog):
     for wrong in ({"id": "nope", "fields": "body"}, {"id": "path", "fields": ["body", "nope"]}):
         with pytest.raises(InvalidParameter, match="the tantivy schema has no text field 'nope'"):
             TantivySets(index, tmp_path / "a.db", **wrong)
-    write(index, [{"path": "a", "body": "x"}, {"body": "no path"}])
+    write(index, [{"path": "a", "body": "x"}, {"body": "no path"}, {"path": "", "body": "an empty one"}])
     sets = follow(index, tmp_path / "a.db")
     assert sets.update() == Changes(1, 0)
-    assert "left out 1 document without a stored 'path'" in caplog.text
+    assert "left out 2 documents without a stored 'path'" in caplog.text
     write(index, [{"path": "a", "body": "y"}])
     with pytest.raises(DuplicateItem, match="several documents of the tantivy index have the id 'a'"):
         sets.update()

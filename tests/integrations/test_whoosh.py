@@ -1,7 +1,9 @@
 """Our ranking inside real Whoosh: followed through segments, deletions and merges, composed with its own queries."""
 
+import datetime
 import random
 import re
+from decimal import Decimal
 
 import pytest
 
@@ -15,6 +17,7 @@ from whoosh import fields, qparser, query, sorting  # noqa: E402
 from whoosh.analysis import StemmingAnalyzer  # noqa: E402
 from whoosh.filedb.filestore import RamStorage  # noqa: E402
 from whoosh.index import create_in  # noqa: E402
+from whoosh.writing import CLEAR  # noqa: E402
 
 from setsearch.integrations.whoosh import LOWEST_SCORE, SetQuery, WhooshSets  # noqa: E402
 
@@ -390,6 +393,71 @@ def test_fields_of_any_type_have_terms(tmp_path):
     sets.close()
 
 
+def test_stored_fields_count_however_their_values_were_given(tmp_path):
+    """Whoosh stores what it was given: texts in place of numbers, dates and truth, whole numbers in place of truth."""
+    others = {
+        "day": fields.DATETIME(stored=True),
+        "flag": fields.BOOLEAN(stored=True),
+        "note": fields.STORED,
+        "price": fields.NUMERIC(int, decimal_places=2, stored=True),
+        "tags": fields.KEYWORD(stored=True),
+    }
+    index = RamStorage().create_index(fields.Schema(path=fields.ID(stored=True), body=fields.TEXT, **others))
+    day, price = datetime.datetime(2005, 3, 4), Decimal("3.25")
+    values = [
+        ("a", {"day": day, "flag": True, "note": "some text", "price": price, "tags": "x y"}),
+        ("b", {"day": "20050304", "flag": "yes", "note": "some text", "price": "3.25", "tags": ["x", "y"]}),
+        ("c", {"day": day.replace(1999), "flag": 1, "price": "17", "tags": ("x", "y")}),
+        ("d", {}),
+    ]
+    writer = index.writer()
+    for name, own in values:
+        writer.add_document(path=name, body="lion", **own)
+    writer.commit()
+    sets = WhooshSets(index, tmp_path / "x.db", id="path", fields="body", others=[*others])
+    sets.update()
+    found = {name: sets.index.items("documents").features_of(name) for name in "abcd"}
+    sets.close()
+    assert found["a"] == found["b"]
+    assert {"flag:true", "note:some text", "tags:x", "tags:y"} <= found["a"].keys()
+    assert {name.partition(":")[0] for name in found["a"]} == {"lion", *others}
+    assert {name for name in found["c"] if name.startswith(("flag", "tags"))} == {"flag:true", "tags:x", "tags:y"}
+    assert found["d"] == {"lion": 1}
+
+
+def test_of_an_empty_index_nothing_is_found(tmp_path):
+    index = RamStorage().create_index(SCHEMA)
+    sets = WhooshSets(index, tmp_path / "x.db", id="path", fields="content")
+    sets.update()
+    with index.searcher() as searcher:
+        assert not len(searcher.search(SetQuery(["a"], sets, missing="skip")))
+    writer = index.writer()
+    writer.add_document(path="a", content="cat1")
+    writer.add_document(path="b", content="cat1")
+    writer.commit()
+    assert sets.update() == Changes(2, 0)
+    query = SetQuery(["a"], sets)
+    writer = index.writer()
+    writer.commit(mergetype=CLEAR)
+    for changes in (None, Changes(0, 2)):
+        assert changes is None or sets.update() == changes
+        with index.searcher() as searcher:
+            assert not len(searcher.search(query))
+    sets.close()
+
+
+def test_a_field_that_the_schema_lacks_by_now_is_named(tmp_path):
+    index = RamStorage().create_index(SCHEMA.copy())
+    sets = WhooshSets(index, tmp_path / "x.db", id="path", fields="content", others="size")
+    sets.update()
+    writer = index.writer()
+    writer.remove_field("size")
+    writer.commit()
+    with pytest.raises(InvalidParameter, match="no field 'size'; it has content"):
+        sets.update()
+    sets.close()
+
+
 def test_mistakes_are_named_and_nothing_is_written(tmp_path, caplog):
     index = RamStorage().create_index(SCHEMA)
     for options, message in [
@@ -417,9 +485,10 @@ def test_mistakes_are_named_and_nothing_is_written(tmp_path, caplog):
     writer.delete_by_term("path", "a")
     writer.add_document(path="a", content="cat1 cat2")
     writer.add_document(content="no name")
+    writer.add_document(path="", content="an empty name")
     writer.commit(merge=False)
     sets.update()
-    assert "left out 1 document of the Whoosh index without a stored 'path'" in caplog.text
+    assert "left out 2 documents of the Whoosh index without a stored 'path'" in caplog.text
     assert sets.index.items("documents").item_count() == 2
     with index.searcher() as searcher:
         assert found(searcher.search(SetQuery(["a"], sets), limit=None)) == ["b"]
