@@ -68,4 +68,7 @@ class Table(NamedTuple):
         statement = "select name from pragma_table_list where schema = 'main' and type != 'shadow' order by name"
         rows = self.cursor.execute(statement)
         tables = ", ".join(name for (name,) in rows if not name.startswith(("sqlite_", "setsearch_")))
-        return f"there is no table {self.name!r} in {database}; it has {tables or 'none'}"
+        elsewhere = "select schema from pragma_table_list where name = ? collate nocase"
+        (schema,) = self.cursor.execute(elsewhere, (self.name,)).fetchone() or ("",)
+        hint = f"; {schema!r} has one, and an index follows tables of its own file" if schema else ""
+        return f"there is no table {self.name!r} in {database}; it has {tables or 'none'}{hint}"

@@ -177,6 +177,17 @@ def test_a_table_that_changed_is_named_and_nothing_is_lost(change, message):
     assert index.info()["mirrors"][0]["changed"] >= 1  # still to be read
 
 
+def test_tables_of_other_files_are_not_followed():
+    connection = host()
+    connection.execute("attach ':memory:' as \"the other\"")
+    connection.execute('create table "the other".notes (body text)')
+    connection.execute("create temp table articles (body text)")
+    index = setsearch.open(connection)
+    with pytest.raises(SourceError, match=r"no table 'notes' .*; 'the other' has one, and an index "):
+        index.add_table("notes", Columns(text="body"))
+    assert index.add_table("articles", TEXTS).written == len(ROWS)
+
+
 def test_an_error_that_is_kept_locks_no_table_of_the_host():
     connection = sqlite3.connect(":memory:")
     connection.execute("create table pages (id integer primary key, body text)")
