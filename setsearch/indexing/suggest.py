@@ -33,7 +33,7 @@ from setsearch.sqlite.connections import OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited_rows
 from setsearch.sqlite.sql import Table, main_table, quote
 from setsearch.storage.feature_fields import RESERVED, as_days
-from setsearch.storage.synced_source import Columns, id_name, joined
+from setsearch.storage.synced_source import Columns, field_and_column, id_name, joined
 from setsearch.text.numbers_and_dates import PLAIN_NUMBER, plain_cell
 
 LOOKED_AT = 500  # rows at the beginning, and as many all over the table, whose rows may be in the order of a column
@@ -129,14 +129,13 @@ def suggest_rows(db: str, source: str, rows: Iterable[Row]) -> tuple[str, list[s
         return None
     if ("--text", "rowid") in found and "rowid" not in columns:
         return None  # rows of a file have numbers, which are no text
-    told = {name for option, name in found if option in FIELDS}
+    told = {field_and_column(name)[1] for option, name in found if option in FIELDS}
     columns.pop(key or "", None)
     kept = [name for name, cells in columns.items() if COMMA not in name and (name in told or _are_numbers(cells))]
-    options = [(option, _named(name) if option in FIELDS else name) for option, name in found]
+    used = {*kept, *told, *(name for _, name in found)}
     if kept and not any(option == "--items" for option, _ in found):
-        options.append(("--keep-columns", COMMA.join(kept)))
-    shown = chain.from_iterable(own for own in options if own != ("--id", "rowid"))
-    used = {*kept, *(name for _, name in found)}
+        found.append(("--keep-columns", COMMA.join(kept)))
+    shown = chain.from_iterable(own for own in found if own != ("--id", "rowid"))
     outer = {name[: own.start()] for name in columns for own in re.finditer(r"\.", name)}  # of an empty list of objects
     left_out = [name for name in filled if name not in {*used, *outer}]
     return shlex.join(["setsearch", "index", db, source, *shown]), left_out
@@ -274,7 +273,8 @@ class _Host:
             options += [("--title", name)] * (name in title)
             if kind not in (None, SHORT):
                 step = None if alone or kind != "--tags" else self._step(table, name)
-                options.append((str(kind), f"{table}.{key}={name},{step}" if step else name))
+                named = _named(name) if kind in FIELDS else name
+                options.append((str(kind), f"{table}.{key}={name},{step}" if step else named))
         options += [] if separator is None else [("--split", separator)]
         return [*options, *(() if alone else self._of_others(table))]
 

@@ -9,6 +9,8 @@ from contextlib import closing
 import pytest
 
 import setsearch
+from setsearch.indexing import suggest
+from setsearch.sqlite.sql import Table
 
 
 def application(path):
@@ -431,6 +433,25 @@ def test_columns_whose_names_cannot_be_those_of_fields_get_others(tmp_path, run)
     code, out, _ = run("index", "a.db", "films.csv", "--suggest")
     assert code == 0 and "--tags 'Kind  a b=Kind: a=b'" in out, out
     assert run(*shlex.split(out)[1:])[0] == 0
+
+
+def test_columns_of_tables_with_such_names_get_others_too(tmp_path, run):
+    path = tmp_path / "odd.db"
+    connection = sqlite3.connect(path)
+    connection.execute('create table notes (id integer primary key, "bo,dy" text, "in:year" int, "tags,all" text)')
+    rows = [(f"a lion of kind {n % 3} and of all the others", 1990 + n, f'["t{n % 3}", "u"]') for n in range(20)]
+    connection.executemany('insert into notes ("bo,dy", "in:year", "tags,all") values (?, ?, ?)', rows)
+    connection.commit()
+    columns = suggest.columns_of(Table(connection.cursor(), "notes"))
+    connection.close()
+    assert columns is not None
+    assert (columns.numbers, columns.tags) == (("in year=in:year",), ("tags all=tags,all",))
+    code, command, _ = run("index", path, "--suggest")
+    assert code == 0
+    assert run(*shlex.split(command)[1:])[0] == 0
+    with setsearch.open(path) as index:
+        features = index.items("documents").features_of(1)
+    assert {name.partition(":")[0] for name in features if ":" in name} == {"in year", "tags all"}
 
 
 def test_files_without_names_or_texts_are_one_line(tmp_path, run, failed):
