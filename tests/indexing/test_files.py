@@ -90,7 +90,7 @@ FILES = {
     "a.html": (
         b"<html><head><title>Big  cats</title><style>x{}</style></head><p>Lions<b>!</b><p>T\xe9<script>1<2</script>"
         b"<svg><title>A drawing</title></svg><meta charset=latin-1>",
-        "Lions!\nTé",
+        "Big cats\nLions!\nTé",
         "Big cats",
     ),
     "b.rst": (b"\nA heading\n=========\n\ntext", "\nA heading\n=========\n\ntext", "A heading"),

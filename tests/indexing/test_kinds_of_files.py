@@ -97,7 +97,7 @@ def test_bookmarks_of_a_browser_are_documents(tmp_path, run):
         f"b.html#javascript:1>2;{'x' * 185}": ("Run", "Run"),
         "b.html#https://b.org/": ("https://b.org/", "https://b.org/"),
         "b.html#https://a.org/ (2)": ("Again", "Again"),
-        "none.html": ("Menu\nNothing yet", "Bookmarks"),
+        "none.html": ("Bookmarks\nMenu\nNothing yet", "Bookmarks"),
     }
     code, out, _ = run("index", "a.db", "b.html", "--tags", "tags", "--keep-columns", "folder,url")
     assert code == 0 and out == ""
@@ -112,11 +112,21 @@ def test_a_page_without_a_title_has_its_first_line(tmp_path):
     assert read(tmp_path)[0] == {"a.html": ("Lions\nThey roar.", "Lions")}
 
 
+def test_the_title_of_a_page_is_text_that_is_said_once(tmp_path):
+    """Also behind what fits into a list."""
+    title = f"Big cats {'of the savanna ' * 6}and zebras"
+    (tmp_path / "a.html").write_text(f"<head><title>\n{title}</title></head><p>Lions roar.")
+    (tmp_path / "b.html").write_text("<head><title>Big  cats</title></head><h1>BIG\nCATS</h1><p>Lions roar.")
+    (tmp_path / "c.html").write_text("<head><title>Tigers</title></head><script>1</script>")
+    found = {id: text for id, (text, _) in read(tmp_path)[0].items()}
+    assert found == {"a.html": f"{title}\nLions roar.", "b.html": "BIG\nCATS\nLions roar.", "c.html": "Tigers"}
+
+
 def test_a_page_of_xml_tells_its_encoding(tmp_path):
     page = "<?xml version='1.0' encoding='iso-8859-2'?>\n<html><title>Łódź</title><p>Żółw</p></html>"
     (tmp_path / "a.xhtml").write_bytes(page.encode("iso-8859-2"))
     found, reader = read(tmp_path / "a.xhtml")
-    assert found == {"a.xhtml": ("Żółw", "Łódź")} and not reader.rows.decided
+    assert found == {"a.xhtml": ("Łódź\nŻółw", "Łódź")} and not reader.rows.decided
 
 
 def test_a_folder_of_mail_has_hidden_ones(tmp_path):

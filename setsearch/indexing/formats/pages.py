@@ -41,14 +41,16 @@ _entity = re.compile(r"&(?:([a-z]\w{1,30};)|#\d{1,7};|#x[\da-f]{1,6};)", re.IGNO
 
 
 def html(data: bytes, decode: Decode) -> Parts:
-    """The text of a page, without scripts and styles; bookmarks of a browser are their links."""
+    """The text of a page, without scripts and styles, below its title; bookmarks of a browser are their links."""
     source = declared(data, decode, _meta)
     if source.lstrip().startswith("<!DOCTYPE NETSCAPE-Bookmark") and (links := [*_links(source)]):
         yield from links
         return
     page = read_page(source)
-    text = page.text()
-    yield Part(text, shorten(page.title()) or headline(text))
+    text, title = page.text(), " ".join(page.title().split())
+    is_said = title.casefold() in " ".join(text.split()).casefold()
+    whole = text if is_said else "\n".join(filter(None, (title, text)))
+    yield Part(whole, shorten(title) or headline(text))
 
 
 def _links(source: str) -> Parts:
