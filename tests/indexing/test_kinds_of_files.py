@@ -241,8 +241,6 @@ def test_subtitles_of_other_programs(tmp_path, name):
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "Word, PowerPoint and Outlook of before 2007"),
         (b"\xd0\xcf\x11\xe0" + bytes(9000) + "EncryptedPackage".encode("utf-16-le"), "encrypted"),
         (b"%!PS-Adobe-3.0\n(lions) show", "PostScript"),
-        (b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Lions\r\n", "calendars"),
-        (b"BEGIN:VCARD\r\nFN:Ann Lion\r\n", "address cards"),
         (b"=LDR  00714cam a2200205 a 4500\n=245  10$aLions\n", "MARC"),
         (b"Lions" + bytes(55) + b"BOOKMOBI" + bytes(99), "Kindle"),
         (b"AT&TFORM\0\0\0\x80DJVMDIRM", "DjVu"),
@@ -772,6 +770,77 @@ def test_messages_of_a_catalog_are_documents(tmp_path):
 
 WORDS = "1-2\tdel\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\tde\tADP\t_\t_\t3\tcase\t_\t_\n2\tel\tel\tDET\t_\t_\t3\tdet\t_\t_\n"
 WORDS += "3\tmar\tmar\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n3.1\tunsaid\t_\t_\t_\t_\t_\t_\t_\t_\n4\t.\t.\tPUNCT\t_\t_\t3\tp\t_\t_\n"
+
+
+EVENTS = """BEGIN:VCALENDAR
+PRODID:-//Zoo//EN
+X-WR-CALNAME:Big cats
+BEGIN:VTIMEZONE
+TZID:Berlin
+END:VTIMEZONE
+BEGIN:VEVENT
+UID:e1@zoo.org
+DTSTART;TZID=Berlin:20240312T100000
+SUMMARY:Feed the lions\\, and the ti
+ gers; all
+DESCRIPTION:<p>Fresh <b>meat</b></p>\\nAt noon
+Bring: gloves
+LOCATION;LANGUAGE=en:House 5
+CATEGORIES:Food,Big\\, cats
+ORGANIZER;CN="Ann: Zoo":mailto:Ann@zoo.org
+BEGIN:VALARM
+DESCRIPTION:Reminder
+END:VALARM
+END:VEVENT
+BEGIN:VTODO
+SUMMARY:Mend the fence
+DUE;VALUE=DATE:20240401
+END:VTODO
+{}"""
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_entries_of_a_calendar_are_documents(tmp_path, run, line_end):
+    (tmp_path / "a.ics").write_bytes(EVENTS.format("END:VCALENDAR\n").replace("\n", line_end).encode())
+    feed = "Feed the lions, and the tigers; all"
+    texts = {id: (text.replace("\r", ""), title) for id, (text, title) in read(tmp_path / "a.ics")[0].items()}
+    assert texts == {
+        "a.ics#e1@zoo.org": (f"{feed}\nHouse 5\nFresh meat\nAt noon\nBring: gloves\nFood,Big, cats", feed),
+        "a.ics#2": ("Mend the fence", "Mend the fence"),
+        "a.ics": ("Big cats", "Big cats"),
+    }
+    code, _, err = run(
+        "index", "a.db", "a.ics", "--tags", "tags", "--tags", "people", "--keep-columns", "date,people,tags"
+    )
+    assert (code, err.count("\n")) == (0, 1)
+    first, second, _ = map(json.loads, run("export", "a.db")[1].splitlines())
+    assert (first["date"], first["people"], first["tags"]) == ("2024-03-12", ["ann@zoo.org"], ["Food", "Big, cats"])
+    assert second["date"] == "2024-04-01"
+
+
+def test_a_calendar_without_its_end_is_told(tmp_path, run):
+    (tmp_path / "a.ics").write_text(EVENTS.format("BEGIN:VEVENT\nSUMMARY:Wash the ze"))
+    assert read(tmp_path)[0]["a.ics#3"] == ("Wash the ze", "Wash the ze")
+    code, _, err = run("index", "a.db", "a.ics")
+    assert code == 0 and "1 file of calendars or cards without an end" in err
+
+
+def test_cards_of_an_address_book_are_documents(tmp_path):
+    """As Apple, Netscape and telephones write them, which break lines within a character, or quote letters."""
+    photo = f"PHOTO;ENCODING=b:{'A' * 70}\n {'B' * 70}\n"
+    apple = (
+        f"N:Löwe;Ann;;;\nFN:Ann Löwe\n{photo}ORG:Zoo;Big cats;\nitem1.ADR;type=HOME:;;Weg 5;Ulm;;;\nitem1.X-ABLabel:x\n"
+    )
+    netscape = "begin:vcard\nfn:Bob\nemail;internet:Bob@zoo.org\nnote:likes\n  zebras\nend:vcard\n"
+    phone = "N;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:=4C=C3=B6=\n=77e;Cem\nNOTE:feeds\n bears\nUID:7\n"
+    split = f"BEGIN:VCARD\nVERSION:3.0\n{apple}END:VCARD\n".encode().replace("ö".encode(), b"\xc3\n \xb6")
+    (tmp_path / "a.vcf").write_bytes(split + netscape.encode())
+    (tmp_path / "b.vcf").write_text(f"BEGIN:VCARD\nVERSION:2.1\n{phone}END:VCARD\n")
+    assert read(tmp_path)[0] == {
+        "a.vcf#Ann Löwe": ("Ann Löwe\nZoo Big cats\nWeg 5 Ulm", "Ann Löwe"),
+        "a.vcf#Bob": ("Bob\nlikes zebras", "Bob"),
+        "b.vcf#7": ("Löwe Cem\nfeeds bears", "Löwe Cem"),
+    }
 
 
 def test_a_treebank_is_its_sentences(tmp_path):

@@ -336,8 +336,8 @@ def test_what_holds_documents_needs_no_suggestion(tmp_path, run, failed):
     (tmp_path / "a.html").write_text("<p>Lions</p>")
     for name in ("a.json", "a.html"):
         failed(run("index", "a.db", name, "--suggest"), 1, f"{name} holds documents, which need no columns; index it")
-    (tmp_path / "a.ics").write_text("BEGIN:VCALENDAR\n")
-    failed(run("index", "a.db", "a.ics", "--suggest"), 1, "a.ics is not read: calendars: export it as CSV")
+    (tmp_path / "a.djvu").write_text("AT&TFORM")
+    failed(run("index", "a.db", "a.djvu", "--suggest"), 1, "a.djvu is not read: DjVu: save it as PDF")
 
 
 def test_a_few_cells_with_several_tags_tell_what_parts_them(tmp_path, run):

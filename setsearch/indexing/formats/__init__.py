@@ -5,7 +5,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from setsearch.indexing.encodings import LOOKED_AT, encoding_by_mark, is_text
-from setsearch.indexing.formats import chats, mail, notebook, office, pages, pdf, references, roff, subtitles, text, xml
+from setsearch.indexing.formats import (
+    calendars,
+    chats,
+    mail,
+    office,
+    pages,
+    pdf,
+    references,
+    roff,
+    subtitles,
+    text,
+    xml,
+)
 from setsearch.indexing.formats.part import Decode, Parts
 
 Form = Callable[[bytes, Decode], Parts]
@@ -26,7 +38,7 @@ FORMATS: Mapping[str, Form] = {
     ".org": text.org,
     ".conllu": text.treebank,
     **dict.fromkeys((".po", ".pot"), text.catalog),
-    **dict.fromkeys((".ipynb", ".canvas"), notebook.notebook),
+    **dict.fromkeys((".ipynb", ".canvas"), text.notebook),
     ".eml": mail.mail,
     ".emlx": mail.emlx,
     ".mbox": mail.mailbox,
@@ -40,7 +52,7 @@ FORMATS: Mapping[str, Form] = {
 }
 # What a hostile file may make slow or large: these are read in a process apart.
 RISKY = (
-    *(pages.html, xml.xml, references.xml, references.rdf, notebook.notebook, text.latex),
+    *(pages.html, xml.xml, references.xml, references.rdf, text.notebook, text.latex),
     *(mail.mail, mail.emlx, mail.mailbox, pdf.pdf, chats.exported),
     *office.FORMATS.values(),
 )
@@ -64,6 +76,7 @@ _RECORDS = rb"<!DOCTYPE\s+Pubmed|<Pubmed(?:Book)?Article(?:Set)?>|<xml>\s*<recor
 _SURE: tuple[tuple[Form, bytes], ...] = (
     (pdf.pdf, rb"%PDF-\d"),
     (office.rtf, re.escape(office.RTF)),
+    (calendars.calendar, calendars.BEGIN),
     (references.ris, rb"(?:" + _OF_SERVICE + rb"|[A-Z][A-Z0-9]  - .*\n)*TY[ \t]{1,3}- ?[A-Z]"),
     (references.pubmed, rb"PMID- \d"),
     (references.wos, rb"FN .*\r?\nVR |PT [A-Z]\r?\n(?:AU|TI|CA|BA|Z\d) "),
@@ -80,7 +93,7 @@ _LIKELY: tuple[tuple[Form, bytes], ...] = (
     (pages.html, rb"(?is)" + _XML + rb"(?:<!doctype\s+html|<(?:html|sami)[\s>])"),
     (xml.xml, rb"<\?xml\s"),
     (subtitles.subtitles, rb"WEBVTT\b|\[Script Info\]|\{\d+\}\{\d+\}|\d+\s*\r?\n(?:\d+:)?\d\d:\d\d[.,]\d+ --> "),
-    (notebook.notebook, rb"(?s)\{\s*\"(?:cells|nbformat|metadata)\"\s*:(?=.*\"cell_type\"\s*:)"),
+    (text.notebook, rb"(?s)\{\s*\"(?:cells|nbformat|metadata)\"\s*:(?=.*\"cell_type\"\s*:)"),
     (chats.exported, chats.EXPORT),
     (text.latex, rb"(?:%.*\n|\s)*\\documentclass\b"),
     (mail.mailbox, rb"From \S.*\d{1,2}:\d{2}.*\r?\n[!-9;-~]+:|From \S+\r?\n[!-9;-~]+: "),
@@ -99,8 +112,6 @@ _UNREAD = {
     rb"\d{5}[acdnpx][\w ]{4}22\d{5}|=LDR  ": "MARC: save it as MARCXML (MarcEdit, yaz-marcdump)",
     rb"(?s).{60}(?:BOOKMOBI|TEXtREAd)": "Kindle: save it as EPUB (Calibre)",
     b"AT&TFORM": "DjVu: save it as PDF",
-    b"BEGIN:VCALENDAR": "calendars: export it as CSV (Outlook, Thunderbird)",
-    b"BEGIN:VCARD": "address cards: export it as CSV (Outlook, Thunderbird)",
     DATABASE: "databases: name one, and its `table` (`setsearch index DB --suggest`)",
     b"PGDMP": "dumps of PostgreSQL: `pg_restore -f FILE.sql`, or copy a table to CSV",
     rb"(?s).{2,8}DUCK..\0{6}": "databases of DuckDB: `copy TABLE to 'FILE.parquet'`, and index that",

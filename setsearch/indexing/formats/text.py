@@ -1,5 +1,6 @@
-"""Texts as people type them: notes with front matter, Org, LaTeX, programs and their messages, sentences."""
+"""Texts as people type them: notes with front matter, Org, LaTeX, notebooks, programs and their messages, sentences."""
 
+import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -13,6 +14,7 @@ from setsearch.text.latex import latex_document
 # What a terminal does not show: colors, links, and letters that others are printed over.
 _for_terminals = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[^\n]\x08")
 COLUMNS = 10  # of CoNLL-U
+_SAID = ("source", "input", "text", "label", "url")  # by a cell, or a card
 AT_END = 40  # characters in which a note of Joplin says its type
 # What Joplin writes below a note; of it, an author, an address and what a picture shows are words. Of a tag of a note,
 # which has no text, there is nothing else.
@@ -90,6 +92,17 @@ def json_text(data: bytes, decode: Decode) -> Parts:
     source = decode(data)
     title = _json_title.search(source)
     yield Part(unescaped(source), shorten(unescaped(title[1])) if title else None)
+
+
+def notebook(data: bytes, decode: Decode) -> Parts:
+    """The sources of the cells of a notebook; its title is the first heading. Of a canvas of Obsidian, its cards."""
+    content = json.loads(decode(data))
+    cells = content.get("cells") or [cell for sheet in content.get("worksheets", ()) for cell in sheet.get("cells", ())]
+    cells += content.get("nodes", []) + content.get("edges", [])
+    yield Unread("output{s} of notebooks", sum(len(cell.get("outputs") or ()) for cell in cells))
+    sources = ["".join(next((cell[name] for name in _SAID if cell.get(name)), "")) for cell in cells]
+    prose = "\n\n".join(source for cell, source in zip(cells, sources, strict=True) if cell.get("cell_type") != "code")
+    yield Part("\n\n".join(filter(None, sources)), headline(prose) or headline("\n".join(sources)))
 
 
 def org(data: bytes, decode: Decode) -> Parts:
