@@ -630,6 +630,11 @@ EXPORTS = {
         f"<oai_dc:dc xmlns:oai_dc='x'><dc:title>{title}</dc:title><dc:description>{text}</dc:description></oai_dc:dc>"
         for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
     ],
+    "pmc-articleset": [
+        f"<article lang='la'><journal-id>x7</journal-id><article-id pub-id-type='pmc'>{title}</article-id>"
+        f"<article-title><italic>{title}</italic></article-title><p>{text}</p></article>"
+        for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
+    ],
     "teiCorpus": [
         f"<TEI><teiHeader><title>{title}</title><publicationStmt><p>Free</p></publicationStmt></teiHeader><p>{text}</p></TEI>"
         for title, text in (("Lions", "They roar."), ("Wheat", "It gr<lb break='no'/>o<pb break='no'/><g ref='x'/>ws."))
@@ -669,6 +674,16 @@ ONE_TEXT = {
 def test_xml_has_its_words_without_those_of_programs(tmp_path, kind):
     (tmp_path / "a.xml").write_text(f"<?xml version='1.0'?>\n{ONE_TEXT[kind]}")
     assert read(tmp_path)[0] == {"a.xml": ("The public\nroars", "The public")}
+
+
+@pytest.mark.parametrize("begin", ["<!-- a -->\n<!DOCTYPE zoo SYSTEM 'x.dtd'>\n<zoo>", "<zoo id='1'\nxmlns:z='urn:z'>"])
+def test_xml_is_known_without_its_declaration(tmp_path, begin):
+    for name in ("a", "a.nxml", "a.txt"):
+        (tmp_path / name).write_text(f"{begin}<title>Big <it>cats</it></title><p>roar</p></zoo>")
+    (tmp_path / "b.py").write_text(f"{begin}</zoo>")
+    found = read(tmp_path)[0]
+    assert found.pop("b.py")[0] == f"{begin}</zoo>"
+    assert {*found.values()} == {("Big cats\nroar", "Big cats")} and len(found) == 3
 
 
 def test_a_book_of_fiction_has_its_title(tmp_path):

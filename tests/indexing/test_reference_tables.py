@@ -41,6 +41,12 @@ PUBMED = (
     "</MedlineCitation><PubmedData><ArticleIdList><ArticleId IdType='doi'>10.1000/x</ArticleId></ArticleIdList></PubmedData>"
     "</PubmedArticle></PubmedArticleSet>"
 )
+EBSCO = (
+    "<?xml version='1.0'?>\n<records><rec resultID='1'><header shortDbName='zo' longDbName='Zoology' uiTerm='W1'><controlInfo>"
+    "<jinfo><jtl>Nature</jtl></jinfo><pubinfo><dt year='2019' month='05'/></pubinfo><artinfo><ui type='doi'>10.1000/X</ui>"
+    "<tig><atl>Big <i>lions</i></atl></tig><aug><au>Smith, John</au><au>Doe, Ann</au></aug><su>cats</su><su>manes</su><sug>"
+    "<subj>cats</subj></sug><ab>They roar.</ab></artinfo></controlInfo></header></rec></records>"
+)
 SCOPUS = (
     '\ufeff"Authors","Title","Year","Source title","DOI","Abstract","Author Keywords","Document Type"\n'
     '"Smith, John; Doe, Ann","Big lions","2019","Nature","10.1000/x","They roar.","cats; manes","Article"\n'
@@ -162,6 +168,8 @@ FILES = {
     "endnote.txt": ENDNOTE.replace('encoding="UTF-8"', "").encode("utf-16"),
     "pubmed.xml": PUBMED.encode(),
     "pubmed": PUBMED.encode(),
+    "ebsco.xml": EBSCO.encode(),
+    "ebsco.txt": EBSCO.replace("<records>", "<searchResponse><Hits>1</Hits><records>").encode() + b"</searchResponse>",
     "scopus.csv": SCOPUS.encode(),
     "scopus.tsv": SCOPUS.replace(",", "\t").replace("Smith\t", "Smith,").replace("Doe\t", "Doe,").encode(),
     "embase.csv": EMBASE.encode(),
@@ -277,6 +285,13 @@ def test_hostile_xml_is_told(tmp_path, text, told):
     (tmp_path / "a.xml").write_text(text)
     with pytest.raises(errors.SourceError, match=told):
         list(SourceReader(Columns(), RowReader()).read([str(tmp_path / "a.xml")]))
+
+
+def test_records_of_endnote_are_named_by_their_numbers():
+    """Which stay as they are in a library, unless they have a name of their own."""
+    text = f"<xml><records>{2 * '<record><rec-number>{}</rec-number>{}<titles><title>Lions</title></titles></record>'}"
+    first, second = read_xml(f"{text}</records></xml>".format(17, "", 18, "<accession-num>WOS:1</accession-num>"))
+    assert (first.own_key, second.own_key) == ("17", "WOS:1")
 
 
 def test_xml_is_read_in_pieces():

@@ -71,7 +71,9 @@ _MAIL = b"".join(
 # What is repeated reads a line, or a comment, in one way only: of two ways each, a beginning has 2^lines.
 _XML = rb"(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*"
 _OF_SERVICE = rb"(?:Provider|Database|Content) ?:.*\n|(?:\d+\. ?)?\r?\n"
-_RECORDS = rb"<!DOCTYPE\s+Pubmed|<Pubmed(?:Book)?Article(?:Set)?>|<xml>\s*<records>"
+_RECORDS = (
+    rb"<!DOCTYPE\s+Pubmed|<Pubmed(?:Book)?Article(?:Set)?>|<xml>\s*<records>|<records>\s*<rec\s|<searchResponse[\s>]"
+)
 # Beginnings that no ending contradicts, and those that count where the ending says little.
 _SURE: tuple[tuple[Form, bytes], ...] = (
     (pdf.pdf, rb"%PDF-\d"),
@@ -91,7 +93,7 @@ _SURE: tuple[tuple[Form, bytes], ...] = (
 _LIKELY: tuple[tuple[Form, bytes], ...] = (
     (references.bibtex, rb"(?i)(?:%.*\n|\s)*@(?:(?:comment|preamble|string)\s*\{|\w+\s*\{[^\s,{}]*,)"),
     (pages.html, rb"(?is)" + _XML + rb"(?:<!doctype\s+html|<(?:html|sami)[\s>])"),
-    (xml.xml, rb"<\?xml\s"),
+    (xml.xml, rb"(?s)" + _XML + rb"<!DOCTYPE\s+\w|<\?xml\s|" + _XML + rb"<[\w:.-]+(?=\s)[^<>]{0,2000}\sxmlns[:=]"),
     (subtitles.subtitles, rb"WEBVTT\b|\[Script Info\]|\{\d+\}\{\d+\}|\d+\s*\r?\n(?:\d+:)?\d\d:\d\d[.,]\d+ --> "),
     (text.notebook, rb"(?s)\{\s*\"(?:cells|nbformat|metadata)\"\s*:(?=.*\"cell_type\"\s*:)"),
     (chats.exported, chats.EXPORT),

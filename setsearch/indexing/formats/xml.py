@@ -37,6 +37,8 @@ _OF_NOTES = (  # what Evernote says of a note, its pictures and its tasks
 )
 _OF_SRU = "version numberofrecords recordschema recordpacking recordposition nextrecordposition"
 _IDENTIFIED = (r"controlfield\s[^<>]{0,200}([\"'])001\1", "recordIdentifier", "identifier")
+_OF_JATS = "journal-id issn article-id"
+_OF_ARTICLE = (r"article-id\s[^<>]{0,200}pub-id-type=([\"'])(?:doi|pmcid|pmc)\1", "article-id")
 _CONTEXT = r"(?:<context\b[^<>]*>\s*<name>[^<>]*</name>\s*)?"  # of Qt, which its first message takes along
 # XML by its first element.
 KINDS: Mapping[str, Kind] = {
@@ -48,6 +50,8 @@ KINDS: Mapping[str, Kind] = {
     "modsCollection": Kind(r"<(?:\w+:)?mods\b", _HEADERS, names=_IDENTIFIED),
     "OAI-PMH": Kind(r"<record>\s*<header\b", _HEADERS, names=_IDENTIFIED[-1:]),
     "searchRetrieveResponse": Kind(r"<(?:\w+:)?recordData\b", f"{_HEADERS} {_OF_SRU}", names=_IDENTIFIED),
+    "pmc-articleset": Kind(r"<article[\s>]", _OF_JATS, names=_OF_ARTICLE),
+    "article": Kind(None, _OF_JATS),
     "tmx": Kind(r"<tu\b", "header", has_codes=True),
     "martif": Kind(r"<termEntry\b", "martifheader", has_codes=True),
     "tbx": Kind(r"<conceptEntry\b", "tbxheader", has_codes=True),
@@ -71,7 +75,7 @@ _OF_ATTRIBUTES = {
     "category": ("label", "term", "text"),
 }
 _xml_titles = (
-    re.compile(r"<(?:\w+:)?(?:article-|book-)?title(?:\s[^<>]{0,200})?>([^<]+)<"),
+    re.compile(r"<((?:\w+:)?(?:article-|book-)?title)(?:\s[^<>]{0,200})?>((?s:.{1,500}?))</\1\s*>"),
     re.compile(r"<(?:\w+:)?datafield\s[^<>]{0,200}\b245\b[^<>]{0,200}>\s*<[^<>]{0,200}>([^<]+)<"),
 )
 _unit_title = re.compile(r"<(?:seg|term|source)(?:\s[^<>]{0,200})?>([^<]+)<")
@@ -87,6 +91,7 @@ _comment = r"<!--(?s:(?!-->).)*-->"  # which may have tags
 _root = re.compile(rf"\s*(?:(?:{_comment}|<[?!](?!--)[^<>]*>)\s*)*<(?:\w+:)?({'|'.join(KINDS)})[\s>]")
 # Of elements, in the file itself.
 _declarations = re.compile(rf"\A\s*(?:(?:{_comment}|<\?[^<>]*>)\s*)*<!DOCTYPE[^<>\[]*\[[^\]]*\]\s*>")
+_tag = re.compile(r"</?[\w:-]+(?:\s[^<>]{0,200})?>")
 _between_tags = re.compile(r">\s*[^\s<]")
 
 
@@ -142,7 +147,8 @@ def _part_of_xml(source: str, kind: Kind, has_records: bool, is_feed: bool) -> P
     text = read_page(text).text() if is_feed else text
     titles = (*_xml_titles, _unit_title) if has_records else _xml_titles
     found = next(filter(None, (title.search(source) for title in titles)), None)
-    return Part(text, (shorten(without_tags(unescape(found[1]))) if found else None) or headline(text))
+    title = without_tags(unescape(_tag.sub("", found[found.re.groups]))) if found else None
+    return Part(text, shorten(title) or headline(text))
 
 
 def _name_of_record(begin: re.Match[str], source: str, kind: Kind) -> str | None:

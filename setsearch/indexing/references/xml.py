@@ -1,17 +1,16 @@
-"""References in XML: EndNote's, with the tags of its text form (refer), and PubMed's, with those of PubMed.
+"""References in XML, with tags of text forms: EndNote's with those of refer, PubMed's with its own, EBSCO's with RIS.
 
 Entities that a file declares are refused: they may grow without end. What is no character of XML is a blank.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from setsearch.indexing.references.reference import Reference
-from setsearch.indexing.references.tags import PUBMED, REFER
+from setsearch.indexing.references.tags import PUBMED, REFER, RIS, TAGS
 
-RECORDS = ("record", "PubmedArticle", "PubmedBookArticle")
 AT_ONCE = 1 << 16  # characters
 # Where is what: tags and paths. The first path of a tag that is there counts, all values of it.
 ENDNOTE = """
@@ -36,6 +35,10 @@ PT Article/PublicationTypeList/PublicationType|PublicationType; OT KeywordList/K
 RN ChemicalList/Chemical/NameOfSubstance; PL MedlineJournalInfo/Country; JID MedlineJournalInfo/NlmUniqueID;
 SB CitationSubset; CI Article/Abstract/CopyrightInformation; COIS CoiStatement
 """
+EBSCO = """
+TI .//tig/atl|.//btl; T2 .//jtl; AU .//aug/au; AB .//ab; KW .//su|.//subj; VL .//vid; IS .//iid; SP .//ppf; PB .//pub;
+SN .//issn; DO .//ui[@type='doi']; PM .//ui[@type='pmid']; LA .//language; M3 .//doctype; AD .//affil; UR plink
+"""
 _not_xml = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -50,7 +53,7 @@ def read_xml(text: str) -> Iterator[Reference]:
             for event in parser.read_events():
                 element: Element = tuple(event)[1]
                 if element.tag in RECORDS:
-                    yield _endnote(element) if element.tag == "record" else _pubmed(element)
+                    yield RECORDS[element.tag](element)
                     element.clear()
         parser.close()
     except ParseError as error:
@@ -75,7 +78,16 @@ def _endnote(record: Element) -> Reference:
     if any(tag == "J" for tag, _ in fields):
         journal = next(value for tag, value in fields if tag == "J")
         fields = [own for own in fields if own != ("B", journal)]
-    return Reference(REFER, tuple(fields))
+    is_named = any(tag in TAGS[REFER]["key"].names for tag, _ in fields)
+    return Reference(REFER, tuple(fields), key="" if is_named else (record.findtext("rec-number") or "").strip())
+
+
+def _ebsco(record: Element) -> Reference:
+    header, date = record.find("header"), record.find(".//pubinfo/dt")
+    fields = [("TY", "GEN" if record.find(".//jtl") is None else "JOUR"), *_fields(record, EBSCO)]
+    fields += [] if header is None else [("AN", header.get("uiTerm", "")), ("DB", header.get("longDbName", ""))]
+    fields += [] if date is None else [("PY", date.get("year", ""))]
+    return Reference(RIS, tuple(field for field in fields if field[1]))
 
 
 def _pubmed(record: Element) -> Reference:
@@ -117,6 +129,13 @@ def _fields(record: Element, table: str) -> list[tuple[str, str]]:
         each = ([*map(said, record.findall(path))] for path in paths.split("|"))
         found += [(tag, value) for value in next(filter(any, each), []) if value]
     return found
+
+
+RECORDS: Mapping[str, Callable[[Element], Reference]] = {
+    "record": _endnote,
+    "rec": _ebsco,
+    **dict.fromkeys(("PubmedArticle", "PubmedBookArticle"), _pubmed),
+}
 
 
 def said(element: Element) -> str:
