@@ -562,6 +562,56 @@ def test_xml_that_says_all_in_attributes_is_its_rows(tmp_path, run):
     assert run("index", "a.db", "Posts.xml", "--numbers", "Score")[0] == 0
 
 
+def test_attributes_beside_text_are_read(tmp_path):
+    """What has a sentence, or is called text; a drawing has words in its styles."""
+    (tmp_path / "a.xml").write_text(
+        "<?xml version='1.0'?><zoo><cage title='Cats' keeper='Ann'>They roar</cage><cage note='All of them sleep.'/></zoo>"
+    )
+    node = "<node TEXT='Prey' ID='n2'><richcontent><p>eaten</p></richcontent></node>"
+    (tmp_path / "b.mm").write_text(f"<map version='1.0.1'><node TEXT='Lions' ID='n1'>{node}</node></map>\n")
+    styles = "<path style='a bold serif text' font-family='Big, Old, Sans, Serif' d='M 1 2'/>"
+    (tmp_path / "c.svg").write_text(f"<svg>{styles}</svg>")
+    found, reader = read(tmp_path)
+    assert found == {
+        "a.xml": ("Cats\nThey roar\nAll of them sleep.", "Cats"),
+        "b.mm": ("Lions\nPrey\neaten", "Lions"),
+    }
+    assert [*reader.tally.left_out.values()] == [[str(tmp_path / "c.svg")]]
+
+
+def test_records_with_some_text_in_attributes_keep_it(tmp_path):
+    row = "<row Id='{}' Title='Lions' Body='{}'>{}</row>"
+    rows = (
+        row.format(7, "Do they roar at night, or by day?", ""),
+        row.format(8, "In the night, as all cats do.", "yes"),
+    )
+    (tmp_path / "a.xml").write_text(f"<?xml version='1.0'?><posts>{''.join(rows)}</posts>")
+    assert {id: text.split()[-1] for id, (text, _) in read(tmp_path)[0].items()} == {
+        "a.xml#7": "day?",
+        "a.xml#8": "yes",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.enex", "<en-export><note><title>A</title><tag>cats</tag><tag>Big &amp; bad</tag><tag>cats</tag></note>"),
+        (
+            "a.rss",
+            "<rss><item><title>A</title><category>cats</category><category d='x'><![CDATA[Big & bad]]></category>",
+        ),
+        (
+            "a.atom",
+            "<feed><entry><title>A</title><category term='cats'/><category x='' label='Big &amp; bad'></category>",
+        ),
+    ],
+)
+def test_records_have_their_tags(tmp_path, run, name, text):
+    (tmp_path / name).write_text(text)
+    assert run("index", "a.db", name, "--tags", "tags")[0] == 0
+    assert json.loads(run("export", "a.db")[1])["tags"] == ["Big & bad", "cats"]
+
+
 def test_what_evernote_says_of_a_note_is_read(tmp_path):
     note = "<note><title>Lions</title><content><![CDATA[<en-note>Th<font>ey</font> ro<b>ar</b>.<en-crypt>c2Vj</en-crypt></en-note>]]></content>"
     said = "<note-attributes><author>Ann</author><latitude>5.1</latitude><source-url>https://zoo.org</source-url></note-attributes>"

@@ -103,6 +103,7 @@ _LIKELY: tuple[tuple[Form, bytes], ...] = (
     (mail.mail, rb"(?i)" + _MAIL),
     (mail.emlx, rb"(?i)\d+\s*\n" + _MAIL),
 )
+_element = re.compile(rb"(?s)" + _XML + rb"<([\w:.-]+)[\s>]")
 _ris_below = re.compile(rb"^TY  - ?[A-Z]{2,}\s*$", re.MULTILINE)
 # How such files begin.
 _BINARY = {pdf.pdf: b"%PDF", **dict.fromkeys(office.FORMATS.values(), office.ZIP), office.rtf: office.RTF}
@@ -155,9 +156,17 @@ def form_by_content(data: bytes, by_ending: Form | None) -> Form | None:
     if sure is not None or by_ending not in SAY_LITTLE:
         return sure
     likely = next((form for form, pattern in _LIKELY if re.match(pattern, begin)), None)
-    if likely is None and chats.is_chat(begin.decode(errors="ignore")):
+    return likely or _form_by_all(data, begin, by_ending)
+
+
+def _form_by_all(data: bytes, begin: bytes, by_ending: Form | None) -> Form | None:
+    """The format of what no mark at its beginning shows."""
+    if chats.is_chat(begin.decode(errors="ignore")):
         return chats.whatsapp
-    return roff.manual if likely is None and by_ending is None and roff.is_manual(data) else likely
+    element = _element.match(begin) if by_ending is None else None
+    if element is not None and data[-LOOKED_AT:].rstrip().endswith(b"</%b>" % element[1]):
+        return xml.xml
+    return roff.manual if by_ending is None and roff.is_manual(data) else None
 
 
 def form_of(data: bytes, ending: str) -> Form:

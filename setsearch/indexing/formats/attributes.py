@@ -1,4 +1,4 @@
-"""XML that says all in attributes, as dumps of Stack Exchange and backups of messages do.
+"""XML that says nearly all in attributes, as dumps of Stack Exchange and backups of messages do.
 
 What its first element holds are documents, such as each <row Title="..." Body="...">. Settings of programs, and
 drawings, are such XML too, but have no attribute with a sentence.
@@ -13,22 +13,32 @@ from setsearch.indexing.formats.part import Part
 from setsearch.indexing.references.xml import AT_ONCE, refuse_entities, without_controls
 from setsearch.text.headline import headline, shorten
 
+STYLES = ("style", "font-family")
 TITLES = ("title", "subject", "name", "displayname")
 _word = re.compile(r"[^\W\d_]{2}")
 _sentence = re.compile(r"(?:[^\W\d_]+[^\w\s]*\s+){3}[^\W\d_]")
 
 
-def of_attributes(source: str, plain: Callable[[str], str]) -> Iterator[Part]:
-    """The documents of a text, which is parsed as XML; `plain` takes tags out of attributes. Raises ValueError."""
-    waiting, has_sentences = list[Part](), False
+def is_sentence(name: str, value: str) -> bool:
+    """Whether an attribute has a sentence, which is no list of the words of a style."""
+    return name not in STYLES and _sentence.search(value) is not None
+
+
+def of_attributes(source: str, plain: Callable[[str], str], is_text: bool = False) -> Iterator[Part]:
+    """The documents of a text, which is parsed as XML; `plain` takes tags out of them. Raises ValueError.
+
+    `is_text`: it is known to be one.
+    """
+    waiting = list[Part]()
     for number, element in enumerate(_elements(source), 1):
-        values = [plain(value) for own in element.iter() for value in own.attrib.values() if _word.search(value)]
-        text, has_sentences = "\n".join(values), has_sentences or any(map(_sentence.search, values))
+        is_text = is_text or any(is_sentence(*said) for own in element.iter() for said in own.attrib.items())
+        said = (value for own in element.iter() for value in (*own.attrib.values(), own.text or "", own.tail or ""))
+        text = "\n".join(plain(value.strip()) for value in said if _word.search(value))
         known = {name.lower(): value for name, value in element.attrib.items()}
         title = shorten(next(filter(None, map(known.get, TITLES)), None)) or headline(text)
         if text:
             waiting.append(Part(text, title, known.get("id") or str(number), columns=dict(element.attrib)))
-        if has_sentences:
+        if is_text:
             yield from waiting
             waiting.clear()
 

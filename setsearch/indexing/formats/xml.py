@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from html import escape, unescape
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from setsearch.indexing.formats.attributes import of_attributes
+from setsearch.indexing.formats.attributes import is_sentence, of_attributes
 from setsearch.indexing.formats.pages import LONGEST_ADDRESS, PHRASES, Page, read_page, without_cdata, without_tags
 from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, attached, declared
 from setsearch.text.headline import headline, shorten
@@ -19,6 +19,7 @@ class Kind(NamedTuple):
 
     A record is named by its attribute, else by the first of these elements that it has, else by its number.
     `has_codes`: whether translators leave codes of programs in texts; in other XML the same elements have words.
+    `tags`: the elements that are its tags, as text or as an attribute.
     """
 
     record: str | None
@@ -26,6 +27,7 @@ class Kind(NamedTuple):
     inline: str = ""
     names: tuple[str, ...] = ()
     has_codes: bool = False
+    tags: str = ""
 
 
 _HEADERS = "header responsedate request resumptiontoken leader controlfield recordinfo"
@@ -42,7 +44,7 @@ _OF_ARTICLE = (r"article-id\s[^<>]{0,200}pub-id-type=([\"'])(?:doi|pmcid|pmc)\1"
 _CONTEXT = r"(?:<context\b[^<>]*>\s*<name>[^<>]*</name>\s*)?"  # of Qt, which its first message takes along
 # XML by its first element.
 KINDS: Mapping[str, Kind] = {
-    "en-export": Kind("<note>", _OF_NOTES, PHRASES, ("title",)),
+    "en-export": Kind("<note>", _OF_NOTES, PHRASES, ("title",), tags="tag"),
     "mediawiki": Kind(
         "<page>", "siteinfo ns id parentid timestamp contributor model format sha1 origin", names=("title",)
     ),
@@ -57,9 +59,11 @@ KINDS: Mapping[str, Kind] = {
     "tbx": Kind(r"<conceptEntry\b", "tbxheader", has_codes=True),
     "xliff": Kind(r"<(?:trans-)?unit\b", "header", has_codes=True),
     "TS": Kind(rf"{_CONTEXT}<message\b", names=("source",)),
-    "rss": Kind(r"<item\b", "guid link pubdate lastbuilddate generator ttl", PHRASES, ("guid", "link")),
+    "rss": Kind(
+        r"<item\b", "guid link pubdate lastbuilddate generator ttl", PHRASES, ("guid", "link"), tags="category"
+    ),
     "RDF": Kind(r"<item\b", "link date", PHRASES),  # RSS 1.0, if it has items
-    "feed": Kind(r"<entry\b", "id updated published generator", PHRASES, ("id",)),
+    "feed": Kind(r"<entry\b", "id link updated published generator", PHRASES, ("id",), tags="category"),
     "teiCorpus": Kind(r"<TEI\b", _NOTICES, "g"),
     "TEI": Kind(None, _NOTICES, "g"),
     "alto": Kind(None, "description styles", "string sp hyp"),
@@ -69,11 +73,10 @@ KINDS: Mapping[str, Kind] = {
 FEEDS = ("rss", "RDF", "feed")
 ANY_XML = Kind(r"<oai_dc:dc\b", names=_IDENTIFIED[-1:])  # its records, if it has several
 AT_END = 1000  # characters, where an export ends its first element
-# Elements of XML whose attributes are their text.
-_OF_ATTRIBUTES = {
-    "outline": ("text", "title", "description", "_note", "category"),
-    "category": ("label", "term", "text"),
-}
+# Attributes that are text, beside those with a sentence: some of an element, some of any.
+_OF_ELEMENTS = {"outline": ("_note", "category"), "category": ("label", "term")}
+_OF_ANY = "text title subject summary description caption comment body".split()
+MOSTLY = 10  # times as much text as elsewhere, where attributes have it
 _xml_titles = (
     re.compile(r"<((?:\w+:)?(?:article-|book-)?title)(?:\s[^<>]{0,200})?>((?s:.{1,500}?))</\1\s*>"),
     re.compile(r"<(?:\w+:)?datafield\s[^<>]{0,200}\b245\b[^<>]{0,200}>\s*<[^<>]{0,200}>([^<]+)<"),
@@ -92,6 +95,7 @@ _root = re.compile(rf"\s*(?:(?:{_comment}|<[?!](?!--)[^<>]*>)\s*)*<(?:\w+:)?({'|
 # Of elements, in the file itself.
 _declarations = re.compile(rf"\A\s*(?:(?:{_comment}|<\?[^<>]*>)\s*)*<!DOCTYPE[^<>\[]*\[[^\]]*\]\s*>")
 _tag = re.compile(r"</?[\w:-]+(?:\s[^<>]{0,200})?>")
+_OF_TAG = re.compile(r"\s(?:label|term)\s*=\s*([\"'])(.*?)\1", re.DOTALL)
 _between_tags = re.compile(r">\s*[^\s<]")
 
 
@@ -110,34 +114,46 @@ def xml(data: bytes, decode: Decode) -> Parts:
     records = records if root or len(records) > 1 else []
     for number, (own, following) in enumerate(pairwise((None, *records, None))):
         source = whole[own.start() if own else 0 : following.start() if following else None]
-        part = _part_of_xml(source, kind, bool(records), is_feed)
+        part, said = _part_of_xml(source, kind, bool(records), is_feed)
         key = (_name_of_record(own, source, kind) or str(number)) if own else None
         is_cut = part.text.startswith("<") and _between_tags.search(source) is None  # within its last tag
-        if not records and (is_cut or not part.text):
-            yield from of_attributes(source, without_tags)
+        others = len(part.text) - said
+        if not records and (is_cut or MOSTLY * others <= said):
+            yield from of_attributes(source, without_tags, others > 0 and not is_cut)
         elif own or part.text:
-            yield part._replace(key=key)
-        if root and root[1] == "en-export":
-            yield from _files_of_note(source, key)
+            columns = {"tags": _tags_of_record(source, kind.tags)} if own and kind.tags else {}
+            yield part._replace(key=key, columns=columns or None)
+            if root and root[1] == "en-export":
+                yield from _files_of_note(source, key, columns)
     if records and root and re.search(rf"</(?:\w+:)?{root[1]}\s*>", whole[-AT_END:]) is None:
         yield Unread("XML file{s} to the end: the download may have broken off", 1)
 
 
-def _files_of_note(source: str, key: str | None) -> Parts:
+def _tags_of_record(source: str, name: str) -> list[str]:
+    """The tags of a record, each once."""
+    elements = re.finditer(rf"<{name}(?:\s([^<>]*))?>([^<]*)", source)
+    found = (_OF_TAG.search(f" {own[1] or ''}") or own for own in elements)
+    return list(dict.fromkeys(tag for own in found if (tag := unescape(own[2]).strip())))
+
+
+def _files_of_note(source: str, key: str | None, columns: Mapping[str, Any]) -> Parts:
     """The files that are attached to a note of Evernote."""
     for behind in source.split("<resource>")[1:]:
         own = behind.partition("</resource>")[0]
         found = (re.search(rf"<{name}(?:\s[^<>]*)?>\s*([^<]*)<", own) for name in ("file-name", "mime", "data"))
         name, kind, data = (unescape(told[1]).strip() if told else "" for told in found)
         with suppress(ValueError):  # of base64
-            if file := attached(name, kind, b64decode(data), {}):
+            if file := attached(name, kind, b64decode(data), columns):
                 yield file._replace(key=key)
                 continue
         yield Unread("attachment{s}", 1)
 
 
-def _part_of_xml(source: str, kind: Kind, has_records: bool, is_feed: bool) -> Part:
-    """A record, or all of a file that has none: then its first element says nothing, as any may be a <collection>."""
+def _part_of_xml(source: str, kind: Kind, has_records: bool, is_feed: bool) -> tuple[Part, int]:
+    """A record, or all of a file that has none: then its first element says nothing, as any may be a <collection>.
+
+    With it, how many characters of its text are attributes.
+    """
     page = XmlPage()
     source = _codes.sub("", _placeholders.sub(" ", source)) if has_records and kind.has_codes else source
     page.inline = page.inline.union(kind.inline.split())
@@ -148,7 +164,7 @@ def _part_of_xml(source: str, kind: Kind, has_records: bool, is_feed: bool) -> P
     titles = (*_xml_titles, _unit_title) if has_records else _xml_titles
     found = next(filter(None, (title.search(source) for title in titles)), None)
     title = without_tags(unescape(_tag.sub("", found[found.re.groups]))) if found else None
-    return Part(text, shorten(title) or headline(text))
+    return Part(text, shorten(title) or headline(text)), page.said
 
 
 def _name_of_record(begin: re.Match[str], source: str, kind: Kind) -> str | None:
@@ -168,6 +184,7 @@ class XmlPage(Page):
         "bold emphasis ex hi it italic sc strong sub subscript sup superscript supplied unclear underline".split()
     )
     title_tag = ""
+    said = 0  # characters of attributes
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """A line begins, unless it breaks a word; an outline, and what a scanner read, has attributes as text."""
@@ -175,8 +192,9 @@ class XmlPage(Page):
         if found.get("break") == "no":
             return
         super().handle_starttag(own, attrs)
-        if said := dict.fromkeys(filter(None, map(found.get, _OF_ATTRIBUTES.get(own, ())))):
-            self.handle_data("\n".join(said))
+        for said in dict.fromkeys(value for name, value in attrs if value and _is_text(own, name, value)):
+            self.handle_data(f"\n{said}\n")
+            self.said += len(" ".join(said.split())) + 1 if own not in _OF_ELEMENTS else 0  # an outline is one text
         if own == "string" and own in self.inline and found.get("subs_type") != "HypPart2":
             self.handle_data(f"{found.get('subs_content') or found.get('content') or ''} ")
 
@@ -189,6 +207,12 @@ class XmlPage(Page):
         self.handle_starttag(tag, attrs)
         if dict(attrs).get("break") != "no":
             self.handle_endtag(tag)
+
+
+def _is_text(tag: str, name: str, value: str) -> bool:
+    """Whether an attribute of an element is text that a reader sees."""
+    is_named = _local(name) in _OF_ANY or name in _OF_ELEMENTS.get(tag, ())
+    return is_named or is_sentence(name, value)
 
 
 def _local(tag: str) -> str:
