@@ -33,6 +33,7 @@ from setsearch import Columns, errors
 from setsearch.indexing.encodings import DETECTED, likely_encoding
 from setsearch.indexing.folders import FolderRules
 from setsearch.indexing.formats import FORMATS
+from setsearch.indexing.rows import arrow
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.rows.relation_columns import read_columns
@@ -398,6 +399,19 @@ def test_arrow_files_and_their_halves(tmp_path, name, write, failed, run):
     data = (tmp_path / name).read_bytes()
     (tmp_path / name).write_bytes(data[: len(data) // 2])
     failed(run("index", "x.db", name), 1, name, "cannot be read")
+
+
+def test_a_stream_of_arrow_that_breaks_off_between_batches_is_told(tmp_path, run):
+    write_stream(pyarrow.table({"id": [1, 2], "text": ["lion", "bear"]}), tmp_path / "a.arrow")
+    whole = (tmp_path / "a.arrow").read_bytes()
+    polars.DataFrame({"id": [1], "text": ["lion"]}).write_ipc_stream(tmp_path / "b.arrow")
+    (tmp_path / "c.arrow.gz").write_bytes(gzip.compress(whole))
+    assert all(
+        "without its end" not in run("index", f"{name}.db", name)[2] for name in ("a.arrow", "b.arrow", "c.arrow.gz")
+    )
+    (tmp_path / "a.arrow").write_bytes(whole.removesuffix(arrow.END))
+    code, _, err = run("index", "a.db", "a.arrow")
+    assert code == 0 and "a.arrow is a stream of Arrow without its end" in err
 
 
 def test_frames_come_in_and_go_out(tmp_path):

@@ -1,9 +1,10 @@
 """Parquet and Arrow files, frames of pandas, polars and Arrow, and mappings, as rows."""
 
+import io
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from pathlib import Path
 from shutil import copyfileobj
@@ -17,12 +18,13 @@ from setsearch.indexing.rows.cells import Cells, NestedCells, Row
 PARQUET = b"PAR1"  # how files begin
 OF_FILES = (b"ARROW1", b"FEA1")  # of Arrow, the other ones are streams, as datasets of Hugging Face are kept
 STREAMED = re.compile(rb"PAR1[\0-\x08\x0e-\x1f]|ARROW1\0\0")  # more of it: PAR1 may be the name of a column
+END = b"\xff\xff\xff\xff\0\0\0\0"  # of a stream
 BROKEN = (ValueError, KeyError, OverflowError)  # texts, names and times that are none
 AT_ONCE = 1 << 12  # rows that are made objects of Python together
 
 
-def arrow_rows(file: IO[bytes], path: Path) -> Iterator[Row]:
-    """The rows of a Parquet, Arrow or Feather file."""
+def arrow_rows(file: IO[bytes], path: Path, warn: Callable[[str], None]) -> Iterator[Row]:
+    """The rows of a Parquet, Arrow or Feather file; `warn` is told of a stream of Arrow without its end."""
     pyarrow = load_library("pyarrow", f"{path}: Parquet and Arrow files", "arrow")
     from pyarrow import feather, ipc, parquet
 
@@ -44,17 +46,25 @@ def arrow_rows(file: IO[bytes], path: Path) -> Iterator[Row]:
             for row in batch.to_pylist():
                 number += 1
                 yield f"{path}, row {number}", _as_cells(row, repeated, nested)
+        if not is_parquet and not begin.startswith(OF_FILES) and not _has_end(file):
+            warn(f"{path} is a stream of Arrow without its end: what wrote it, or the download, may have broken off")
     except (pyarrow.ArrowException, OSError, *BROKEN) as error:
         problem = " ".join(str(error).split())
         raise SourceError(f"{path} cannot be read: {problem:.200}; write it again") from error
 
 
-def streamed_rows(stream: IO[bytes], name: str) -> Iterator[Row]:
+def _has_end(file: IO[bytes]) -> bool:
+    """Whether a stream of Arrow ends with its mark; one that breaks off between batches is read without an error."""
+    file.seek(-len(END), io.SEEK_END)
+    return file.read() == END
+
+
+def streamed_rows(stream: IO[bytes], name: str, warn: Callable[[str], None]) -> Iterator[Row]:
     """The rows of such a file on a stream; they are read from its end, so that it is copied to the disk first."""
     with TemporaryFile() as file:
         copyfileobj(stream, file)
         file.seek(0)
-        yield from arrow_rows(file, Path(name))
+        yield from arrow_rows(file, Path(name), warn)
 
 
 def frame_rows(frame: Any, numbers: Iterator[int] | None = None, nested: bool = False) -> Iterator[Row]:

@@ -98,7 +98,7 @@ class RowReader:
                 raise SourceError(has_none if path.exists() else unreadable(path))
             with open_file(path, self.amount) as file:
                 if ending in ARROW_FILES:
-                    yield from arrow_rows(file, path)
+                    yield from arrow_rows(file, path, self.warn)
                     return
                 if is_other or ending in (JSON, *JSON_LINES):
                     ending = _json_kind(file) or ending
@@ -124,7 +124,7 @@ class RowReader:
     def _standard_rows(self, file: io.BufferedReader, name: str) -> Iterator[Row]:
         """Rows on standard input: Parquet, Arrow, JSON Lines, a JSON array, or CSV, by how it begins."""
         if STREAMED.match(file.peek(LOOKED_AT)):
-            yield from streamed_rows(file, name)
+            yield from streamed_rows(file, name, self.warn)
             return
         reader, lines = self._by_bytes(file, name)
         begin = cast(io.BufferedReader, lines).peek(LOOKED_AT)[:LOOKED_AT]
