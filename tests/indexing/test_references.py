@@ -676,12 +676,29 @@ def test_numbers_of_pubmed_in_other_fields(fields, pmid):
         ("https://doi.org/10.1000/XYZ.", "10.1000/xyz"),
         ("doi: 10.1016/S0140-6736(19)30001-1", "10.1016/s0140-6736(19)30001-1"),
         ("(see 10.1000/abc)", "10.1000/abc"),
+        (
+            "10.1002/1097-0142(197701)39:1<123::AID-CNCR2>3.0.CO;2-H",
+            "10.1002/1097-0142(197701)39:1<123::aid-cncr2>3.0.co;2-h",
+        ),
+        ("https://doi.org/10.1002/5(77)39:1%3C89::AID-2%3E3.0.CO;2-#", "10.1002/5(77)39:1<89::aid-2>3.0.co;2-#"),
+        ("10.1175/5(1998)126&lt;1099:TRA&gt;2.0.CO;2, x", "10.1175/5(1998)126<1099:tra>2.0.co;2"),
+        ("10.1890/0012(2001)082[0290:ROS]2.0.CO;2", "10.1890/0012(2001)082[0290:ros]2.0.co;2"),
+        ("10.1000/a.de;10.1000/a.en", "10.1000/a.de"),
+        ("<a href=10.1000/abc>10.1000/abc</a>", "10.1000/abc"),
         ("10.1/x", ""),
         ("none", ""),
     ],
 )
 def test_dois(text, doi):
     assert plain_doi(text) == doi
+
+
+def test_papers_of_one_issue_whose_dois_have_angles_are_no_copies(index_of, tmp_path, run):
+    dois = {page: f"10.1002/1097(1977)39:1<{page}::aid-{page}>3.0.co;2-h" for page in (89, 98)}
+    ris = "".join(f"TY  - JOUR\nTI  - Paper {page}\nDO  - {doi}\nER  - \n\n" for page, doi in dois.items())
+    index_of(a__ris=ris)
+    assert set(documents(tmp_path / "a.db")) == {*dois.values()}
+    assert json.loads(run("find", "a.db", dois[98], "--items", "documents")[1])[0]["item"] == dois[98]
 
 
 def test_a_damaged_record_is_told_and_read_again(index_of, tmp_path, run, failed):

@@ -8,7 +8,7 @@ from html import unescape
 from typing import Any
 
 from setsearch.indexing.references.tags import BIBTEX, FORMS, PUBMED, REFER, RIS, TABLE, TAGS, WOS, plain_tag
-from setsearch.text.identifiers import any_doi, is_doi, plain_doi, plain_title
+from setsearch.text.identifiers import first_doi, is_doi, plain_doi, plain_title
 from setsearch.text.latex import latex_text
 
 DOI, PMID, TITLE, KEY, PLACE = "doi", "pmid", "title", "key", "place"  # kinds of names
@@ -161,8 +161,7 @@ class Reference:
             parts = _names_of_cell(value) if self.form == TABLE else parts
             yield from (" ".join(part.split()).rstrip(",") for part in parts)
         elif role == "doi":
-            found = any_doi.search(value)
-            yield found[0] if found and (self.form != PUBMED or "pii" not in value or "doi" in value) else ""
+            yield first_doi(value) if self.form != PUBMED or "pii" not in value or "doi" in value else ""
         elif role in TEXTS[2:4] and _no_abstract.fullmatch(value):
             return
         else:
