@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from setsearch.arrays import Floats, Ints, union
+from setsearch.errors import InvalidParameter, shown
 from setsearch.storage.kept.columns import Values, has_columns, parse_filter, read_columns, read_values, require_column
 from setsearch.storage.kept.conditions import OPERATORS, Condition
 from setsearch.storage.relation import Relation
@@ -57,6 +58,17 @@ class Column(NamedTuple):
             self.met[condition] = met
         return met[self.places]
 
+    def require_some_to_compare(self, condition: Condition) -> None:
+        """Raise InvalidParameter for more and less of values of which none is a number, or a date."""
+        places = dict.fromkeys(self.places.tolist())  # older values are of no item
+        values = [own for own in (self.values[place] for place in places) if own not in (None, "", [])]
+        if values and not any(map(condition.tells, values)):
+            kind = "date" if as_number(condition.wanted) is None else "number"
+            raise InvalidParameter(
+                f"no {condition.column!r} is a {kind} to compare with {condition.wanted}, but {shown(str(values[0]))}; "
+                f"index it again as a {kind}, or filter by = or !="
+            )
+
 
 NO_VALUES = Column(np.zeros(0, np.int32), [None], np.array([nan]), {})
 
@@ -84,8 +96,12 @@ class KnownColumns:
         A condition such as "year >= 2001" compares one column with a number or a text. Of a list, one value must meet
         it. Raises InvalidParameter, CorruptIndex.
         """
-        parsed = [*map(parse_filter, conditions)]
-        met = [self._column(relation, condition.column).meeting(condition) for condition in parsed]
+        met = list[Bools]()
+        for condition in [*map(parse_filter, conditions)]:
+            column = self._column(relation, condition.column)
+            met.append(column.meeting(condition))
+            if not met[-1].any():
+                column.require_some_to_compare(condition)
         size = min(map(len, met))  # the last items may not have all columns
         return np.flatnonzero(reduce(np.logical_and, [own[:size] for own in met]))
 

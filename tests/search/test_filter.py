@@ -87,6 +87,12 @@ def test_booleans_are_written_as_in_json(tmp_path):
         (["price > 3"], "no column 'price' was kept to filter by; kept: year, kind"),
         (["year"], "as 'year >= 2001'"),
         (["kind > novel"], "as 'year >= 2001'"),
+        (
+            ["kind < 3"],
+            "no 'kind' is a number to compare with 3, but '(novel|letter = short)'; index it again as a number",
+        ),
+        (["kind > 2001-05"], "no 'kind' is a date to compare with 2001-05, but"),
+        (["kind = 3"], "none of the 120 documents may be returned"),
         (["year > 9999"], "none of the 120 documents may be returned"),
         ("year > 3", "filter is a list of texts"),
     ],
@@ -96,6 +102,18 @@ def test_mistakes_are_told(index, filter, said):
         index.items("documents").expand(["d1"], filter=filter)
     with pytest.raises(errors.InvalidParameter, match="kept of documents, not to terms"):
         index.items("terms").expand(["lion"], filter=["year > 3"])
+
+
+def test_only_values_of_items_tell_whether_a_column_has_numbers(tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        ask = lambda test: [hit.item for hit in index.items("documents").expand(["a"], 9, filter=[test])]  # noqa: E731
+        index.add([Item("a", "lion", None, {"price": ["9 €", 7]}), Item("b", "lion", None, {"price": "9 €"})])
+        with pytest.raises(errors.NothingToRank, match="none of the 2 documents"):
+            ask("price > 7")
+        index.update([Item("a", "lion", None, {"price": ""})])
+        with pytest.raises(errors.InvalidParameter, match="no 'price' is a number to compare with 7, but '9 €'"):
+            ask("price > 7")
+        assert ask("price = 9 €") == ["b"]
 
 
 def test_the_command_line_filters(run, tmp_path, failed):

@@ -48,6 +48,13 @@ class Condition(NamedTuple):
         number = as_number(value)
         return None if number is None else OPERATORS[self.sign](number, wanted)
 
+    def tells(self, value: Any) -> bool:
+        """Whether a kept value, of a list one, can be compared, or equality is asked."""
+        if self.sign in ("=", "!="):
+            return True
+        values = value if isinstance(value, list) else [value]
+        return any(own not in (None, "") and self.compare(own) is not None for own in values)
+
     def meets(self, value: Any) -> bool:
         """Whether a kept value meets the condition, of a list one; a text is not equal to any number."""
         if isinstance(value, list):
