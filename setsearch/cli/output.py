@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from setsearch.answers.picture import Point
 
 TWO_DIGITS_BELOW = 0.01  # three decimals would show too little
-CELL_WIDTH = 60  # columns of a cell of a table
+CELL_WIDTH, LEAST_WIDTH = 60, 12  # columns of a cell of a table, and on a narrow terminal
+DECIMALS = 3  # of the numbers of a table, at most
 INDENT = 6  # of what stands below a hit
 FEW_REASONS, MOST_REASONS = 5, 10  # of a hit, on lines of their own
 SMALL_SHARE = 0.3  # of a score, which the other reasons add at most, unless there are most lines
@@ -75,7 +76,7 @@ print_tsv = partial(print_csv, delimiter="\t")
 
 
 def print_table(rows: list[Row], columns: Sequence[str] = ()) -> None:
-    """A table: numbers to the right, texts cut at 60 characters except in the last column; reasons below their hit."""
+    """A table: numbers to the right, texts cut, reasons below their hit."""
     if any("snippet" in row for row in rows):
         _print_snippets(rows)
     elif rows:
@@ -86,16 +87,40 @@ def print_table(rows: list[Row], columns: Sequence[str] = ()) -> None:
 
 def _print_cells(rows: list[Row], below: list[list[str]]) -> None:
     """Rows as a table, each with the lines below it."""
-    cells = [[*rows[0]], *([_cell(value, _rounded) for value in row.values()] for row in rows)]
-    cells = [[text.translate(CONTROL) for text in line] for line in cells]
-    cells = [[*(fitted(text, CELL_WIDTH) for text in line[:-1]), line[-1]] for line in cells]
-    widths = [max(map(width_of, column)) for column in zip(*cells, strict=True)]
+    columns = [_shown_column(name, [row[name] for row in rows]) for name in rows[0]]
     numeric = [isinstance(value, (int, float)) for value in rows[0].values()]
-    for line, own in zip(cells, [[], *below], strict=True):
+    most = _most_widths([max(map(width_of, column)) for column in columns], numeric)
+    columns = [[fitted(text, own) for text in column] for column, own in zip(columns, most, strict=True)]
+    widths = [max(map(width_of, column)) for column in columns]
+    for line, own in zip(zip(*columns, strict=True), [[], *below], strict=True):
         padded = (
             text.rjust(w) if right else _padded(text, w) for text, w, right in zip(line, widths, numeric, strict=True)
         )
         print("  ".join(padded).rstrip(), *own, sep="\n")
+
+
+def _shown_column(name: str, values: Sequence[Any]) -> list[str]:
+    """The cells of a column below its name: all numbers with the decimals that one of them needs, three at most."""
+    floats = [value for value in values if isinstance(value, float)]
+    enough = (places for places in range(DECIMALS) if all(round(value, places) == value for value in floats))
+    number = partial(_rounded, places=next(enough, DECIMALS))
+    return [text.translate(CONTROL) for text in (name, *(_cell(value, number) for value in values))]
+
+
+def _most_widths(widths: Sequence[int], numeric: Sequence[bool]) -> list[int]:
+    """How wide the cells of each column may be: 60, the last one as it is.
+
+    On a terminal the widest texts give way until a line has room, but for the first ones, which name the rows.
+    """
+    most = [*(min(width, CELL_WIDTH) for width in widths[:-1]), widths[-1]]
+    texts = [place for place, is_number in enumerate(numeric) if not is_number][1:]
+    room = shutil.get_terminal_size().columns - 2 * (len(widths) - 1)
+    while sys.stdout.isatty() and texts and sum(most) > room:
+        widest = max(texts, key=most.__getitem__)
+        if most[widest] <= LEAST_WIDTH:
+            break
+        most[widest] -= 1
+    return most
 
 
 def _padded(text: str, width: int) -> str:
@@ -212,9 +237,9 @@ def print_map(points: "list[Point]") -> None:
     print("● examples  ○ in the set  · beyond; near: same reasons")
 
 
-def _rounded(value: float) -> str:
+def _rounded(value: float, places: int = DECIMALS) -> str:
     """A number for people."""
-    return f"{value:.2g}" if 0 < abs(value) < TWO_DIGITS_BELOW else f"{value:.3f}"
+    return f"{value:.2g}" if 0 < abs(value) < TWO_DIGITS_BELOW else f"{value:.{places}f}"
 
 
 def _cell(value: Any, number: Callable[[float], str] = repr) -> str:

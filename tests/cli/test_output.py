@@ -1,6 +1,7 @@
 """Tables, reasons and bars in the terminal."""
 
 import io
+import sys
 from contextlib import redirect_stdout
 
 import pytest
@@ -105,13 +106,36 @@ def test_a_map_on_the_command_line(run, failed, database):
     failed(run("expand", "x.db", "lion", "-k", "1", "--map"), 1, "a map needs three items")
 
 
+def test_numbers_have_the_decimals_of_their_column(capsys):
+    rows = [{"item": "a", "score": 1.23456, "price": 9.9}, {"item": "b", "score": 1.0, "price": 17.99}]
+    output.print_table([{**row, "year": 1999.0} for row in rows])
+    assert [line.split() for line in capsys.readouterr().out.splitlines()[1:]] == [
+        ["a", "1.235", "9.90", "1999"],
+        ["b", "1.000", "17.99", "1999"],
+    ]
+
+
+@pytest.mark.parametrize("columns", [30, 60, 100, 300])
+def test_the_widest_texts_give_way_to_a_narrow_terminal(capsys, monkeypatch, columns):
+    row = {"item": "i" * 20, "score": 1.125, "title": "t" * 90, "place": "p" * 15, "about": "a" * 70}
+    output.print_table([row])
+    assert {len(cell) for cell in capsys.readouterr().out.splitlines()[1].split()} == {20, 5, 60, 15, 70}
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    output.print_table([row])
+    line = capsys.readouterr().out.splitlines()[1]
+    item, _, *texts = line.split()
+    assert item == row["item"] and all(len(cell) >= output.LEAST_WIDTH for cell in texts)
+    assert len(line) == min(max(columns, 20 + 5 + 3 * output.LEAST_WIDTH + 8), 20 + 5 + 60 + 15 + 70 + 8)
+
+
 def test_wide_characters_and_marks_keep_columns_straight(capsys):
     names = ["目录", "cafe\u0301", "ลู่วิ่ง", "plain"]  # 4, 4, 3 and 5 columns of a terminal
-    rows = [{"rank": n, "item": name, "score": 1.0, "belongs": True} for n, name in enumerate(names, 1)]
+    rows = [{"rank": n, "item": name, "score": 1.125, "belongs": True} for n, name in enumerate(names, 1)]
     output.print_table(rows)
     _, *lines = capsys.readouterr().out.splitlines()
     assert [line[4:].removeprefix("  ") for line in lines] == [
-        f"{name}{' ' * blanks}  1.000      yes" for name, blanks in zip(names, (1, 1, 2, 0), strict=True)
+        f"{name}{' ' * blanks}  1.125      yes" for name, blanks in zip(names, (1, 1, 2, 0), strict=True)
     ]
     for name, line, blanks in zip(names, bars(rows, 40), (1, 1, 2, 0), strict=True):
         assert line.startswith(f"{name}{' ' * blanks}  █")
