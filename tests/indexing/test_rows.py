@@ -276,6 +276,16 @@ MARKED = [
 ]
 
 
+def test_groups_have_no_contexts(run, tmp_path, failed):
+    (tmp_path / "a.jsonl").write_text('{"kind": "cat", "text": "a lion"}\n')
+    asked = ("index", "a.db", "a.jsonl", "--group-by", "kind")
+    for _ in range(2):
+        failed(
+            run(*asked, "--contexts"), 2, "words of documents have contexts, not those of 'kind'; leave --contexts out"
+        )
+        assert run(*asked)[0] == 0
+
+
 @pytest.mark.parametrize(("text", "shown"), MARKED)
 def test_texts_of_tables_are_read_as_pages_show_them(run, tmp_path, text, shown):
     (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "kind": "k", "title": text, "text": text}) + "\n")

@@ -3,6 +3,7 @@
 import json
 import operator
 import random
+import sqlite3
 
 import pytest
 from hypothesis import given
@@ -102,6 +103,13 @@ def test_mistakes_are_told(index, filter, said):
         index.items("documents").expand(["d1"], filter=filter)
     with pytest.raises(errors.InvalidParameter, match="kept of documents, not to terms"):
         index.items("terms").expand(["lion"], filter=["year > 3"])
+
+
+def test_of_a_relation_allowed_items_are_named():
+    with setsearch.open(sqlite3.connect(":memory:")) as index:
+        index.add([("lamp", ["Ann", "Bob"]), ("chair", ["Ann"])], ("product", "customer"))
+        with pytest.raises(errors.InvalidParameter, match="kept: none; `among` names those that are allowed"):
+            index.items("product").expand(["lamp"], filter=["price < 30"])
 
 
 def test_only_values_of_items_tell_whether_a_column_has_numbers(tmp_path):

@@ -70,7 +70,10 @@ class Intake(Bound):
 
         `spec` is the analyzer of terms that come without their texts.
         """
-        relation = self.find(names)
+        relation, (items, features) = self.find(names), names or TEXT
+        is_grouped = plain_name(features) == TEXT[1] and plain_name(items) != TEXT[0]
+        if is_grouped and self._settings.contexts == "on":
+            raise UsageError(f"words of documents have contexts, not those of {items!r}; leave `contexts` out")
         needs_texts = self._settings.contexts not in ("auto", "off") or self._settings.encoder is not None
         if spec is not None and (self._settings.analyzer.language or needs_texts):
             raise UsageError(f"{spec!r} gives terms without texts; leave `language`, `contexts` and `encoder` out")

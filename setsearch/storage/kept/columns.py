@@ -141,7 +141,10 @@ def require_column(relation: Relation, column: str, purpose: str = "count by") -
         if column in values:
             return
         known.update(dict.fromkeys(values))
-    kept = ", ".join(known) or "none; index with `--keep-columns` (in Python `Columns(keep=...)`)"
+    way_out = "index with `--keep-columns` (in Python `Columns(keep=...)`)"
+    if relation.analyzer is None:  # only an Item has some
+        way_out = "`among` names those that are allowed (in Python an `Item` has columns, too)"
+    kept = ", ".join(known) or f"none; {way_out}"
     raise InvalidParameter(f"no column {column!r} was kept to {purpose}; kept: {kept}")
 
 
