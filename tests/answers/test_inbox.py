@@ -580,7 +580,7 @@ def test_a_collection_that_comes_again_has_only_what_changed(index):
 
 
 def test_tags_and_ranges_are_no_words_that_belong():
-    """They are features beside words: what `expand` never returns does not come to the inbox, nor does a set claim it."""
+    """They are features beside words: what `expand` never returns comes to no inbox, and no set claims it."""
     with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
         tagged = [
             Item(name, text, fields={"tags": [name[:3]], "year": 1990 + n})
