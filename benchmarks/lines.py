@@ -31,13 +31,14 @@ HOLDERS = {  # the first one that has a file counts it
     "page and API": ("web/* cli/commands/serve.py pool.py", "who asks in a browser, or by HTTP"),
     "other doors": ("integrations/*", "Datasette, Whoosh, tantivy, SQL, sqlite-utils, assistants, scikit-learn, SKOS"),
     "vectors": (
-        "*/vectors.py */*/vectors.py cli/commands/vectors.py text/encoder.py memory/latent_words.py "
+        "*/vectors.py */*/vectors.py cli/commands/vectors.py text/encoder.py memory/contexts/latent_words.py "
         "search/latent_items.py search/meaning.py",
         "meaning beside words",
     ),
     "evaluation and learned weights": ("learning/* cli/commands/learning.py", "who compares models on own sets"),
     "contexts of words": (
-        "memory/word_contexts.py memory/neighbors.py memory/derivation.py text/contexts.py text/token_stream.py "
+        "memory/contexts/word_contexts.py memory/contexts/neighbors.py memory/contexts/derivation.py "
+        "text/contexts.py text/token_stream.py "
         "text/shown_forms.py storage/generations.py scoring/smoothing.py answers/word_notes.py",
         "words as items",
     ),

@@ -168,7 +168,7 @@ def add_latent(database: Database, reading: Reading, replace: bool = False) -> i
 def _renew_latent(parts: Parts, name: str, fresh: Fresh) -> None:
     """Make latent vectors anew whose collection has changed by more than `fresh` allows.
 
-    Those that an earlier version made of words with contexts go: contexts have some (memory/latent_words.py).
+    Those that an earlier version made of words with contexts go: contexts have some (memory/contexts/latent_words.py).
     """
     stale, have_others = list[str](), False
     with parts.database.read() as cursor:

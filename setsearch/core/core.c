@@ -2203,14 +2203,14 @@ ENTRY int64_t setsearch_questions(const field_t *fields, int64_t n_fields, int64
     return answered;
 }
 
-/* ---- The nearest words of each word (memory/neighbors.py) ---- */
+/* ---- The nearest words of each word (memory/contexts/neighbors.py) ---- */
 
 /* What a score must reach to come into a row of `k` similarities, perhaps. */
 static double least_of_row(int64_t k, const int64_t *similarities) {
     return similarities[k - 1] ? (double)similarities[k - 1] - 0.5 : 0.5;
 }
 
-/* Put a word into a row of ids and similarities (memory/neighbors.py, _put), the most similar first, equal ones by id;
+/* Put a word into a row of ids and similarities (neighbors.py, _put), the most similar first, equal ones by id;
    zeros are empty places. What the next one must reach. */
 static double put_into_row(int64_t id, int64_t similarity, int64_t k, int64_t *ids, int64_t *similarities) {
     int64_t place = k;
@@ -2252,7 +2252,7 @@ static int begin_rows(int64_t word, int64_t once, const part_t *parts, int64_t n
     return 1;
 }
 
-/* The k nearest of `n` words to each of `count` words (memory/neighbors.py, _fill), into their rows of `ids` and
+/* The k nearest of `n` words to each of `count` words (neighbors.py, _fill), into their rows of `ids` and
    `similarities`, in whole units; zeros follow where fewer are similar. `parts` have the lists of all features;
    `features` and `weights`, for each part, those of all these words, and `lengths`, a row for each part, how many of
    them each word has. Each word is also put into the rows of others that are in `kept`, if that is not NULL; with

@@ -10,10 +10,10 @@ import numpy as np
 
 from setsearch.arrays import Ints, to_lattice
 from setsearch.errors import HINTS, InvalidParameter, UnknownItem, did_you_mean, shown
+from setsearch.memory.contexts.word_contexts import WordUses
 from setsearch.memory.field import Field
 from setsearch.memory.vectors import Vectors
 from setsearch.memory.where import Where
-from setsearch.memory.word_contexts import WordUses
 from setsearch.models import Model
 from setsearch.options import Id
 from setsearch.scoring.best import Base

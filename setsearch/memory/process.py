@@ -14,10 +14,10 @@ import numpy as np
 from setsearch.errors import LostArrays
 from setsearch.lists import LOCK
 from setsearch.memory.content import RelationContent
+from setsearch.memory.contexts.word_contexts import IN_MEMORY, WordContexts, read_sizes, sizes_of
 from setsearch.memory.field import Field
 from setsearch.memory.names.derived import WordVocabulary
 from setsearch.memory.vectors import Vectors
-from setsearch.memory.word_contexts import IN_MEMORY, WordContexts, read_sizes, sizes_of
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.forks import File
 from setsearch.storage.analyzers import TextSettings

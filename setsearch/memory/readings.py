@@ -14,10 +14,7 @@ from setsearch.lists import LOCK
 from setsearch.memory.array_files import ArrayFiles
 from setsearch.memory.catalog import default_reading, defaults_of
 from setsearch.memory.content import RelationContent, read_content, state_of
-from setsearch.memory.fields import Fields
-from setsearch.memory.names.derived import WordVocabulary
-from setsearch.memory.process import Memory, Version
-from setsearch.memory.word_contexts import (
+from setsearch.memory.contexts.word_contexts import (
     COEFFICIENTS,
     IN_MEMORY,
     WordContexts,
@@ -25,6 +22,9 @@ from setsearch.memory.word_contexts import (
     mapped_arrays,
     read_contexts,
 )
+from setsearch.memory.fields import Fields
+from setsearch.memory.names.derived import WordVocabulary
+from setsearch.memory.process import Memory, Version
 from setsearch.models.values import ValueRule
 from setsearch.options import Fresh
 from setsearch.sqlite.connections import OwnConnection
@@ -147,7 +147,7 @@ class Readings:
             time.sleep(REST)
 
     def _derive(self, name: str, version: Version, required: bool, tell: Callable[[float], None]) -> bool:
-        from setsearch.memory.derivation import derive_contexts
+        from setsearch.memory.contexts.derivation import derive_contexts
 
         relation = version.relation
         assert version.analyzer is not None

@@ -2,8 +2,8 @@
 
 The values of a model, items x features, have a truncated singular value decomposition X = U S V'; the vector of an item
 is its row of U S (latent semantic indexing: Deerwester and others, 1990). Words with contexts have other ones
-(memory/latent_words.py). The decomposition begins with the same numbers each time, so that the same index gives the
-same vectors on one machine.
+(memory/contexts/latent_words.py). The decomposition begins with the same numbers each time, so that the same index
+gives the same vectors on one machine.
 """
 
 from typing import Any

@@ -10,8 +10,8 @@ p(x_i) if x is normal around the seeds, and around all items, with this same cov
 with shrinkage). Means and standard deviations (sd) of c are over the items with vectors; an item without one has z = 0.
 All vectors are compared: the field is exact, whatever lists a query reads.
 
-Words with contexts have latent vectors (memory/latent_words.py). What one of the seeds has if it is left out of the set
-is c_i with the centroid of the others, at the length of that of all.
+Words with contexts have latent vectors (memory/contexts/latent_words.py). What one of the seeds has if it is left out
+of the set is c_i with the centroid of the others, at the length of that of all.
 
 Products are sums of integers small enough to be exact, so that neither the order of items nor the library for matrices
 changes a bit. For that the mean is rounded to multiples of 2^-30, and the centroid c to those of a power of two: the

@@ -17,12 +17,12 @@ from setsearch.arrays import VALUE_LATTICE, Entries, Floats, Ints, distinct, off
 from setsearch.errors import InvalidParameter
 from setsearch.lists import Lists
 from setsearch.memory.content import Content
+from setsearch.memory.contexts.word_contexts import COEFFICIENTS
 from setsearch.memory.field import Field
 from setsearch.memory.fields import Fields
 from setsearch.memory.known_columns import KnownColumns
 from setsearch.memory.names.derived import WordVocabulary
 from setsearch.memory.readings import BY, FieldsBy
-from setsearch.memory.word_contexts import COEFFICIENTS
 from setsearch.models import Model
 from setsearch.models.values import PRESENCE, RuleStatistics, ValueRule, rarity
 from setsearch.scoring.best import Base

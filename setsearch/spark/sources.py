@@ -88,7 +88,7 @@ def _documents(rows: DataFrame, columns: Columns, analyzer: Analyzer, contexts: 
 
 
 def _forms(documents: DataFrame, analyzer: Analyzer) -> DataFrame:
-    """(name, title) of terms: the most frequent surface form of each stem, as memory/derivation.py chooses it."""
+    """(name, title) of terms: the most frequent surface form of each stem, as derivation.py chooses it."""
     forms = documents.select("text").mapInArrow(by_batch(partial(_count_forms, analyzer.spec)), FORMS)
     counted = forms.groupBy("form", "name").agg(F.sum("count").alias("count"))
     first = F.min_by("form", F.struct(-F.col("count"), F.col("form")))

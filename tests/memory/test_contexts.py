@@ -218,7 +218,7 @@ def test_contexts_that_an_earlier_version_chose_otherwise_are_derived_anew(tmp_p
     def without_frequent(names, counts, n_tokens, analyzer):
         return contexts.choose_items(names, np.where(counts > 100, 0, counts), n_tokens, analyzer)
 
-    monkeypatch.setattr("setsearch.memory.word_contexts.choose_items", without_frequent)
+    monkeypatch.setattr("setsearch.memory.contexts.word_contexts.choose_items", without_frequent)
     with setsearch.open(place, create=True, contexts="on") as index:
         index.add([*texts.items(), ("z", "apple zebra")])
         index.refresh("now")
@@ -548,7 +548,7 @@ def test_without_a_file_contexts_follow_from_the_tokens_of_their_revision(tmp_pa
     monkeypatch.delenv("SETSEARCH_ARRAYS")
     delete_arrays(place)
     assert ask() == expected
-    monkeypatch.setattr("setsearch.memory.word_contexts.derived_contexts", None)
+    monkeypatch.setattr("setsearch.memory.contexts.word_contexts.derived_contexts", None)
     assert ask() == expected, "the file was written again"
 
 

@@ -520,7 +520,7 @@ def test_contexts_of_a_transaction_of_the_host_are_not_those_of_other_texts(tmp_
 
 def test_who_loses_the_right_to_derive_twice_answers_by_the_last_contexts(tmp_path, monkeypatch):
     """A process that slept for too long finds its draft gone; a job that must derive says so."""
-    from setsearch.memory import derivation
+    from setsearch.memory.contexts import derivation
 
     with setsearch.open(tmp_path / "a.db", create=True, contexts="on") as index:
         index.add(texts(4, 12).items())

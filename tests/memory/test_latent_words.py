@@ -15,7 +15,7 @@ from setsearch import errors
 from setsearch.arrays import Entries
 from setsearch.core import question
 from setsearch.lists import Lists
-from setsearch.memory import latent_words as latent
+from setsearch.memory.contexts import latent_words as latent
 from setsearch.scoring.best import is_core
 
 THREADS = "OPENBLAS_NUM_THREADS"
@@ -23,7 +23,7 @@ MAKE = """
 import random, sys, zlib
 import numpy as np
 from setsearch.arrays import Entries
-from setsearch.memory.latent_words import latent_array
+from setsearch.memory.contexts.latent_words import latent_array
 from setsearch.lists import Lists
 rng = np.random.default_rng(1)
 cells = np.unique(rng.integers(0, 900 * 500, 30_000))

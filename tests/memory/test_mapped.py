@@ -124,7 +124,7 @@ def test_files_answer_as_the_tables_do(path, monkeypatch, kernel):
     with setsearch.open(path) as index:
         assert is_mapped(index)
         monkeypatch.setattr(ForwardLists, "sweep", None)  # which reads all lists from the tables
-        monkeypatch.setattr("setsearch.memory.word_contexts.derived_contexts", None)
+        monkeypatch.setattr("setsearch.memory.contexts.word_contexts.derived_contexts", None)
         assert answers(index) == expected
     monkeypatch.undo()
     delete_arrays(path)

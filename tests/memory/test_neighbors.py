@@ -16,8 +16,8 @@ import setsearch
 from setsearch import errors
 from setsearch.arrays import ListValues
 from setsearch.core import binding
-from setsearch.memory import neighbors
-from setsearch.memory.neighbors import NEAREST, UNIT
+from setsearch.memory.contexts import neighbors
+from setsearch.memory.contexts.neighbors import NEAREST, UNIT
 from setsearch.models.defaults import TERMS
 from setsearch.scoring import best
 from setsearch.search import weights

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import examples
 
-from setsearch.memory import word_contexts
-from setsearch.memory.word_contexts import Documents
+from setsearch.memory.contexts import word_contexts
+from setsearch.memory.contexts.word_contexts import Documents
 from setsearch.storage.generations import json_array
 
 DOCUMENTS = st.lists(st.tuples(st.integers(0, 9), st.text(max_size=4), st.none() | st.text(max_size=3)), max_size=20)

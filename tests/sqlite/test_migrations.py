@@ -16,8 +16,8 @@ from samples import delete_arrays
 from sqlite_utils.db import Database
 
 import setsearch
-from setsearch.memory import word_contexts
-from setsearch.memory.word_contexts import COEFFICIENTS
+from setsearch.memory.contexts import word_contexts
+from setsearch.memory.contexts.word_contexts import COEFFICIENTS
 from setsearch.search import passes
 from setsearch.storage.kept.texts import Texts
 from setsearch.text.contexts import choose_items

@@ -12,8 +12,8 @@ from samples import delete_arrays, random_data
 import setsearch
 from setsearch import errors
 from setsearch.indexing import check
+from setsearch.memory.contexts.word_contexts import TOKENS
 from setsearch.memory.readings import BY
-from setsearch.memory.word_contexts import TOKENS
 from setsearch.pool import watch_damage
 from setsearch.sqlite.integrity import add_checksum, strip_checksum
 from setsearch.sqlite.mapped import map_arrays

@@ -23,7 +23,7 @@ from processes import in_fresh_process
 
 import setsearch
 from setsearch.arrays import Entries
-from setsearch.memory import word_contexts
+from setsearch.memory.contexts import word_contexts
 from setsearch.memory.layout import lists_to_arrays
 from setsearch.sqlite import spill
 from setsearch.sqlite.spill import Spill, let_go

@@ -14,11 +14,9 @@ import numpy as np
 
 from setsearch.arrays import Ints
 from setsearch.errors import CorruptIndex, DatabaseError, LostArrays
-from setsearch.memory.field import Field
-from setsearch.memory.names.derived import ContextVocabulary
-from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
-from setsearch.memory.neighbors import Earlier, identities, nearest_words, read_earlier
-from setsearch.memory.word_contexts import (
+from setsearch.memory.contexts.neighbors import NAMES as NEAREST_NAMES
+from setsearch.memory.contexts.neighbors import Earlier, identities, nearest_words, read_earlier
+from setsearch.memory.contexts.word_contexts import (
     COEFFICIENTS,
     DOCUMENTS,
     IN_MEMORY,
@@ -33,6 +31,8 @@ from setsearch.memory.word_contexts import (
     sizes_of,
     token_arrays,
 )
+from setsearch.memory.field import Field
+from setsearch.memory.names.derived import ContextVocabulary
 from setsearch.sqlite.database import Database
 from setsearch.sqlite.spill import Spill, let_go
 from setsearch.storage.generations import Draft, Generation, find_generation, json_array, json_of

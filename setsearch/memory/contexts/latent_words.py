@@ -20,7 +20,7 @@ import numpy as np
 from setsearch.arrays import Array, Floats, bincount, offsets, repeat, take
 from setsearch.core.threads import give_back, side_by_side
 from setsearch.lists import Lists
-from setsearch.memory.neighbors import identities
+from setsearch.memory.contexts.neighbors import identities
 from setsearch.memory.vectors import Vectors
 from setsearch.storage.kept.vectors import LARGEST, LATENT, Bytes
 

@@ -20,13 +20,13 @@ from setsearch.errors import LostArrays
 from setsearch.lists import Lists, transposed
 from setsearch.memory import layout
 from setsearch.memory.content import Content
+from setsearch.memory.contexts.latent_words import BYTES, latent_array, word_vectors
+from setsearch.memory.contexts.latent_words import FIELD as LATENT_FIELD
+from setsearch.memory.contexts.latent_words import NAME as LATENT_NAME
+from setsearch.memory.contexts.neighbors import NAMES as NEAREST_NAMES
+from setsearch.memory.contexts.neighbors import NEAREST, check_nearest
 from setsearch.memory.field import Field
-from setsearch.memory.latent_words import BYTES, latent_array, word_vectors
-from setsearch.memory.latent_words import FIELD as LATENT_FIELD
-from setsearch.memory.latent_words import NAME as LATENT_NAME
 from setsearch.memory.names.derived import CONTEXTS_OF, ContextVocabulary, DocumentVocabulary, WordVocabulary
-from setsearch.memory.neighbors import NAMES as NEAREST_NAMES
-from setsearch.memory.neighbors import NEAREST, check_nearest
 from setsearch.memory.vectors import Vectors
 from setsearch.models.values import ValueRule
 from setsearch.scoring.smoothing import Neighbors, neighbors_of
