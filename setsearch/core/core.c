@@ -2210,8 +2210,8 @@ static double least_of_row(int64_t k, const int64_t *similarities) {
     return similarities[k - 1] ? (double)similarities[k - 1] - 0.5 : 0.5;
 }
 
-/* Put a word into a row of ids and similarities (neighbors.py, _put), the most similar first, equal ones by id;
-   zeros are empty places. What the next one must reach. */
+/* Put a word into a row of ids and similarities (memory/contexts/neighbors.py, _put), the most similar first, equal
+   ones by id; zeros are empty places. What the next one must reach. */
 static double put_into_row(int64_t id, int64_t similarity, int64_t k, int64_t *ids, int64_t *similarities) {
     int64_t place = k;
     for (; place; place--) {
@@ -2252,13 +2252,13 @@ static int begin_rows(int64_t word, int64_t once, const part_t *parts, int64_t n
     return 1;
 }
 
-/* The k nearest of `n` words to each of `count` words (neighbors.py, _fill), into their rows of `ids` and
-   `similarities`, in whole units; zeros follow where fewer are similar. `parts` have the lists of all features;
+/* The k nearest of `n` words to each of `count` words (memory/contexts/neighbors.py, _fill), into their rows of `ids`
+   and `similarities`, in whole units; zeros follow where fewer are similar. `parts` have the lists of all features;
    `features` and `weights`, for each part, those of all these words, and `lengths`, a row for each part, how many of
    them each word has. Each word is also put into the rows of others that are in `kept`, if that is not NULL; with
-   `once`, of those behind it, which it is compared with alone: so of all words, ascending, each pair is looked at once,
-   and the starts of lists go on. Scratch memory: `own`, a part each; `places` and `ends`, one number for each feature
-   of a word; `sums`, BLOCK; `least`, n. */
+   `once`, of those behind it, which it is compared with alone: so of all words, ascending, each pair is looked at
+   once, and the starts of lists go on. Scratch memory: `own`, a part each; `places` and `ends`, one number for each
+   feature of a word; `sums`, BLOCK; `least`, n. */
 ENTRY int64_t setsearch_nearest(const int64_t *words, int64_t count, int64_t n, const part_t *parts, int64_t n_parts,
                                 const uint32_t **features, const double **weights, const int64_t *lengths,
                                 const uint8_t *kept, int64_t once, int64_t k, double unit, part_t *own, int64_t *places,
