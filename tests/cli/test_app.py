@@ -110,6 +110,14 @@ def test_info_counts_words_as_the_page_does(run, tmp_path, monkeypatch):
     assert run("info", "one.db")[1].splitlines()[0] == "1 document by 1 term: 1 entry, at write 1"
 
 
+def test_info_steers_no_terminal(run, tmp_path, monkeypatch):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([("a", ["b"])], ("film\x1b[2J", "user"))
+    monkeypatch.setattr("setsearch.cli.commands.content.sys", Mock(stdout=Mock(isatty=lambda: True)))
+    told = run("info", "a.db")[1]
+    assert "default items: film [2J\n" in told and "\x1b" not in told
+
+
 def test_info_tells_how_old_the_contexts_of_words_are(run, tmp_path, monkeypatch):
     monkeypatch.setattr("setsearch.cli.commands.content.sys", Mock(stdout=Mock(isatty=lambda: True)))
     with setsearch.open(tmp_path / "c.db", create=True, contexts="on") as index:

@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -130,31 +131,37 @@ def info(
     if json or not sys.stdout.isatty():
         print_lines([content])
         return
+    for line in _described(content):
+        print(line.translate(CONTROL))
+
+
+def _described(content: dict[str, Any]) -> Iterator[str]:
+    """What an index holds, for people."""
     for reading in content["readings"]:
         number = reading["feature_count"]
         described = in_number(number, reading["features"]) if number else reading["features"]
         entries = f"{number_of(reading['posting_count'], 'entry')}, at write {reading['revision']:,}"
-        print(f"{in_number(reading['item_count'], reading['items'])} by {described}: {entries}".translate(CONTROL))
+        yield f"{in_number(reading['item_count'], reading['items'])} by {described}: {entries}"
     for reading in content["readings"]:
         shown, count = reading["shown_count"], reading["item_count"]
         if shown != count:
-            print(f"{shown:,} of the {count:,} {reading['items']} are words, not numbers; the page counts these")
+            yield f"{shown:,} of the {count:,} {reading['items']} are words, not numbers; the page counts these"
         if reading["fields"]:
             told = f"; noise, left out without --by: {', '.join(reading['noise'])}" if reading["noise"] else ""
-            print(f"fields of {reading['items']}: {', '.join(reading['fields'])}{told}".translate(CONTROL))
+            yield f"fields of {reading['items']}: {', '.join(reading['fields'])}{told}"
         if reading["columns"]:
-            print(f"kept columns of {reading['items']}: {', '.join(reading['columns'])}".translate(CONTROL))
+            yield f"kept columns of {reading['items']}: {', '.join(reading['columns'])}"
         if reading["some"]:
-            print(f"some {reading['items']}: {', '.join(reading['some'])}".translate(CONTROL))
+            yield f"some {reading['items']}: {', '.join(reading['some'])}"
     if content["contexts"]:
-        print(_contexts_line(content["contexts"]))
+        yield _contexts_line(content["contexts"])
     for name, own in content["vectors"].items():
-        print(f"vectors of {name}: " + ", ".join(f"{key} {value}" for key, value in own.items() if value is not None))
-    print(f"default items: {content['defaults']['items']}")
+        yield f"vectors of {name}: " + ", ".join(f"{key} {value}" for key, value in own.items() if value is not None)
+    yield f"default items: {content['defaults']['items']}"
     if content["bytes"]:
         database, free, arrays = (size / 1e6 for size in content["bytes"].values())
-        print(f"on disk: {database:,.1f} MB ({free:,.1f} of it free), and {arrays:,.1f} MB derived, beside it")
-    print(f"compiled core: {'yes' if content['core'] else f'no; {NOT_BUILT}'}")
+        yield f"on disk: {database:,.1f} MB ({free:,.1f} of it free), and {arrays:,.1f} MB derived, beside it"
+    yield f"compiled core: {'yes' if content['core'] else f'no; {NOT_BUILT}'}"
 
 
 def _contexts_line(contexts: dict[str, Any]) -> str:
