@@ -27,12 +27,13 @@ from setsearch.errors import SetsearchError
 from setsearch.integrations.datasette_tables import OUR_PREFIX, HostTable, Source
 from setsearch.integrations.table_copies import not_indexed
 from setsearch.memory.where import Where
-from setsearch.options import EXAMPLES, SAVED, Option, offered, require_known, taken
+from setsearch.options import EXAMPLES, SAVED, offered, require_known, taken
 from setsearch.pool import until_gone
+from setsearch.search.request import K
 
 MOST_HITS = 200  # on one page
 OPTIONS = {**offered("Datasette"), **SAVED}
-K = Option(int, "", "", 1, MOST_HITS, name="k")
+SHOWN = K._replace(most=MOST_HITS)
 ROW_LINK = """
 const link = document.createElement("a");
 link.href = %s;
@@ -187,7 +188,7 @@ class _Query:
             raise SetsearchError(f"_where is for indexed tables, and {not_indexed(self.table.name)}")
         if not (self.names or {*EXAMPLES, *SAVED} & self.given.keys()):
             return {"behind": source["changed"], "copied": source.get("copied")}
-        self.k = K.accept(self.k)
+        self.k = SHOWN.accept(self.k)
         reading = index.items(source["items"])
         self.names = [reading.find(name) for name in self.names]
         self.rejected = [reading.find(name) for name in self.rejected]

@@ -20,6 +20,7 @@ from setsearch.answers.saved.item_sets import Question
 from setsearch.answers.saved.item_sets import change_set as change
 from setsearch.errors import SetsearchError
 from setsearch.options import GROWING, SAVED, Option, in_words, offered, require_known, taken, with_parameters
+from setsearch.search.request import K
 
 MOST_HITS = 1000  # in one answer
 Id = str | int  # of an item
@@ -35,7 +36,7 @@ def _checked(own: Option) -> Any:
     return Annotated[Any, BeforeValidator(own.require), WithJsonSchema(own.schema)]
 
 
-Top: Any = _checked(Option(int, "", "", 1, MOST_HITS, name="k"))
+Top: Any = _checked(K._replace(most=MOST_HITS))
 Belongs: Any = _checked(Option(bool, "", "", name="only_what_belongs"))
 Replace: Any = _checked(Option(bool, "", "", name="replace"))
 Exclusive: Any = _checked(Option(bool, "", "", name="exclusive"))

@@ -22,11 +22,11 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 import setsearch
-from setsearch.errors import ChangedSet, DatabaseError, Fault, NoIndex, ReadOnlyDatabase, SetsearchError
+from setsearch.errors import DatabaseError, NoIndex, SetsearchError
 from setsearch.index import Index
 from setsearch.options import in_words
 from setsearch.pool import QuestionPool, Unavailable
-from setsearch.web.access import KnownHosts, RequestLimits, Rules
+from setsearch.web.access import KnownHosts, RequestLimits, Rules, status_of
 from setsearch.web.page import HERE, Render, make_pages, make_render
 from setsearch.web.typed_names import without_commands
 
@@ -124,7 +124,7 @@ def _answer_errors(app: Starlette, render: Render, known: list[BaseRoute]) -> No
     async def _refused(request: Request, error: SetsearchError) -> Response:
         if isinstance(error, NoIndex | FileNotFoundError) and isinstance(error, DatabaseError):
             return _answer(request, 503, "There is nothing to search yet.", title="No index here")
-        return _answer(request, _status_of(error), str(error), retry=isinstance(error, Unavailable))
+        return _answer(request, status_of(error), str(error), retry=isinstance(error, Unavailable))
 
     async def _refused_by_rule(request: Request, error: HTTPException) -> Response:
         headers, problem = error.headers, str(error.detail)
@@ -173,15 +173,3 @@ def _came_from(request: Request) -> str:
     came = request.headers.get("referer", "").partition("://")[2]
     start = request.headers.get("host", "") + str(request.scope.get("root_path", "")) + "/"
     return "/" + came.removeprefix(start) if came.startswith(start) else ""
-
-
-def _status_of(error: SetsearchError) -> int:
-    if isinstance(error, LookupError):
-        return 404
-    if isinstance(error, ReadOnlyDatabase):
-        return 403
-    if isinstance(error, ChangedSet):
-        return 409
-    if isinstance(error, Fault):
-        return 500
-    return 503 if isinstance(error, DatabaseError | Unavailable) else 422

@@ -17,12 +17,22 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from setsearch.errors import Cancelled
+from setsearch.errors import (
+    Cancelled,
+    ChangedSet,
+    DatabaseError,
+    Fault,
+    QueryError,
+    ReadOnlyDatabase,
+    SetsearchError,
+    UsageError,
+)
 from setsearch.index import Index
-from setsearch.pool import QuestionPool, until_gone
+from setsearch.pool import QuestionPool, Unavailable, until_gone
 
 COOKIE = "setsearch_token"
 Answer = Callable[[Request], Awaitable[Response]]
+REFUSED = (ChangedSet, UsageError, QueryError)  # what a form asks in vain: told on the page that it was on
 LARGEST_BODY = 1 << 20  # bytes
 BODY_SECONDS = 10.0  # until a body must be there
 FREE_GUESSES = 5  # wrong tokens of one address before it has to wait
@@ -164,6 +174,19 @@ class Pages:
             return answer
 
         return decorate
+
+
+def status_of(error: SetsearchError) -> int:
+    """The status of an answer that tells an error."""
+    if isinstance(error, LookupError):
+        return 404
+    if isinstance(error, ReadOnlyDatabase):
+        return 403
+    if isinstance(error, ChangedSet):
+        return 409
+    if isinstance(error, Fault):
+        return 500
+    return 503 if isinstance(error, DatabaseError | Unavailable) else 422
 
 
 def _is_same(origin: str, request: Request) -> bool:

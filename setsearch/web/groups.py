@@ -11,11 +11,11 @@ from starlette.responses import Response
 
 from setsearch.answers.reading import Reading
 from setsearch.answers.results import display_name
-from setsearch.errors import ChangedSet, InvalidParameter, QueryError, UsageError
+from setsearch.errors import InvalidParameter
 from setsearch.index import Index
 from setsearch.options import GROWING, ROUNDS, require_known
 from setsearch.pool import QuestionPool
-from setsearch.web.access import Pages
+from setsearch.web.access import REFUSED, Pages, status_of
 from setsearch.web.page_state import Address, read_form, redirect
 from setsearch.web.typed_names import find_spelled, saved_set, without_commands
 
@@ -52,11 +52,10 @@ def add_groups(pages: Pages) -> None:
                 await start_growing(pages.pool, name, how)
             else:
                 await pages.pool.ask(lambda index: _change(index, name, form))
-        except (ChangedSet, UsageError, QueryError) as error:
-            if isinstance(error, LookupError):
+        except REFUSED as error:
+            if isinstance(error, LookupError):  # there is no such page
                 raise
-            status = 409 if isinstance(error, ChangedSet) else 422
-            return await _show(request, form, without_commands(str(error)), status)
+            return await _show(request, form, without_commands(str(error)), status_of(error))
         given.pop("accept", None)
         return redirect(request, "group?" + urlencode({"name": name, **given}))
 

@@ -13,20 +13,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from setsearch.errors import (
-    ChangedSet,
-    InvalidParameter,
-    QueryError,
-    SetsearchError,
-    UnknownReading,
-    UnknownSet,
-    UsageError,
-)
+from setsearch.errors import InvalidParameter, SetsearchError, UnknownReading
 from setsearch.index import Index
 from setsearch.learning.spreadsheets import csv_text
 from setsearch.options import require_known
 from setsearch.pool import QuestionPool
-from setsearch.web.access import COOKIE, Pages, Rules
+from setsearch.web.access import COOKIE, REFUSED, Pages, Rules, status_of
 from setsearch.web.groups import add_groups
 from setsearch.web.inbox import LONGEST_PAST, add_inbox
 from setsearch.web.page_state import MOST_NAMES, Address, attachment, read_form, redirect, root_of
@@ -125,8 +117,7 @@ async def _show_set(
     if error is not None and not state.seeds:  # there is no such page
         raise error
     refused = None if error is None else without_commands(str(error))
-    known = 409 if isinstance(error, ChangedSet) else 404 if isinstance(error, UnknownSet) else 422
-    status = 200 if error is None else known
+    status = 200 if error is None else status_of(error)
     values = {"gone": None, "set_name": state.set, "refused": refused} | more
     return await pages.show(request, "set.html", lambda index: {"view": make_view(index, state), **values}, status)
 
@@ -138,7 +129,7 @@ def _add_sets(pages: Pages) -> None:
         state, name = Address.read(form), form.get("name", "").strip()
         try:
             version = await pages.pool.ask(lambda index: _save(index, state, name))
-        except (ChangedSet, UsageError, QueryError) as error:
+        except REFUSED as error:
             return await _show_set(pages, request, state, error, set_name=name)
         return redirect(request, str(state.replace(set=name, version=version)))
 
@@ -153,7 +144,7 @@ def _add_sets(pages: Pages) -> None:
 
         try:
             await pages.pool.ask(_put)
-        except (ChangedSet, UsageError, QueryError) as error:
+        except REFUSED as error:
             return await _show_set(pages, request, _back(form), error)
         return redirect(request, str(_back(form)))
 

@@ -21,6 +21,7 @@ from setsearch.answers.saved.growth.grown import Grown
 from setsearch.errors import InvalidParameter
 from setsearch.models.defaults import field_weights
 from setsearch.options import EXAMPLES, GROWING, MODEL, RESULT, SAVED, Option, offered, require_known
+from setsearch.search.request import K
 from setsearch.web.page_state import LONGEST_NAME, LONGEST_TEXT, MOST_NAMES
 
 Asked = TypeVar("Asked", bound=BaseModel)
@@ -34,8 +35,8 @@ Id = Annotated[Name, _number_as_text, WithJsonSchema(_OF_ID)]  # of an item
 Ids = Annotated[list[Id], Field(max_length=MOST_NAMES)]
 Names = Annotated[list[Name], Field(max_length=MOST_NAMES)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TEXT)]
-_TOP, _FEW, _FEATURES = (Option(int, "", "", 1, most, name="k") for most in (MOST_HITS, 100, MOST_FEATURES))
-_OFFSET = Option(int, "", "", 0, 100_000, name="offset")
+_TOP, _FEW, _FEATURES = (K._replace(most=most) for most in (MOST_HITS, 100, MOST_FEATURES))
+_OFFSET = K._replace(least=0, most=100_000, name="offset")
 
 
 def _checked(own: Option) -> Any:
