@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from setsearch.errors import UsageError
 from setsearch.text.letters import fold, normalize
@@ -95,7 +95,7 @@ class Words:
         text = self._normalize(text)
         if text.isascii():
             return _ascii(True).findall(text)
-        return [word for _, _, word in self._spans(text, self._patterns[1])]
+        return [word for _, _, word in self._spans(text, self._patterns.tokens)]
 
     def spans(self, text: str) -> Iterator[Span]:
         """Where the words of a text are."""
@@ -104,7 +104,7 @@ class Words:
                 start, end = match.span()
                 yield start, end, text[start:end]
             return
-        yield from self._spans(text, self._patterns[0])
+        yield from self._spans(text, self._patterns.words)
 
     def _spans(self, text: str, pattern: Any) -> Iterator[Span]:
         for match in pattern.finditer(text):
@@ -121,17 +121,17 @@ class Words:
 
     def phrase(self, name: str) -> str:
         """A phrase, whose words stand apart, as people write it: pairs of characters that overlap are one text."""
-        return name if name.isascii() or self._width == 1 else self._patterns[3].sub(r"\1", name)
+        return name if name.isascii() or self._width == 1 else self._patterns.overlap.sub(r"\1", name)
 
     def is_pair(self, word: str) -> bool:
         """Whether a word is a pair of characters of a script that has no blanks between words."""
-        return self._width > 1 and not word.isascii() and self._patterns[4].fullmatch(word) is not None
+        return self._width > 1 and not word.isascii() and self._patterns.pair.fullmatch(word) is not None
 
     def read(self, text: str) -> int:
         """How many characters of a text are in words."""
         if text.isascii():
             return sum(map(len, _ascii().findall(text.lower())))
-        return sum(len(match.group()) for match in self._patterns[0].finditer(text))
+        return sum(len(match.group()) for match in self._patterns.words.finditer(text))
 
     def _normalize(self, text: str) -> str:
         text = self._letters(text)
@@ -146,12 +146,11 @@ class Words:
 
     def _units(self, run: str, script: str) -> list[str]:
         """The characters of a run as readers see them."""
-        units: list[str] = self._patterns[2].findall(run)
+        units: list[str] = self._patterns.characters.findall(run)
         return units
 
     @cached_property
-    def _patterns(self) -> tuple[Any, Any, Any, Any, Any]:
-        """For words, for words and marks, for characters as readers see them, for one in two pairs, for a pair."""
+    def _patterns(self) -> "_Patterns":
         import regex  # it takes a while, and ASCII does without
 
         scripts = {
@@ -186,13 +185,26 @@ class Words:
             )
         )
         flags = regex.VERSION1
-        return (
+        return _Patterns(
             regex.compile(word, flags),
             regex.compile(rf"{word}|[{MARKS_OF_LISTS}{MARKS_OF_SENTENCES}]", flags),
             regex.compile(r"\X", flags),
             regex.compile(rf"([{''.join(scripts.values())}][\p{{M}}\u200c\u200d]*) \1(?!\p{{M}})", flags),
             regex.compile(rf"(?:[{unspaced}][\p{{M}}\u200c\u200d]*){{2}}", flags),
         )
+
+
+class _Patterns(NamedTuple):
+    """Of texts that are not ASCII: words; words and marks; what readers see as one character.
+
+    `overlap`: the character that two pairs of a script without blanks share; `pair`: such a pair.
+    """
+
+    words: Any
+    tokens: Any
+    characters: Any
+    overlap: Any
+    pair: Any
 
 
 class OldWords(Words):
