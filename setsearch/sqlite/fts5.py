@@ -6,7 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from setsearch.errors import InvalidParameter, SourceError
-from setsearch.sqlite.limits import limited_rows
+from setsearch.sqlite.limits import another_cursor, limited_rows
 from setsearch.sqlite.sql import Table, main_table, quote
 
 _DECLARATION = re.compile(r"create\s+virtual\s+table\b.*?\busing\s+fts5\s*\((.*)\)", re.I | re.S)
@@ -61,8 +61,7 @@ def read_terms(
             raise SourceError(f"the full-text table {table.name} has no column {name!r}; it has {', '.join(existing)}")
     if columns and (find_option(find_declaration(table) or "", "detail") or "").lower() == "none":
         raise SourceError(f"the full-text table {table.name} (detail = none) stores no columns; name no text column")
-    titles = table._replace(cursor=cursor.connection.cursor())
-    titles.cursor.row_factory = None
+    titles = table._replace(cursor=another_cursor(cursor))
     titles.cursor.execute("drop table if exists temp.setsearch_terms")
     titles.cursor.execute(f"create virtual table temp.setsearch_terms using fts5vocab(main, {own}, instance)")
     try:
