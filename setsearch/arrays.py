@@ -153,7 +153,7 @@ def union(*several: Ints) -> Ints:
 
 
 def places_of(ids: Ints) -> Ints:
-    """The place of each of some ascending ids, by id; others have any number."""
+    """The place of each of some ids, by id; others have any number."""
     places = np.empty(int(ids.max(initial=-1)) + 1, np.int64)
     places[ids] = np.arange(len(ids))
     return places

@@ -36,7 +36,10 @@ SLICE = 1 << 24  # items whose postings of one bucket are one task
 
 @dataclass(frozen=True)
 class Cells:
-    """The input of a build: `items` (name, title) and `cells` (item, feature, count), by name."""
+    """The input of a build: `items` (name, title) and `cells` (item, feature, count), by name.
+
+    With `features` (id, name, title), all are by number, as in `Numbered`.
+    """
 
     items: DataFrame
     cells: DataFrame
@@ -46,13 +49,14 @@ class Cells:
     titles_shown: bool = False
     contexts: "Contexts | None" = None
     automatic: bool = False  # contexts only for as many words as a file gets them for
+    features: DataFrame | None = None
 
 
 @dataclass(frozen=True)
 class Numbered:
     """A relation by numbers: `items` and `features` (id, name, title), `cells` (item, feature, count).
 
-    Items are numbered in the order of their names, by code point.
+    Both are numbered in the order of their names, by code point.
     """
 
     names: tuple[str, str]
@@ -87,12 +91,31 @@ def build(spark: SparkSession, source: Cells, place: str) -> Layout:
 
 
 def _build(spark: SparkSession, source: Cells, place: str, stage: str) -> Layout:
-    items = numbered(spark, source.items.select("name", "title"), "name", f"{stage}/items")
-    if items.isEmpty():
+    whole = _number(spark, source, stage)
+    if whole.items.isEmpty():
         raise SourceError("nothing to index: no row")
-    cells = staged(source.cells, f"{stage}/cells")
     for old in (META, CONTEXTS):
         delete(spark, f"{place}/{old}")  # a build that stops from here on leaves no index
+    sides = _write_side(spark, place, whole, stage), _write_side(spark, place, _turned(whole), stage)
+    contexts: list[tuple[Side, Side]] = []
+    is_apt = not source.automatic or FEWEST_WORDS <= sides[0].total <= MOST_WORDS
+    if source.contexts is not None and is_apt:
+        for field in source.contexts(whole.items, stage):
+            folder = field_place(place, field.names[1])
+            contexts.append((_write_side(spark, folder, field, stage), _write_lists(folder, _turned(field))))
+    layout = Layout(
+        place, *source.names, source.analyzer, sides, titles_shown=source.titles_shown, contexts=tuple(contexts)
+    )
+    save_layout(spark, layout)
+    return layout
+
+
+def _number(spark: SparkSession, source: Cells, stage: str) -> Numbered:
+    """The relation of a source by numbers."""
+    if source.features is not None:
+        return Numbered(source.names, source.items, source.features, source.cells)
+    items = numbered(spark, source.items.select("name", "title"), "name", f"{stage}/items")
+    cells = staged(source.cells, f"{stage}/cells")
     named = cells.select(F.col("feature").alias("name")).distinct()
     nameless = named.withColumn("title", F.lit(None).cast("string"))
     titled = nameless if source.titles is None else named.join(source.titles, "name", "left")
@@ -102,20 +125,7 @@ def _build(spark: SparkSession, source: Cells, place: str, stage: str) -> Layout
         .join(features.select(F.col("id").alias("feature_id"), F.col("name").alias("feature")), "feature")
         .select(F.col("item_id").alias("item"), F.col("feature_id").alias("feature"), "count")
     )
-    forward = staged(ids, f"{stage}/ids")
-    whole = Numbered(source.names, items, features, forward)
-    sides = _write_side(spark, place, whole, stage), _write_side(spark, place, _turned(whole), stage)
-    contexts: list[tuple[Side, Side]] = []
-    is_apt = not source.automatic or FEWEST_WORDS <= sides[0].total <= MOST_WORDS
-    if source.contexts is not None and is_apt:
-        for field in source.contexts(items, stage):
-            folder = field_place(place, field.names[1])
-            contexts.append((_write_side(spark, folder, field, stage), _write_lists(folder, _turned(field))))
-    layout = Layout(
-        place, *source.names, source.analyzer, sides, titles_shown=source.titles_shown, contexts=tuple(contexts)
-    )
-    save_layout(spark, layout)
-    return layout
+    return Numbered(source.names, items, features, staged(ids, f"{stage}/ids"))
 
 
 def _turned(relation: Numbered) -> Numbered:

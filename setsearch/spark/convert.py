@@ -1,5 +1,6 @@
 """SQLite to Parquet and back: a whole index to a cluster, or a part of one to a file."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,19 @@ from pyspark.sql import functions as F  # noqa: N812
 
 import setsearch
 from setsearch.answers.reading import Reading
+from setsearch.arrays import Entries, places_of
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.spark.builder import Cells, Numbered, build, delete
 from setsearch.spark.contexts import ITEMS
 from setsearch.spark.layout import Layout, load_layout, located, read, require_place
 from setsearch.spark.session import first_line
-from setsearch.spark.sources import CELLS
 from setsearch.sqlite.folders import HeldFolder
 from setsearch.storage.analyzers import load_analyzer
+
+STORED = "stored"  # the relation, beside the fields of contexts
+CELLS = "item bigint, feature bigint, count bigint"
+
+Named = Mapping[int, tuple[str, str | None]]  # name and title by id
 
 
 def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: str | None = None) -> Layout:
@@ -31,23 +37,20 @@ def from_sqlite(spark: SparkSession, database: str | Path, place: str, items: st
     require_place(place)
     staging = f"{place}/_source"
     with setsearch.open(database) as index, HeldFolder() as folder:
-        reading = index.items(items)
-        with reading.stored() as fields:
+        with index.items(items).stored() as fields:
             relation = fields.relation
             if relation.fields:
                 others = ", ".join(own.name for own in relation.fields)
                 raise UsageError(f"Spark has one field, {relation.items.name} also {others}; index them without these")
-            names = (relation.items.name, relation.features.name)
-            shown = relation.features.titles_shown
-        _write(Path(folder), index.items(names[0]))
+            names, shown = (relation.items.name, relation.features.name), relation.features.titles_shown
+        _write_stored(Path(folder) / STORED, index.items(names[0]))
         contexts = _write_contexts(Path(folder), index.items(names[1]))
         try:
             _, local = located(spark, f"file://{folder}")
             system, path = located(spark, staging)
             system.copyFromLocalFile(False, True, local, path)  # to a place that all workers can read
-            kinds = {what: spark.read.parquet(f"{staging}/{what}") for what in ("items", "features")}
-            cells = spark.read.schema(CELLS).parquet(f"{staging}/cells")
-            source = Cells(kinds["items"], cells, names, relation.analyzer, kinds["features"], shown)
+            whole = _read_numbered(spark, f"{staging}/{STORED}", names)
+            source = Cells(whole.items, whole.cells, names, relation.analyzer, None, shown, features=whole.features)
             if contexts:
                 relations = [_read_numbered(spark, f"{staging}/{name}", (ITEMS, name)) for name in contexts]
                 source = replace(source, contexts=lambda *_: iter(relations))
@@ -114,40 +117,38 @@ def _entries(spark: SparkSession, layout: Layout, chosen: DataFrame, all_: bool)
     return chosen.join(pairs, "item", "left").orderBy("item")
 
 
-def _write(folder: Path, reading: Reading) -> None:
-    """Write a relation as Parquet files, in batches."""
-    (folder / "cells").mkdir()
+def _write_stored(folder: Path, reading: Reading) -> None:
+    """Write a relation as it is stored."""
     with reading.stored() as fields:
-        kinds = {"items": fields.items, "features": fields.first.features}
-        known: dict[str, dict[int, str]] = {}
-        for what, kind in kinds.items():
-            statement = "select id, name, title from setsearch_name where kind = ?"
-            described = fields.cursor.execute(statement, (kind.id,)).fetchall()
-            known[what] = {id: name for id, name, _ in described}
-            _write_part(folder / what, 0, name=[row[1] for row in described], title=[row[2] for row in described])
-        for number, step in enumerate(fields.first.sweep()):
-            items = [known["items"][id] for id in step.lists.tolist()]
-            features = [known["features"][id] for id in step.ids.tolist()]
-            _write_part(folder / "cells", number, item=items, feature=features, count=step.counts)
+        items, features = (kind.stored([*kind.ids()]) for kind in (fields.items, fields.first.features))
+        _write_numbered(folder, items, features, fields.first.sweep())
 
 
 def _write_contexts(folder: Path, reading: Reading) -> list[str]:
-    """Write the fields of words by contexts, if there are some, as Parquet files by numbers; returns their names."""
+    """Write the fields of words by contexts, if there are some; returns their names."""
     with reading.fields() as fields:
         if fields.contexts_revision is None:
             return []
         for field in fields.all:
-            own = folder / field.features.name
-            used = np.flatnonzero(field.frequencies()[0]).tolist()
-            described = {"items": fields.describe([*fields.items.ids()])}
-            described["features"] = field.describe_features(used)
-            for what, named in described.items():
-                names, titles = ([row[place] for row in named.values()] for place in (0, 1))
-                _write_part(own / what, 0, id=np.array([*named], np.int64), name=names, title=titles)
-            (own / "cells").mkdir()
-            for number, step in enumerate(field.sweep()):
-                _write_part(own / "cells", number, item=step.lists, feature=step.ids, count=step.counts)
+            features = field.describe_features(np.flatnonzero(field.frequencies()[0]).tolist())
+            _write_numbered(
+                folder / field.features.name, fields.describe([*fields.items.ids()]), features, field.sweep()
+            )
         return [field.features.name for field in fields.all]
+
+
+def _write_numbered(folder: Path, items: Named, features: Named, steps: Iterable[Entries]) -> None:
+    """Write a relation as Parquet files, in batches: both sides by number, in the order of their names, and cells."""
+    numbers = []
+    for what, named in (("items", items), ("features", features)):
+        ids = sorted(named, key=lambda id: named[id][0])
+        numbers.append(places_of(np.array(ids, np.int64)))
+        names, titles = ([named[id][place] for id in ids] for place in (0, 1))
+        _write_part(folder / what, 0, id=np.arange(len(ids)), name=names, title=titles)
+    (folder / "cells").mkdir()
+    for number, step in enumerate(steps):
+        item, feature = numbers[0][step.lists], numbers[1][step.ids]
+        _write_part(folder / "cells", number, item=item, feature=feature, count=step.counts)
 
 
 def _write_part(folder: Path, number: int, **columns: Any) -> None:
@@ -160,5 +161,5 @@ def _write_part(folder: Path, number: int, **columns: Any) -> None:
 
 
 def _read_numbered(spark: SparkSession, place: str, names: tuple[str, str]) -> Numbered:
-    items, features, cells = (spark.read.parquet(f"{place}/{what}") for what in ("items", "features", "cells"))
-    return Numbered(names, items, features, cells)
+    items, features = (spark.read.parquet(f"{place}/{what}") for what in ("items", "features"))
+    return Numbered(names, items, features, spark.read.schema(CELLS).parquet(f"{place}/cells"))
