@@ -1,16 +1,19 @@
 """Long work says that it goes on, and how far it is."""
 
 import gzip
+import io
 import json
 import random
 import re
 import sys
 import time
+from contextlib import ExitStack
 
 import pytest
 
 import setsearch
 from setsearch.cli import progress
+from setsearch.indexing.rows.progress import Amount
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
 from setsearch.storage.synced_source import Columns
@@ -83,6 +86,25 @@ def test_the_share_of_files_that_is_read(tmp_path):
             shares.append(reader.rows.amount.share)
         assert 0 < shares[0] < 1 or (len(paths) == 1 and shares[-1] == 1), paths
         assert shares == sorted(shares) and shares[-1] > 0.7, paths
+
+
+def test_a_file_that_is_closed_while_its_share_is_asked_is_read(tmp_path):
+    (tmp_path / "a").write_text("cats")
+    amount = Amount()
+    amount.expect([4, 4])
+    with ExitStack() as reading:
+
+        class Closed(io.FileIO):
+            """As if the thread that reads were quicker."""
+
+            def tell(self):
+                reading.close()
+                self.close()
+                return super().tell()
+
+        reading.enter_context(amount.of(Closed(tmp_path / "a")))
+        assert amount.share == 0.5
+    assert amount.share == 0.5
 
 
 def test_deriving_yields_hundredths_to_the_library(tmp_path):

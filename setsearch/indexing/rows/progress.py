@@ -19,8 +19,8 @@ class Amount:
         before, file = self._at  # another thread may be reading
         try:
             here = 0 if file is None else file.tell()
-        except (OSError, ValueError):  # just closed
-            here = 0
+        except (OSError, ValueError):  # it has no place, or was closed just now, and counts among the earlier ones
+            before, here = self._at[0], 0
         return min((before + here) / self._total, 1.0) if self._total else None
 
     @contextmanager
