@@ -279,3 +279,12 @@ def test_the_command(tmp_path, run, failed):
     assert [(row["set"], row["score"]) for row in by_text] == [(row["set"], row["score"]) for row in expected]
     failed(run("set", "of", "a.db"), 2, "give an item or a text")
     failed(run("set", "of", "a.db", "nobody"), 1, "'nobody'")
+
+
+@pytest.mark.parametrize("rejected", [[], ["c", "d"]])
+def test_a_set_without_other_items_has_no_line(rejected):
+    with make() as index:
+        index.add([(name, f"{name} shared") for name in "abcd"])
+        index.keep_set("every", [name for name in "abcd" if name not in rejected], rejected, "documents")
+        for claims in (index.sets_of("a", items="documents"), index.sets_of(text="a shared")):
+            assert [(claim.set, claim.line) for claim in claims] == [("every", None)]

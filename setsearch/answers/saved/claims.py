@@ -103,7 +103,7 @@ class _Asking:
         alone = scores
         scores, needed, belong, beside = self._beside(rivalry, scores, said)
         units = rivalry.weighed[:, 5]
-        below = (needed - scores) / np.where(units > 0, units, 1.0)
+        below = np.nan_to_num((needed - scores) / np.where(units > 0, units, 1.0), nan=-np.inf)
         order = np.lexsort((np.arange(len(names)), -scores, below, ~belong))
         order = order[np.isfinite(alone)[order]][:k].tolist()  # no set can rank what is no item, such as a tag
         claims = Claims()
@@ -135,7 +135,8 @@ class _Asking:
             (accepted if said[name] == "accepted" else rejected)[rivalry.names.index(name)] = True
         own = rivalry.couple(scores[:, None], accepted, rejected)
         taking, best = rivalry.taking(own.best)[:, 0], own.best[:, 0]
-        needed = np.fmax(lines, np.where(best > -np.inf, floors + units * np.maximum(best, 0), -np.inf)) - taking
+        fitting_better = np.where(best > -np.inf, floors + units * np.maximum(best, 0), np.nan)
+        needed = np.fmax(lines, fitting_better) - taking
         belong = own.belong[:, 0] & (are_told > 0)
         belong = np.where(accepted[:, 0] | rejected[:, 0], accepted[:, 0], belong)
         return scores - taking, needed, belong, own
