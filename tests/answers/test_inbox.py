@@ -594,3 +594,19 @@ def test_tags_and_ranges_are_no_words_that_belong():
         assert "leopard" in {row.item for row in rows} <= words
         assert index.sets_of("tags:cat", items="terms") == []
         assert index.sets_of("leopard", items="terms")[0].belongs
+
+
+def test_who_looks_at_less_does_not_bring_back_what_another_has_looked_at(index):
+    index.update(texts([20], ["cats"]))
+    mine = index.inbox()
+    index.update(texts([21], ["cats"]))
+    yours = index.inbox()
+    assert [{row.item for row in own} for own in (mine, yours)] == [{"cats20"}, {"cats20", "cats21"}]
+    yours.done()
+    mine.done()
+    assert index.inbox() == []
+    index.update(texts([22], ["cats"]))
+    assert [row.item for row in index.inbox()] == ["cats22"]
+    index.replace(texts(range(10)) + texts([23], ["cats"]))  # another history begins
+    index.inbox().done()
+    assert index.inbox() == [] and index.check() == []

@@ -144,8 +144,10 @@ class Inbox(list[InboxRow]):
         with self._database.write() as cursor:
             stored = StoredSets(cursor)
             with stored.placing(seen):
-                cursor.executemany(
-                    "update setsearch_set set revision = ?, stamp = ? where name = ? and items = ?",
+                is_known = "(revision, stamp) in (select revision, stamp from setsearch_revision)"
+                cursor.executemany(  # not where somebody has looked at more meanwhile
+                    "update setsearch_set set revision = ?1, stamp = ?2 where name = ?3 and items = ?4 "
+                    f"and not (coalesce(revision, 0) > ?1 and {is_known})",
                     [(*own, name, self._asked[name].own.items) for name, own in seen.items()],
                 )
             forget_doubtful(stored, seen, {name: one.doubtful for name, one in self._asked.items()})
