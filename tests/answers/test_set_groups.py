@@ -403,6 +403,22 @@ def test_words_and_relations_have_groups_too():
                 assert (claim.score, claim.belongs) == (own.score, own.belongs)
 
 
+def test_a_set_that_is_asked_again_has_the_vectors_of_now():
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
+        names = [name for name, _ in texts(range(10))]
+        index.add(texts(range(10)))
+        for topic in ("cats", "grain"):
+            index.keep_set(topic, [f"{topic}0", f"{topic}1"], items="documents", group="kinds")
+        index.group("kinds", exclusive=True)
+        own, scores = index.set("cats"), []
+        for seed in (1, 2, 3):
+            rng = random.Random(seed)
+            index.add_vectors(names[: 30 // seed], [[rng.gauss(0, 1) for _ in range(8)] for _ in names[: 30 // seed]])
+            scores.append([(hit.item, hit.score) for hit in own.expand(20)])
+            assert scores[-1] == [(hit.item, hit.score) for hit in index.set("cats").expand(20)]
+        assert scores[0] != scores[1] != scores[2]
+
+
 def test_errors(index):
     cats, grain = index.set("cats"), index.set("grain")
     with pytest.raises(errors.UnknownSet, match="no set is in a group 'kinds' \\(there is none yet\\)"):

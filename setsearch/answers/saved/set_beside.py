@@ -117,7 +117,9 @@ class SetBeside(NamedTuple):
             stored[name] = given
             asked = {other: stored[other] for other in groups.asked_with([name]) if other in stored}
             more = {key: options[key] for key in ("like", "having", "gamma") if key in options}
-            key = (asked, groups, plan.request.model, more, [own.first.source for own in known])
+            relation, sources = known[-1].relation, [own.first.source for own in known]
+            vectors = relation.items.vectors, relation.features.vectors
+            key = (asked, groups, plan.request.model, more, sources, vectors)
             several = Several(reading, fields_by, asked, groups, plan.request.model, {name: more})
             if not kept or kept[0] != key:
                 kept[:] = key, Together(several)
