@@ -13,6 +13,7 @@ from setsearch.answers.saved.decisions import Decisions
 from setsearch.answers.saved.item_sets import (
     ItemSet,
     Question,
+    check_name,
     delete_set,
     load_set,
     mark_items,
@@ -545,7 +546,11 @@ class Index:
         return sets_of(self._database, self.items(items or TEXT[0]), item, text, k)
 
     def decisions(self, name: str, items: str) -> Decisions:
-        """What was decided about items, one after another, in the saved set of this name (learning/review.py)."""
+        """What was decided about items, one after another, in the saved set of this name (learning/review.py).
+
+        Raises InvalidParameter.
+        """
+        check_name(name)
         return Decisions(self._database, name, name_in(self._collection, items))
 
     def groups(self) -> "Groups":

@@ -424,6 +424,9 @@ def test_errors(index):
     with pytest.raises(errors.UnknownSet, match="no set is in a group 'kinds' \\(there is none yet\\)"):
         index.group("kinds", exclusive=True)
     put(index, "kinds", "cats", "grain", exclusive=True)
+    for name in ("nobody", "\ud800", "a\0b"):  # a terminal may give bytes that are no UTF-8
+        with pytest.raises(errors.UnknownSet, match=r"^no set .*, of which 'new' would be a part; save that first$"):
+            index.keep_set("new", ["cats0"], items="documents", under=name)
     again = index.set("cats")
     again.group = "others"
     with pytest.raises(errors.InvalidParameter, match="the set 'cats' is in the group 'kinds' already; take it out"):

@@ -273,6 +273,20 @@ def test_a_review_that_somebody_deleted_is_told_and_can_come_back(path):
         assert one.check() == []
 
 
+@pytest.mark.parametrize("text", ["a\0b", "\ud800", "x" * 10_001])
+def test_a_text_that_cannot_be_kept_is_told(path, text):
+    with setsearch.open(path) as index:
+        review = Review(index, "stroke")
+        review.know(["r00"])
+        for given in ({"reason": text}, {"note": text}):
+            with pytest.raises(errors.InvalidParameter, match=r"^a reason or a note has up to 10,000 characters"):
+                review.decide("r04", "no", **given)
+        assert [own.item for own in review.decisions()] == ["r00"]
+        for name in ("", "a\0b", "\ud800"):
+            with pytest.raises(errors.InvalidParameter, match=r"^the name of a set is 1 to 200 printable characters"):
+                index.decisions(name, "documents")
+
+
 def test_what_was_taken_back_does_not_come_back(path):
     with setsearch.open(path) as one, setsearch.open(path) as other:
         review = Review(one, "stroke")

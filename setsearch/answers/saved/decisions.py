@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from setsearch.answers.saved.stored import Row, StoredSets
 from setsearch.errors import AnsweredMeanwhile, ChangedSet, InvalidParameter, number_of
 from setsearch.sqlite.database import Database
+from setsearch.storage.ids import is_storable
 
 LONGEST_NOTE = 10_000  # characters
 MOST_EARLIER = 20  # answers about an item that an undo can bring back, one after another
@@ -190,9 +191,9 @@ def _said(row: Row) -> Row:
 def _require_texts(texts: Iterable[tuple[str | None, str | None]]) -> None:
     """Raise InvalidParameter for a reason or a note that cannot be kept."""
     for text in chain.from_iterable(texts):
-        if text is not None and ("\0" in text or len(text) > LONGEST_NOTE):
+        if text and (not is_storable(text) or len(text) > LONGEST_NOTE):
             raise InvalidParameter(
-                f"a reason or a note has up to {LONGEST_NOTE:,} characters, without NUL, not {text!r:.40}"
+                f"a reason or a note has up to {LONGEST_NOTE:,} characters, without NUL or surrogates, not {text!r:.40}"
             )
 
 

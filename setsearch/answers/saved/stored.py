@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from setsearch.answers.saved.groups import Group, Groups, Marks
 from setsearch.errors import InvalidParameter, UnknownSet, there_is
 from setsearch.sqlite.integrity import Seal
-from setsearch.storage.ids import is_printable
+from setsearch.storage.ids import is_printable, is_storable
 from setsearch.storage.relation import load_relations, relations_by_reading
 
 LONGEST_NAME = 200  # characters
@@ -41,6 +41,8 @@ class StoredSets(NamedTuple):
         return self._items_where('"group"', group) if found is None and group else found
 
     def _items_where(self, column: str, value: str) -> str | None:
+        if not is_storable(value):
+            return None
         row = self.cursor.execute(f"select items from setsearch_set where {column} = ? limit 1", (value,)).fetchone()
         return None if row is None else str(row[0])
 
