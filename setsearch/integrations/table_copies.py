@@ -103,8 +103,9 @@ class TableCopies:
         self._folder = self._folder or HeldFolder()
         self._count += known is None
         path = known.path if known is not None else Path(self._folder.name) / f"{self._count}.db"
+        source = SyncedSource(TABLE, table.name, asdict(columns) | {"errors": "skip"})  # no visitor can mend a row
         with setsearch.open(path, create=True, contexts="off") as index:
-            index.replace(read_source(table.cursor, SyncedSource(TABLE, table.name, asdict(columns))))
+            index.replace(read_source(table.cursor, source))
         return TableCopy(path, columns.id, table.is_key(columns.id), begin)
 
 

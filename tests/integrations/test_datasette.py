@@ -514,6 +514,19 @@ def test_what_has_no_copy_says_why(host, monkeypatch):
     assert "(it has more than 3 rows, too many for a copy)" in get(host, asked)[0].json()["error"]
 
 
+def test_rows_that_cannot_be_copied_are_named_in_the_log(host, caplog):
+    with sqlite3.connect(host) as connection:
+        connection.execute("create table named (name text primary key, body text)")
+        connection.executemany("insert into named values (?, ?)", [(title, body) for _, title, body in BOOKS])
+        connection.execute("insert into named values (null, 'lion'), ('', 'tiger'), ('Cats', 'lion tiger in')")
+    (found,) = get(host, "/-/setsearch/app/named.json?row=Lions&k=9")
+    assert found.status_code == 200
+    assert "Leopards" in {hit["item"] for hit in found.json()["hits"]}
+    skipped = sorted(record.message for record in caplog.records if record.message.startswith("skipped"))
+    assert len(skipped) == 2
+    assert "rowid 6: the column 'name' is None" in skipped[0] and "rowid 7: the column 'name' is ''" in skipped[1]
+
+
 def test_few_copies_are_kept(host, monkeypatch):
     monkeypatch.setattr(table_copies, "MOST_COPIES", 1)
     first, second, again = get(host, *(f"/-/setsearch/app/{name}.json?row=1" for name in ("books", "birds", "books")))
