@@ -12,7 +12,7 @@ import numpy as np
 
 from setsearch.answers.results import Contribution, Snippet
 from setsearch.memory.fields import Fields
-from setsearch.sqlite.sql import main_table, quote
+from setsearch.sqlite.sql import as_stored, main_table, quote
 from setsearch.storage.kept.texts import read_texts
 from setsearch.storage.synced_source import FTS5, TABLE, SyncedSource, load_source
 from setsearch.text.analyzer import Analyzer
@@ -136,7 +136,7 @@ def texts_of(fields: Fields, ids: Sequence[int]) -> dict[int, str]:
 def _text_of_row(cursor: sqlite3.Cursor, source: SyncedSource, name: str) -> str:
     """The text columns of a row of the synced table; empty if the row or the table is gone."""
     columns = source.roles
-    texts = ", ".join(map(_column, columns.texts)) if columns.text or source.kind == TABLE else "*"
+    texts = ", ".join(as_stored(_column(own)) for own in columns.texts) if columns.text or source.kind == TABLE else "*"
     statement = f"select {texts} from {main_table(source.name)} t where {_column(source.key)} = ?"
     try:
         rows = cursor.execute(statement, (name,)).fetchall()

@@ -24,7 +24,7 @@ from setsearch.indexing.writing.writer import Writer
 from setsearch.options import Counted, Progress
 from setsearch.sqlite.fts5 import find_declaration, find_tokenizer, read_terms
 from setsearch.sqlite.limits import limited, limited_rows
-from setsearch.sqlite.sql import Table, main_table, quote
+from setsearch.sqlite.sql import Table, as_stored, main_table, quote
 from setsearch.storage.analyzers import FTS5 as FTS5_SPEC
 from setsearch.storage.ids import in_number, is_storable
 from setsearch.storage.relation import TEXT, Relation
@@ -224,7 +224,9 @@ def _read_joined(cursor: sqlite3.Cursor, field: Joined, chosen: str) -> dict[str
     if naming:
         tables += f" join {main_table(naming.table)} n on n.{quote(naming.key)} = {name}"
         name = f"n.{quote(naming.name)}"
-    statement = f"select {key}, {name} from {tables} where {key} <> '' and {name} <> ''"  # nor null
+    statement = (
+        f"select {as_stored(key)}, {as_stored(name)} from {tables} where {key} <> '' and {name} <> ''"  # nor null
+    )
     statement += f" and {key} {chosen}" * bool(chosen)
     try:
         for id, value in limited_rows(cursor, f"reading {rows.table}", statement):
@@ -302,7 +304,7 @@ class _Table:
         if not self.has_vanished():
             return Changes()
         name, key = self.source.name, self.source.key
-        statement = f"select {quote(key)} from {main_table(name)}"
+        statement = f"select {as_stored(quote(key))} from {main_table(name)}"
         rows = limited_rows(self.relation.cursor, f"reading {name}", statement)
         existing = {cell_id(f"a row of {name}", key, own) for (own,) in rows}
         gone = [own for own in self.relation.items.names() if own not in existing]

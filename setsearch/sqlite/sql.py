@@ -14,6 +14,11 @@ def main_table(name: str) -> str:
     return "main." + quote(name)
 
 
+def as_stored(column: str) -> str:
+    """A column, given as SQL, as it is stored: a host's connection may convert columns by their types, but no terms."""
+    return f"+{column}"
+
+
 class Table(NamedTuple):
     """A table or a view, such as the host has, as one transaction sees it."""
 

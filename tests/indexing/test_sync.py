@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -175,6 +176,34 @@ def test_a_table_that_changed_is_named_and_nothing_is_lost(change, message):
     assert contents(index) == held
     assert not connection.in_transaction
     assert index.info()["mirrors"][0]["changed"] >= 1  # still to be read
+
+
+def test_values_are_those_that_are_stored_whatever_a_connection_converts(tmp_path):
+    """Django's makes truth of bool, and dates of datetime: the same row would differ by who reads it."""
+    for type, own in (("truth", lambda raw: raw == b"1"), ("moment", lambda raw: datetime.fromisoformat(raw.decode()))):
+        sqlite3.register_converter(type, own)
+    try:
+        connection = sqlite3.connect(tmp_path / "a.db", detect_types=sqlite3.PARSE_DECLTYPES)
+        connection.execute("create table notes (body text, ok truth, at moment, label moment, other moment)")
+        connection.execute("create table labels (note moment, name truth)")
+        rows = [("lion tiger", n % 2, *[f"2004-05-06 07:08:0{n}"] * 3) for n in range(4)]
+        connection.executemany("insert into notes values (?, ?, ?, ?, ?)", rows)
+        connection.executemany("insert into labels values (?, 1)", [rows[0][2:3], rows[1][2:3]])
+        texts = Columns(id="at", text=("body", "other"), tags=("ok", "labels.note=name"), keep=("ok", "label"))
+        index = setsearch.open(connection)
+        index.add_table("notes", texts)
+        connection.commit()
+        held, path = contents(index), f"{tmp_path}/a.db"
+        assert index.refresh() == Changes(0, 0, True)
+        with setsearch.open(path) as plain:
+            assert plain.refresh() == Changes(0, 0, True)
+            assert contents(plain) == held
+        (hit,) = index.items("documents").expand([rows[0][2]], 9, filter=["ok = true"], snippets=True, cut=None)[:1]
+        assert hit.columns == {"ok": 1, "label": hit.item} and hit.snippet.text == f"lion tiger {hit.item}"
+        connection.close()
+    finally:
+        for type in ("TRUTH", "MOMENT"):
+            sqlite3.converters.pop(type, None)
 
 
 def test_tables_of_other_files_are_not_followed():

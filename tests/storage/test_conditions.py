@@ -46,6 +46,16 @@ def test_spaces_around_a_value_cannot_be_written():
     assert equality("a", " b") is None
 
 
+@pytest.mark.parametrize("yes", [True, 1, 1.0])
+def test_truth_is_one_and_zero(yes):
+    no, conditions = type(yes)(0), [("true", True), ("False", False), ("1", True), ("0", False)]
+    for wanted, truth in conditions:
+        assert parse_condition(f"ok = {wanted}").meets(yes) == truth
+        assert parse_condition(f"ok != {wanted}").meets(no) == truth
+    assert not parse_condition("ok = yes").meets(yes)
+    assert parse_condition("ok = true").meets("true")
+
+
 def test_columns_whose_names_hold_operators_can_be_asked(tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add([Item(f"d{n}", "lion tiger", None, {"n>1": n}) for n in range(5)])

@@ -10,7 +10,7 @@ from setsearch.errors import SourceError
 from setsearch.indexing.rows.cells import Row
 from setsearch.sqlite.connections import TIME_LIMIT, OwnConnection
 from setsearch.sqlite.limits import LimitedCursor, limited, limited_rows
-from setsearch.sqlite.sql import Table, main_table
+from setsearch.sqlite.sql import Table, as_stored, main_table, quote
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class TableRows:
             raise SourceError(own.missing(place))
         rowid = own.has_rowid(names)
         names = ["rowid"] * rowid + names
-        columns = "rowid, *" if rowid else "*"
+        columns = ", ".join(as_stored(name if name == "rowid" else quote(name)) for name in names)
         what = f"reading {self.name}"
         is_stored = own.is_stored()
         if not is_stored:  # a view that never ends is found out before its rows fill the memory

@@ -15,6 +15,7 @@ OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     "<": operator.lt,
 }
+TRUTH = {"true": 1, "false": 0}  # as SQLite has it
 _condition = re.compile(  # =>, =< and <> are no signs
     r'\s*(?:"(?P<quoted>(?:[^"]|"")+)"|(?P<plain>\S.*?)(?<![<>=]))\s*(?P<sign>>=|<=|!=|==|=|>|<)(?![<>=])\s*(?P<wanted>.*?)\s*',
     re.DOTALL,
@@ -37,8 +38,10 @@ class Condition(NamedTuple):
         """Whether a cell meets the condition; None if it cannot be compared. An empty cell does not meet it."""
         if value is None or value == "":
             return False
-        if isinstance(value, bool):
-            return OPERATORS[self.sign](str(value).lower(), self.wanted.lower()) if self.sign in ("=", "!=") else None
+        truth = TRUTH.get(self.wanted.lower())
+        if isinstance(value, bool) or (truth is not None and isinstance(value, (int, float))):
+            wanted = as_number(self.wanted) if truth is None else truth
+            return None if wanted is None or self.sign not in ("=", "!=") else OPERATORS[self.sign](value, wanted)
         wanted = as_number(self.wanted)
         if wanted is None:
             if (date := date_text(self.wanted)) and (text := date_text(value)):
