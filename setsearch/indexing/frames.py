@@ -8,7 +8,7 @@ from typing import Any
 
 from setsearch.errors import InvalidParameter, SourceError, UsageError
 from setsearch.indexing.libraries import load_library
-from setsearch.indexing.rows.arrow import frame_rows, is_frame, offers, present, repeated_columns
+from setsearch.indexing.rows.arrow import frame_rows, is_frame, no_rows, offers, present, repeated_columns
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.cells import NestedCells
 from setsearch.indexing.rows.reader import RowReader
@@ -84,11 +84,26 @@ def _parts(frame: Any) -> tuple[Any, Iterable[Any]]:
         return whole, [whole]
     rows = iter(frame)
     begin = [*islice(rows, 1)]
-    again = chain(begin, rows) if rows is frame else frame
+    again = frame if isinstance(frame, Sequence) else _Begun(chain(begin, rows), frame)
     if begin and is_frame(begin[0]):
         parts = (_with_index(collected(part), True) for part in again)
         return _with_index(collected(begin[0]), True), [*parts] if isinstance(frame, Sequence) else parts
+    if begin and not hasattr(begin[0], "keys"):
+        raise no_rows(frame)
     return begin[0] if begin else None, [again]
+
+
+class _Begun:
+    """The rows of a frame, of which somebody looked at the first: to begin again may lose it, as of a cursor."""
+
+    def __init__(self, rows: Iterator[Any], frame: Any) -> None:
+        self._rows, self._frame = rows, frame
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._rows
+
+    def __len__(self) -> int:
+        return len(self._frame)
 
 
 def _size(parts: Iterable[Any]) -> int:

@@ -137,6 +137,41 @@ def test_of_columns_that_are_named_twice_none_is_taken(kind, recwarn):
     assert not recwarn.list
 
 
+class Once:
+    """Rows that are there once, by an iterator that is new each time: Django's cursors, progress bars."""
+
+    def __init__(self, rows, length=None):
+        self.rows, self.length = iter(rows), length
+
+    def __iter__(self):
+        yield from self.rows
+
+    def __len__(self):
+        return self.length
+
+
+@pytest.mark.parametrize("length", [3, None])
+def test_no_row_is_lost_of_what_can_be_read_once(length):
+    index, told = setsearch.open(sqlite3.connect(":memory:")), []
+    rows = [{"id": n, "text": f"a lion of {n}"} for n in range(3)]
+
+    def progress(rows):
+        try:
+            told.append(len(rows))
+        except TypeError:
+            told.append(None)
+        return rows
+
+    assert index.add_frame(Once(rows, length), progress=progress) == 3
+    assert index.items("documents").features_of("0") == {"a": 1, "lion": 1, "of": 1, "0": 1}
+    assert told == [length]
+    frames = Once([pandas.DataFrame([row]) for row in rows])
+    assert index.add_frame(frames, update=True) == 3
+    for wrong in (Once([(1, "a")]), (row for row in [(1, "a")])):
+        with pytest.raises(errors.InvalidParameter, match=f"rows that are mappings, not {type(wrong).__name__}"):
+            index.add_frame(wrong)
+
+
 @pytest.mark.parametrize("wrong", ["docs.parquet", None, 5, [1], [("a", "b")], pandas.Series(["a"]), {"a": {"id": 1}}])
 def test_what_gives_no_rows_is_an_error(wrong):
     index = setsearch.open(sqlite3.connect(":memory:"))

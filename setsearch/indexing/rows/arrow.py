@@ -76,11 +76,15 @@ def frame_rows(frame: Any, numbers: Iterator[int] | None = None, nested: bool = 
     repeated = repeated_columns(frame)
     for record, number in zip(_records(frame), count(1) if numbers is None else numbers, strict=False):
         if not hasattr(record, "keys"):
-            raise InvalidParameter(
-                f"a frame is one of pandas, polars or Arrow, or rows that are mappings, not {type(frame).__name__}"
-            )
+            raise no_rows(frame)
         row = {str(name): present(record[name]) for name in record.keys()}  # noqa: SIM118
         yield f"row {number}", _as_cells(row, repeated, nested)
+
+
+def no_rows(frame: Any) -> InvalidParameter:
+    """That something is no frame."""
+    kind = type(frame).__name__
+    return InvalidParameter(f"a frame is one of pandas, polars or Arrow, or rows that are mappings, not {kind}")
 
 
 def _as_cells(row: dict[str, Any], repeated: frozenset[str], nested: bool) -> dict[str, Any]:
