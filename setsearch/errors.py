@@ -27,6 +27,7 @@ from itertools import islice
 from pathlib import Path
 from traceback import walk_tb
 
+LENT = "the database"  # what one is called whose connection a host lends
 REPAIR_HINT = "`setsearch check` may repair it"  # the way out of a CorruptIndex
 LONGEST_SHOWN = 80  # characters of a text in a message
 _joiner = re.compile(r"(?<!\\)((?:\\\\)*)\\u200([cd])")  # of letters, as `repr` escapes it
@@ -109,6 +110,12 @@ class TakenOver(LockedDatabase):
 
 class NoIndex(DatabaseError):
     """The database holds no setsearch index."""
+
+
+def no_index(database: str) -> NoIndex:
+    """That a database, by its path or as LENT, holds no index."""
+    way = "Index.add or add_table" if database == LENT else f"`setsearch index {database} SOURCE`"
+    return NoIndex(f"{database} holds no setsearch index; {way} creates one")
 
 
 class CorruptIndex(DatabaseError):

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import setsearch
 from setsearch.errors import (
+    LENT,
     Cancelled,
     CorruptIndex,
     DatabaseError,
@@ -50,7 +51,7 @@ class QuestionPool:
         time_limit: float = TIME_LIMIT,
         read_only: bool = False,
     ) -> None:
-        self.place = place if not isinstance(place, Index) else "the database"
+        self.place = place if not isinstance(place, Index) else LENT
         self.seconds = seconds
         self.time_limit = time_limit
         self.read_only = read_only

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from setsearch.errors import NoIndex, UnknownReading
+from setsearch.errors import UnknownReading, no_index
 from setsearch.models.defaults import NUMBERS, VECTORS, Defaults, defaults_for
 from setsearch.storage.ids import collection_of, plain_name
 from setsearch.storage.kept.columns import kept_columns
@@ -69,7 +69,7 @@ def default_reading(relations: Sequence[Relation], database: str, collection: st
     Without the name of a collection, it is the first one.
     """
     if not relations:
-        raise NoIndex(f"{database} holds no setsearch index; `setsearch index {database} SOURCE` creates one")
+        raise no_index(database)
     own = of_collection(relations, collection)
     if collection and not own:
         known = sorted({collection_of(relation.items.name) for relation in relations} - {""})

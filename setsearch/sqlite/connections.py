@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from setsearch.errors import (
+    LENT,
     Cancelled,
     DatabaseError,
     InvalidParameter,
@@ -107,7 +108,7 @@ class Connections:
             raise InvalidParameter(f"{self._name} is a URI, which names no new file; give a path")
         if str(place) == ":memory:":
             raise InvalidParameter("':memory:' is no path; give the connection: open(sqlite3.connect(':memory:'))")
-        self._label = self._name if self.path is not None else place if isinstance(place, str) else "the database"
+        self._label = self._name if self.path is not None else place if isinstance(place, str) else LENT
         watch(self)
 
     def __str__(self) -> str:

@@ -20,11 +20,11 @@ from setsearch.errors import (
     REPAIR_HINT,
     CorruptIndex,
     NewerSchema,
-    NoIndex,
     ReadOnlyDatabase,
     SetsearchError,
     UsageError,
     fault_of,
+    no_index,
     place_of,
 )
 from setsearch.sqlite.connections import TIME_LIMIT, Connections, OwnConnection
@@ -327,7 +327,7 @@ class Database:
             return True
         applied = self.applied_migrations(cursor)
         if not applied:
-            raise NoIndex(f"{self} holds no setsearch index; `setsearch index {self} SOURCE` creates one")
+            raise no_index(str(self))
         if len(applied) < len(MIGRATIONS):
             return False
         require_tables(cursor, str(self))

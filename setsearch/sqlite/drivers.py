@@ -34,11 +34,16 @@ def driver_connection(place: Any) -> sqlite3.Connection | None:
         return place
     if all(hasattr(place, name) for name in NEEDED):
         return DriverConnection(place)  # type: ignore[return-value]
-    if hasattr(place, "cursor"):  # and an SQLite of its own: two in a process end one another's locks on a file
-        kind = f"{type(place).__module__}.{type(place).__qualname__}"
+    if hasattr(place, "cursor"):
+        kind, way = (
+            f"{type(place).__module__}.{type(place).__qualname__}",
+            "rows of others go into a file by `add_frame`",
+        )
+        if kind.startswith("apsw"):  # it has an SQLite of its own: two in a process end one another's locks on a file
+            way = "or in another process the path of its file"
         raise InvalidParameter(
             f"a connection of {kind} has another interface than sqlite3; "
-            "give an open one of sqlite3, pysqlite3 or sqlcipher3, or in another process the path of its file"
+            f"give an open one of sqlite3, pysqlite3 or sqlcipher3; {way}"
         )
     return None
 

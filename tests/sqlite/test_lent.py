@@ -204,6 +204,23 @@ def test_an_interface_of_its_own_is_refused():
         setsearch.open(apsw.Connection(":memory:"))
 
 
+def test_a_connection_of_another_database_is_refused():
+    class Connection:
+        def cursor(self):
+            """Of no SQLite."""
+
+    with pytest.raises(errors.InvalidParameter, match=r"another interface .* rows of others go into a file by `add_fr"):
+        setsearch.open(Connection())
+
+
+def test_a_lent_database_without_an_index_is_no_path_of_a_command():
+    index = setsearch.open(sqlite3.connect(":memory:"))
+    for ask in (index.items, index.info, index.refresh, lambda: index.items("documents")):
+        with pytest.raises(errors.NoIndex) as caught:
+            ask()
+        assert str(caught.value) == "the database holds no setsearch index; Index.add or add_table creates one"
+
+
 def test_a_connection_for_each_request_shares_memory(host, monkeypatch):
     setsearch.open(host.connection).add_table("animal", Columns(text="text"))
     loads = []
