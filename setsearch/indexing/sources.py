@@ -29,6 +29,7 @@ from setsearch.indexing.rows.archives import DEEPEST, NEVER_READ, Room, is_archi
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.cells import (
     CHOOSE,
+    CORRECT,
     SHOWN_NAMES,
     OpenCells,
     Row,
@@ -198,7 +199,7 @@ class SourceReader:
             except (SourceError, DuplicateItem) as error:
                 if self.rows.errors != "skip":
                     raise
-                self.rows.warn(f"skipped {error}")
+                self.rows.warn(f"skipped {str(error).removesuffix(CORRECT)}")
         if lacking and first is not None and is_open(first[1]):
             require_columns(*first, *lacking, choose=self.choose)
 

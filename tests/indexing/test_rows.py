@@ -28,11 +28,12 @@ RATINGS = ("--items", "film", "--features", "user", "--count", "n")
         ('{"id": NaN, "text": "a"}', "NaN is no value of JSON"),
         ('{"id": -Infinity, "text": "a"}', "-Infinity is no value"),
         ('{"id": 1e999, "text": "a"}', "'id' is inf"),
+        ('{"id": "", "text": "a"}', "lone surrogates; correct it, or pass --errors skip"),
         ('{"id": "a", "text": NaN}', "NaN is no value"),
         ('{"id": "a", "text": 1e999}', "'text' is not a text but inf"),
         ('{"id": "a", "id": "b", "text": "a"}', "the key 'id' comes twice"),
         ('{"id": "a", "text": "x", "more": {"b": 1, "b": 2}}', "the key 'b' comes twice"),
-        ('{"id": "a", "text": true}', "'text' is not a text but True"),
+        ('{"id": "a", "text": true}', "'text' is not a text but True; correct it, or pass --errors skip"),
         ('{"id": "a", "text": "x", "title": {"en": "A"}}', "'title' is an object, {'en': 'A'}; choose title.en"),
         ('{"id": {"no": 1}, "text": "x"}', "'id' is an object, {'no': 1}; choose id.no"),
         ('{"id": "a", "text": [{"a": {"b": 1}, "c": "d"}]}', "; choose text.a.b or text.c"),
@@ -81,9 +82,16 @@ def test_lines_of_json_end_as_lines_of_csv_do(run, failed, tmp_path, end):
 
 
 def test_bad_lines_can_be_skipped(run, tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"id": NaN, "text": "a"}\n{"id": "b", "id": "c"}\n{"id": "d", "text": "lion"}\n')
+    lines = [
+        '{"id": NaN, "text": "a"}',
+        '{"id": "b", "id": "c"}',
+        '{"id": "", "text": "a"}',
+        '{"id": "d", "text": "lion"}',
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
     code, _, said = run("index", "a.db", "a.jsonl", "--errors", "skip")
-    assert (code, said.count("skipped a.jsonl, line")) == (0, 2)
+    assert (code, said.count("skipped a.jsonl, line")) == (0, 3)
+    assert "--errors" not in said, "that is done already"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "UTF_32", "u16", "utf32"])

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from setsearch.errors import SourceError
+from setsearch.indexing.rows.opening import SKIPPING
 from setsearch.storage.feature_fields import as_days
 from setsearch.storage.ids import is_storable, number_text
 from setsearch.text.numbers_and_dates import as_number, may_be_thousand, plain_cell, plain_date
@@ -22,6 +23,7 @@ _written = re.compile(rf"[\[({{]\s*(?:(?:{_QUOTED}|nan|None)(?:\s*,\s*|\s+|(?=[\
 TRUE = "true", "wahr", "vrai", "verdadero", "verdadeiro", "vero", "waar"  # as spreadsheets of several languages have it
 FALSE = "false", "falsch", "faux", "falso", "onwaar"
 SHOWN_NAMES, SHOWN_WITHIN = 10, 3  # columns in messages, and those within an object
+CORRECT = "; correct it" + SKIPPING  # the way out of most messages here
 CHOOSE = "choose when indexing: `id`, `text`, `items`, ..."  # which column is which
 LARGEST_COUNT_OF_CELL = 2**31 - 1  # of a feature in an item (arrays.py)
 
@@ -172,7 +174,7 @@ def cell_id(position: str, column: str, value: Any) -> str:
     if value is None or isinstance(value, (list, bytes, bool)) or is_no_number or not is_storable(str(value)):
         raise SourceError(
             f"{position}: the column {column!r} is {value!r}; "
-            "ids are texts or numbers, not empty, without NUL or lone surrogates"
+            f"ids are texts or numbers, not empty, without NUL or lone surrogates{CORRECT}"
         )
     return number_text(value) if isinstance(value, float) else str(value)
 
@@ -195,7 +197,9 @@ def cell_names(position: str, column: str, value: Any, split: str | None) -> lis
         return split_names(value, split)
     names = cell_features(position, column, value)
     if isinstance(value, str) and names == [value.rstrip()] and value.startswith(LISTS):
-        raise SourceError(f"{position}: the column {column!r} is {value!r:.60}, which is no JSON array of names")
+        raise SourceError(
+            f"{position}: the column {column!r} is {value!r:.60}, which is no JSON array of names{CORRECT}"
+        )
     return names
 
 
@@ -234,7 +238,7 @@ def cell_text(position: str, column: str, value: Any) -> str:
     _require_no_object(position, column, value)
     is_no_number = isinstance(value, float) and not math.isfinite(value)
     if isinstance(value, (bytes, bool)) or is_no_number:
-        raise SourceError(f"{position}: the column {column!r} is not a text but {value!r:.40}")
+        raise SourceError(f"{position}: the column {column!r} is not a text but {value!r:.40}{CORRECT}")
     text = str(value)
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
@@ -273,6 +277,7 @@ def cell_number(position: str, column: str, value: Any) -> float:
     if days is None:
         either = "; it may be a thousand or not: write it without a mark" if may_be_thousand(plain_cell(value)) else ""
         raise SourceError(
-            f"{position}: the column {column!r} is {value!r}, not a finite number, or a date as 2004-12-31{either}"
+            f"{position}: the column {column!r} is {value!r}, not a finite number, or a date as 2004-12-31"
+            f"{either or CORRECT}"
         )
     return days
