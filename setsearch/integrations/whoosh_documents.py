@@ -80,7 +80,7 @@ class WhooshDocuments:
         names, live = self.documents(reader)
         known = self._item_ids.get(segment)
         if known is None or known[0] != stamp or len(known[1]) != len(names):
-            ids = fields.items.find([name for name in names if name])
+            ids = fields.first.find_all([name for name in names if name])
             known = stamp, np.array([ids.get(name or "", -1) for name in names], np.int64)
             self._item_ids[segment] = known
         followed = known[1][live] >= 0
