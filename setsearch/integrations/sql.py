@@ -45,6 +45,7 @@ from setsearch.sqlite.database import Database
 from setsearch.sqlite.drivers import driver_connection
 from setsearch.storage.analyzers import TextSettings
 from setsearch.storage.ids import id_text
+from setsearch.storage.relation import load_relations
 
 _log = logging.getLogger("setsearch")
 _ANY_NUMBER = -1  # of arguments, for SQLite
@@ -150,8 +151,11 @@ class _Functions:
 
     def _items(self, given: str | None) -> str | None:
         """What is ranked: by default the first reading."""
-        readings = self._index.readings() if given is None else ()
-        return readings[0]["items"] if readings else given
+        if given is not None:
+            return given
+        with self._database.read() as cursor:
+            relations = load_relations(cursor)
+        return relations[0].ranked[0].name if relations else None
 
     def _options(self, given: tuple[Any, ...], names: tuple[str, ...], known: Mapping[str, Option]) -> dict[str, Any]:
         """Options: arguments in the order of `names`, then those of an object."""
