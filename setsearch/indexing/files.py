@@ -300,8 +300,8 @@ class FileReader:
             self.leave_out(Path(path), "empty")
             self.tally.empty.append(id)
 
-    def sheets(self, path: Path) -> list[Sheet]:
-        """The sheets of a workbook that have rows. Raises SourceError."""
+    def sheets(self, path: Path, are_read: bool = False) -> list[Sheet]:
+        """The sheets of a workbook that have rows; what they lack is counted if they `are_read`. Raises SourceError."""
         with open_file(path) as file:
             data = read_whole(file, path, MOST_UNPACKED)
         if unread := unread_kind(data, file_ending(path)):
@@ -310,7 +310,9 @@ class FileReader:
         for outcome in self.apart.read(Job(data, file_ending(path), str(path), has_rows=True)):
             if outcome.error is not None:
                 raise SourceError(f"{path} cannot be read: {outcome.error}; save it again") from outcome.error
-            sheets += outcome.parts
+            sheets += [part for part in outcome.parts if isinstance(part, Sheet)]
+            for part in outcome.parts if are_read else ():
+                self.tally.unread.update({part.what: part.number} if isinstance(part, Unread) else {})
         sheets = [below_asked(sheet, self.rows.asked) for sheet in sheets]
         if not any(sheet.is_table for sheet in sheets):
             raise SourceError(

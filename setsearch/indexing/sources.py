@@ -271,7 +271,7 @@ class SourceReader:
             inner = replace(self._with_all_columns, rows=self.rows)  # a file that somebody named is read as it says
             yield from self._rows_of_documents(inner.items([path]))
         elif not is_table and file_ending(Path(path)) in WORKBOOKS and Path(path).is_file():
-            yield from sheet_rows(self.files.sheets(Path(path)), path, self.rows.asked, self.rows.warn)
+            yield from sheet_rows(self.files.sheets(Path(path), are_read=True), path, self.rows.asked, self.rows.warn)
         elif is_file and file_ending(Path(path)) in OF_FOLDERS:
             folders = Path(path).parts[:-1] if below is None else below.split("/")[:-1]
             # Others of a path have nothing to do with it.

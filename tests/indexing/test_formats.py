@@ -459,6 +459,31 @@ def test_a_footnote_of_word_is_no_part_of_a_word(tmp_path):
     assert text.startswith("Lions!\n") and "zebras" in text.splitlines()[-1]
 
 
+def test_words_that_a_library_passes_over_are_read(tmp_path):
+    """Those of simple fields, of formulas and of drawings; each once, and not what was moved away."""
+    pytest.importorskip("markitdown")
+    run = "<w:r><w:t>{}</w:t></w:r>".format
+    field, math = (
+        f"<w:fldSimple w:instr='REF x'>{run('fi')}{run('eld')}</w:fldSimple>",
+        "<m:r><m:t>{}</m:t></m:r>".format,
+    )
+    moved = f"<w:moveFrom w:id='2'>{run('elsewhere')}</w:moveFrom>"
+    added = f"<w:p>{run('Lions hunt in the ')}{field}{moved}</w:p>"
+    added += f"<w:p><m:oMath>{math('speed')}{math('time')}</m:oMath></w:p>"
+    parts = {
+        "word/document.xml": DOCX["word/document.xml"].replace("<w:p>", f"{added}<w:p>", 1),
+        "word/diagrams/data1.xml": "<dgm:t><a:p><a:r><a:t>Lions </a:t></a:r><a:r><a:t>rest</a:t></a:r></a:p></dgm:t>",
+        "word/charts/chart1.xml": "<c:strCache><c:pt><c:v>Meals</c:v></c:pt><c:pt><c:v>Lions</c:v></c:pt></c:strCache>"
+        "<c:numCache><c:pt><c:v>4.3</c:v></c:pt></c:numCache><a:p><a:r><a:t>Meals a day</a:t></a:r></a:p>",
+    }
+    with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
+        for name, content in (DOCX | parts).items():
+            archive.writestr(name, content)
+    ((_, text, _, _),) = FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True)
+    assert [line for line in text.splitlines() if line][-5:] == ["Lions rest", "field", "speed time", "Meals", "day"]
+    assert "elsewhere" not in text
+
+
 def test_comments_of_word_are_read(tmp_path):
     pytest.importorskip("markitdown")
     runs = "<w:p><w:r><w:t>ask the zoo</w:t></w:r><w:r><w:t>keeper</w:t></w:r></w:p>"

@@ -202,3 +202,19 @@ def test_sets_are_read_from_workbooks(tmp_path, run, failed, ending):
     assert json.loads(run("set", "export", "a.db")[1]) == rows
     write(source, {"all": [["Set", "Item"], ["cats", "unicorn"]]})
     failed(run("set", "import", "a.db", source.name, "--items", "documents"), 1, f"{source.name}, row 2", "'unicorn'")
+
+
+def test_what_rows_of_a_workbook_lack_is_told(tmp_path, run):
+    """Formulas that no spreadsheet computed, and comments; each once, as rows and as a text."""
+    pytest.importorskip("markitdown")
+    book = openpyxl.Workbook()
+    for row in (["id", "text"], ["a", '=CONCATENATE("lions"; "!")'], ["b", "tigers"]):
+        book.active.append(row)
+    book.active["B3"].comment = openpyxl.comments.Comment("striped", "Ann")
+    book.save(tmp_path / "a.xlsx")
+    formula = "1 formula without a value (open and save them in a spreadsheet)"
+    for options in ([], ["--items", "id", "--features", "text"]):
+        assert f"not read: 1 comment on cells, {formula}" in run("index", "a.db", "a.xlsx", "--replace", *options)[2]
+    book.active["B1"] = "words"
+    book.save(tmp_path / "a.xlsx")
+    assert f"not read: {formula}\n" in run("index", "b.db", "a.xlsx")[2]

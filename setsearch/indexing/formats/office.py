@@ -3,11 +3,11 @@
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from html import unescape
 
-from setsearch.indexing.formats.part import Decode, Part, Parts
+from setsearch.indexing.formats.part import Decode, Part, Parts, Unread
 from setsearch.indexing.libraries import load_library
 from setsearch.text.headline import headline
 
@@ -17,10 +17,20 @@ _CIPHERS = "META-INF/encryption.xml"  # what is encrypted of a book
 _encrypted_page = re.compile(rb"CipherReference\s[^>]{0,200}\.x?html?[\"']", re.IGNORECASE)
 _footnote = re.compile(r"\\footnote\b")  # what hides a footnote
 _picture = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[\[\d+\]\]\(#(?:foot|end)note-[^)]*\)")  # or the number of a note
-# Parts of Word, Excel and PowerPoint that their text has not; where paragraphs of these end, and their runs.
-_beside = re.compile(r"word/(?:header|footer)\d*\.xml|(?:word|xl|ppt)/(?:\w+/)?\w*[cC]omment\w*\.xml")
-_end = re.compile(r"</(?:[wa]:p|p:text|comment|threadedComment)>")
-_run = re.compile(r"<(?:\w+:)?(?:t|text)(?:\s[^<>]*)?>([^<]*)")
+# Parts of Word, Excel and PowerPoint that their text has not, and those of which a library may not know all: fields,
+# boxes, charts. Where paragraphs of these end, and their runs; what stands between words, and what was moved elsewhere.
+_beside = re.compile(
+    r"word/(?:header|footer)\d*\.xml|(?:word|xl|ppt)/(?:(?:\w+/)?\w*[cC]omment\w*|diagrams/data\d*)\.xml"
+)
+_known_in_part = re.compile(
+    r"word/(?:document|footnotes|endnotes)\.xml|ppt/(?:slides/slide|notesSlides/notesSlide)\d*\.xml"
+    r"|(?:word|xl|ppt)/(?:charts/chart|drawings/drawing)\w*\.xml"
+)
+_end = re.compile(r"</(?:[wa]:p|p:text|comment|threadedComment|c:pt)>")
+_run = re.compile(r"<(?:\w+:)?(?:t|text|v)(?:\s[^<>]*)?>([^<]*)")
+_blank = re.compile(r"<(?:[wa]:(?:br|tab|cr)|/w:rt|/m:r)(?:\s[^<>]*)?/?>")
+_moved = re.compile(r"<w:moveFrom\s.*?</w:moveFrom>", re.DOTALL)
+_word = re.compile(r"\w*[^\W\d_]{2}\w*")
 # Of Excel: who wrote a comment. One of a thread is there twice, once for older versions, with a notice, by tc={ID}.
 _author = re.compile(r"<author>([^<]*)")
 _comment = re.compile(r"<comment\s[^<>]*authorId=\"(\d+)\".*?</comment>", re.DOTALL)
@@ -33,6 +43,8 @@ _labels = {
     ".epub": r"^\*\*(?:(?:Language|Publisher|Date|Identifier):\*\* .*\n?|(?:Title|Authors|Description):)",
     ".pptx": r"^(?:<!-- Slide number: \d+ -->|### Notes:)$\n?",
 }
+_no_value = re.compile(rb"(?:</f>|<f(?:\s[^<>]*)?/>)\s*(?:<v\s*/>|<v></v>)?\s*</c>")
+_end_of_comment = re.compile(r"</(?:comment|threadedComment)>")
 _blank_cells = re.compile(r"(?:\bNa[NT]\b|\bUnnamed: \d+\b|\|[\s:|-]*\|)")
 
 
@@ -46,20 +58,50 @@ def office(data: bytes, decode: Decode, ending: str) -> Parts:
     text = re.sub(_labels[ending], "", text, flags=re.MULTILINE) if ending in _labels else text
     text = _marks.sub(r"\1", text) if ending != ".pptx" else text  # whose text is no Markdown
     text = _blank_cells.sub(" ", text) if ending.startswith(".xls") else text
-    yield Part("\n".join(filter(None, [text, *_beside_text(data, decode)])), found.title or headline(text))
+    beside = [*dict.fromkeys(_paragraphs(_parts(data, decode, _beside)))]  # a header once
+    lost = _unknown_words("\n".join((text, *beside)), _paragraphs(_parts(data, decode, _known_in_part)))
+    yield Part("\n".join(filter(None, [text, *beside, *lost])), found.title or headline(text))
+    yield from without_values(data)
 
 
-def _beside_text(data: bytes, decode: Decode) -> Iterable[str]:
-    """What stands beside the text of a document: comments, and each line of headers and footers of Word once."""
+def without_values(data: bytes) -> Iterator[Unread]:
+    """How many formulas of Excel have no value: programs that are no spreadsheets write them so."""
+    if data.startswith(ZIP):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            sheets = (archive.read(name) for name in archive.namelist() if name.startswith("xl/worksheets/sheet"))
+            number = sum(len(_no_value.findall(sheet)) for sheet in sheets)
+        yield Unread("formula{s} without a value (open and save them in a spreadsheet)", number)
+
+
+def comments(data: bytes) -> int:
+    """How many comments the cells of a workbook of Excel have."""
+    found = _parts(data, bytes.decode, re.compile(r"xl/(?:\w+/)?\w*[cC]omment\w*\.xml"))
+    return sum(len(_end_of_comment.findall(part)) for part in found)
+
+
+def _parts(data: bytes, decode: Decode, names: re.Pattern[str]) -> list[str]:
+    """Parts of a document by their names."""
     if not data.startswith(ZIP):
         return []
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        names = [*filter(_beside.fullmatch, archive.namelist())]
-        parts = [decode(archive.read(name)) for name in names]
-    if any(name.startswith("xl/threadedComments/") for name in names):
-        parts = [*map(_without_copies, parts)]
-    paragraphs = _end.split("</w:p>".join(parts))
-    return dict.fromkeys("".join(map(unescape, _run.findall(own))) for own in paragraphs)  # runs may part a word
+        found = {name: decode(archive.read(name)) for name in archive.namelist() if names.fullmatch(name)}
+    has_threads = any(name.startswith("xl/threadedComments/") for name in found)
+    return [*map(_without_copies, found.values())] if has_threads else [*found.values()]
+
+
+def _paragraphs(parts: Iterable[str]) -> Iterable[str]:
+    """The texts of paragraphs, of which runs may part a word."""
+    paragraphs = _end.split(_blank.sub("<t> </t>", _moved.sub("", "</w:p>".join(parts))))
+    return ("".join(map(unescape, _run.findall(own))) for own in paragraphs)
+
+
+def _unknown_words(text: str, paragraphs: Iterable[str]) -> Iterable[str]:
+    """The words of paragraphs that are not in a text; where words have no blanks between, what is within others is."""
+    known = {*_word.findall(text)}
+    for own in paragraphs:
+        words = [word for word in _word.findall(own) if word not in known and (word.isascii() or word not in text)]
+        known.update(words)
+        yield " ".join(words)
 
 
 def _without_copies(part: str) -> str:

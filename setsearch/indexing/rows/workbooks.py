@@ -4,6 +4,8 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from setsearch.indexing.formats.office import comments, without_values
+from setsearch.indexing.formats.part import Unread
 from setsearch.indexing.libraries import load_library
 from setsearch.indexing.rows.cells import Cells, Row, repeated_names
 from setsearch.indexing.rows.csv_rows import MOST_ABOVE, left_above, with_row_names
@@ -29,10 +31,12 @@ class Sheet(NamedTuple):
         return bool(self.columns and self.rows)
 
 
-def read_workbook(data: bytes, ending: str) -> list[Sheet]:
-    """The sheets that are not empty, below a header of two names or more, if they have one."""
+def read_workbook(data: bytes, ending: str) -> Iterator[Sheet | Unread]:
+    """The sheets that are not empty, below a header of two names or more, if they have one; then what is not read."""
     read = {".xls": _old_sheets, ".ods": _open_sheets}.get(ending, _sheets)
-    return [sheet for name, rows in read(data) if (sheet := _sheet(name, rows)) is not None]
+    yield from (sheet for name, rows in read(data) if (sheet := _sheet(name, rows)) is not None)
+    yield from without_values(data)
+    yield Unread("comment{s} on cells", comments(data))
 
 
 def below_asked(sheet: Sheet, asked: frozenset[str]) -> Sheet:
