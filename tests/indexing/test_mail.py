@@ -289,3 +289,26 @@ def test_the_bytes_of_a_mailbox_are_let_go_while_it_is_read(tmp_path, monkeypatc
     assert gone == [(tmp_path / "box").stat().st_size]
     ids += [item.id for item in found]
     assert ids == [own for n in range(1, 21) for own in (f"box#{n}", f"box#{n}#a.html")]
+
+
+@pytest.mark.parametrize(
+    ("plain", "page", "said"),
+    [
+        ("At zoo.org", "<style>p {color: red}</style><p>Lions rest in the shade", "Lions rest in the shade"),
+        ("Lions and tigers rest", "<p>Lions and <b>tigers</b> rest <i>well</i>", "Lions and tigers rest\n"),
+        ("Львы", "<p>Львы и тигры спят", "Львы и тигры спят"),
+        (" ", "<p>Lions", "Lions"),
+    ],
+)  # fmt: skip
+def test_of_several_ways_to_say_the_same_one_that_says_much_more_is_read(plain, page, said):
+    """Otherwise the plain one; a file that is attached to the other counts, as Apple's Mail writes it."""
+    own = EmailMessage()
+    own.set_content(plain)
+    own.add_alternative(page, subtype="html")
+    html = own.get_payload(1)
+    html.make_mixed()
+    html.add_attachment(b"Zebras", maintype="text", subtype="plain", filename="a.txt")
+    html.add_attachment(b"PNG", maintype="image", subtype="png", filename="a.png")
+    part, *others = mail.mail(bytes(own), bytes.decode)
+    assert part.text == said
+    assert [other.data for other in others if isinstance(other, Attached)] == [b"Zebras"]

@@ -4,7 +4,7 @@ People are known by their addresses, in small letters, which stay the same where
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from email import message_from_bytes, policy
 from email.header import decode_header
@@ -28,6 +28,8 @@ _header_line = re.compile(rb"[!-9;-~]+:|>?From ")
 _NO_TEXTS = (*NO_FILES, "rtf", "richtext")
 _BROKEN = (ValueError, LookupError, AttributeError, TypeError)  # the library's own, on bad input
 _TOO_DEEP = (*_BROKEN, RecursionError)  # and on comments in comments
+MUCH_MORE = 1.5  # times as many words
+_word, _tag = re.compile(r"[^\W\d_]{3,}"), re.compile(r"<[^<>]*>")
 _quotes = re.compile(r">*")
 _quoted_from = re.compile(rb"^>(>*From )", re.MULTILINE)
 
@@ -143,14 +145,31 @@ def _is_text(message: Message) -> bool:
 
 
 def _gather_one(parts: list[Message], decode: Decode, texts: list[str], others: list[Message], depth: int) -> None:
-    """Of several ways to say the same, the first that has a text: plain text, HTML, anything else."""
+    """Of several ways to say the same, the first that has a text: plain text, HTML, anything else.
+
+    One that says much more goes before: newsletters have but an address as plain text. What is attached to any counts.
+    """
     order = {"text/plain": 0, "text/html": 1, "multipart/related": 1}
+    best, of_best, passed = list[str](), list[Message](), list[Message]()
     for part in sorted(parts, key=lambda part: order.get(part.get_content_type(), 2)):
-        own: list[str] = []
-        _gather(part, decode, own, others, depth + 1)
-        if any(text.strip() for text in own):
-            texts += own
-            return
+        own, left, least = list[str](), [*_leaves(part)], MUCH_MORE * _said(best)
+        if not best or _said(_source(leaf, decode) for leaf in left if _is_text(leaf)) > least:
+            left.clear()
+            _gather(part, decode, own, left, depth + 1)
+        if any(text.strip() for text in own) and (not best or _said(own) > least):
+            best, of_best, left = own, left, of_best
+        passed += left
+    texts += best
+    others += [*of_best, *(part for part in passed if not best or _attached(part, {}) is not None)]
+
+
+def _leaves(message: Message) -> Iterator[Message]:
+    return (part for part in message.walk() if not part.is_multipart())
+
+
+def _said(texts: Iterable[str]) -> int:
+    """How many words texts have, each once, without tags."""
+    return len({word for text in texts for word in _word.findall(_tag.sub(" ", text))})
 
 
 def _parts_of(message: Message) -> list[Message]:
@@ -178,6 +197,14 @@ def _decoded(header: str) -> str:
 
 
 def _content(part: Message, decode: Decode) -> str:
+    text = _source(part, decode)
+    if str(part.get_param("format", "")).lower() == "flowed" and part.get_content_subtype() == "plain":
+        text = _unflowed(text, str(part.get_param("delsp", "")).lower() == "yes")
+    return read_page(text).text() if part.get_content_subtype() == "html" else text
+
+
+def _source(part: Message, decode: Decode) -> str:
+    """A text as it came, with its tags."""
     try:
         text = str(part.get_content()) if isinstance(part, EmailMessage) else ""
         if "\ufffd" in text or not text:  # another encoding than it says, or none
@@ -185,9 +212,7 @@ def _content(part: Message, decode: Decode) -> str:
     except (LookupError, ValueError, KeyError):
         payload = part.get_payload(decode=True)
         text = decode(payload) if isinstance(payload, bytes) else ""
-    if str(part.get_param("format", "")).lower() == "flowed" and part.get_content_subtype() == "plain":
-        text = _unflowed(text, str(part.get_param("delsp", "")).lower() == "yes")
-    return read_page(text).text() if part.get_content_subtype() == "html" else text
+    return text
 
 
 def _unflowed(text: str, drops_blanks: bool) -> str:
