@@ -636,14 +636,28 @@ def test_notes_and_cells_of_open_document(tmp_path):
     assert text.split() == ["lioness", "tiger", "hunts", "really", "zebra", "bear", "framed"]
 
 
+@pytest.mark.parametrize("kind", ["drawing", "text-template", "presentation-template"])
+def test_drawings_and_templates_of_open_document_are_read(tmp_path, kind):
+    odfdo = pytest.importorskip("odfdo")
+    document = odfdo.Document("drawing" if kind == "drawing" else "text")
+    document.body.clear()
+    box = "<draw:page><draw:text-box><text:p>zebra</text:p></draw:text-box></draw:page>"
+    document.body.append(odfdo.Element.from_tag(box))
+    document.mimetype = f"application/vnd.oasis.opendocument.{'graphics' if kind == 'drawing' else kind}"
+    document.save(tmp_path / "a.odt")
+    (tmp_path / "a.odt").rename(tmp_path / "a.other")
+    assert [own.text for own in FileReader(RowReader()).documents(tmp_path / "a.other", "a", True)] == ["zebra"]
+
+
 def test_the_number_of_a_note_of_a_book_is_no_part_of_a_word(tmp_path):
     pytest.importorskip("markitdown")
-    note = "<p>They roar<sup><a href='n.xhtml#n1'>1</a></sup> at <a href='https://x.org'>2024</a>s.</p></body>"
+    note = "<p>They roar<sup><a href='n.xhtml#n1'>1</a></sup> at <a href='https://x.org'>2024</a>s"
+    note += " <code>zip</code>ped.</p></body>"
     with zipfile.ZipFile(tmp_path / "a.epub", "w") as archive:
         for name, content in EPUB.items():
             archive.writestr(name, content.replace("</body>", note) if name.endswith("html") else content)
     ((_, text, _, _),) = FileReader(RowReader()).documents(tmp_path / "a.epub", "a", True)
-    assert text.split()[-5:] == ["They", "roar", "1", "at", "2024s."]
+    assert text.split()[-6:] == ["They", "roar", "1", "at", "2024s", "zipped."]
 
 
 def test_a_book_is_not_told_by_its_language_and_number(tmp_path):

@@ -716,6 +716,9 @@ ONE_TEXT = {
     "<Unicode>roars</Unicode></Page></PcGts>",
     "FictionBook": "<FictionBook><document-info><id>7f</id></document-info><p>The public</p><p>roars</p>"
     "<binary id='c.jpg'>/9j/4AAQ</binary></FictionBook>",
+    "office:document": "<office:document xmlns:text='urn:t' xmlns:office='urn:o'><office:settings><item>7f</item></office:settings>"
+    "<office:automatic-styles><style name='of a big cat'/></office:automatic-styles><text:p>The pu<text:span>bl</text:span>ic</text:p>"
+    "<office:binary-data>/9j/4AAQ</office:binary-data><text:p>roars</text:p></office:document>",
     "strings": "<resources><string name='a' content='7f'>The public</string><string name='b'>roars</string></resources>",
 }
 

@@ -37,7 +37,7 @@ _comment = re.compile(r"<comment\s[^<>]*authorId=\"(\d+)\".*?</comment>", re.DOT
 _link = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
 _note_number = re.compile(r"(?<=\S)(?=\[[\d*]{1,4}\]\([^)\s#]*#)")  # of a book, behind a word
 # Of Markdown, within words too; and what escapes a sign that is none.
-_marks = re.compile(r"\\([^a-zA-Z0-9\s])|\*+|</?u>")
+_marks = re.compile(r"\\([^a-zA-Z0-9\s])|\*+|`+|~~|</?u>")
 # What stands first of a book, its labels beside what tells of it, and those of slides.
 _labels = {
     ".epub": r"^\*\*(?:(?:Language|Publisher|Date|Identifier):\*\* .*\n?|(?:Title|Authors|Description):)",
@@ -111,7 +111,7 @@ def _without_copies(part: str) -> str:
 
 
 def open_document(data: bytes, decode: Decode) -> Parts:
-    """A text, table or presentation of OpenDocument."""
+    """A text, table, presentation or drawing of OpenDocument."""
     odfdo = load_library("odfdo", "OpenDocument files", "office")
     _require_whole(data)
     document = odfdo.Document(io.BytesIO(data))
@@ -150,7 +150,6 @@ FORMATS: dict[str, Callable[[bytes, Decode], Parts]] = {
     **dict.fromkeys(OPEN_DOCUMENT, open_document),
     ".rtf": rtf,
 }
-_KINDS = {".odt": "text", ".ods": "spreadsheet", ".odp": "presentation"}
 _MEMBERS = {"word/": ".docx", "ppt/": ".pptx", "xl/": ".xlsx", "META-INF/container.xml": ".epub"}
 
 
@@ -163,5 +162,5 @@ def office_ending(data: bytes) -> str | None:
     except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError):
         return None
     if "opendocument" in kind:
-        return next((ending for ending in OPEN_DOCUMENT if kind.rstrip().endswith(_KINDS[ending])), None)
+        return ".ods" if "spreadsheet" in kind else ".odt"  # drawings and templates, too
     return next((ending for start, ending in _MEMBERS.items() if any(name.startswith(start) for name in names)), None)

@@ -37,6 +37,10 @@ _OF_NOTES = (  # what Evernote says of a note, its pictures and its tasks
     "en-crypt reminder-order reminder-time reminder-done-time "
     "taskstatus innote taskflag sortweight notelevelid taskgroupnotelevelid statusupdated"
 )
+_OF_FLAT = (  # what OpenDocument in one file has beside its text
+    "binary-data settings scripts font-face-decls styles automatic-styles creation-date generator editing-cycles "
+    "editing-duration tracked-changes"
+)
 _OF_SRU = "version numberofrecords recordschema recordpacking recordposition nextrecordposition"
 _IDENTIFIED = (r"controlfield\s[^<>]{0,200}([\"'])001\1", "recordIdentifier", "identifier")
 _OF_JATS = "journal-id issn article-id"
@@ -68,6 +72,7 @@ KINDS: Mapping[str, Kind] = {
     "TEI": Kind(None, _NOTICES, "g"),
     "alto": Kind(None, "description styles", "string sp hyp"),
     "PcGts": Kind(None, "metadata"),
+    "document": Kind(None, _OF_FLAT),
     "FictionBook": Kind(None, "binary document-info"),
 }
 FEEDS = ("rss", "RDF", "feed")
@@ -181,7 +186,7 @@ class XmlPage(Page):
 
     hidden = frozenset()
     inline = frozenset(
-        "bold emphasis ex hi it italic sc strong sub subscript sup superscript supplied unclear underline".split()
+        "bold emphasis ex hi it italic sc span strong sub subscript sup superscript supplied unclear underline".split()
     )
     title_tag = ""
     said = 0  # characters of attributes
@@ -211,7 +216,7 @@ class XmlPage(Page):
 
 def _is_text(tag: str, name: str, value: str) -> bool:
     """Whether an attribute of an element is text that a reader sees."""
-    is_named = _local(name) in _OF_ANY or name in _OF_ELEMENTS.get(tag, ())
+    is_named = (_local(name) in _OF_ANY and not name.startswith("xmlns:")) or name in _OF_ELEMENTS.get(tag, ())
     return is_named or is_sentence(name, value)
 
 
