@@ -22,7 +22,12 @@ _SIGNS = {
     "TeX": "TeX",
     "LaTeX": "LaTeX",
 }
-_aside = re.compile(r"\\(?:href\s*\{[^{}]*\}|footnote)\s*\{")  # of a link, the text
+_aside = re.compile(r"\\(?:(?:href|hyperlink|hypertarget)\s*\{[^{}]*\}|footnote)\s*\{")  # of a link, the text
+# What is read of what stands before a document: its title page.
+_shown_before = re.compile(
+    r"\\(?:(?:sub)?title|author|date|institute|affil(?:iation)?|address|keywords|abstract)\s*(?:\[[^\]]*\])?\s*\{"
+)
+_comment = re.compile(r"(?<!\\)%.*")
 _lone = re.compile(r"(?<!\\)\\(?!\\)")
 _doubled = re.compile(r"\\\\(?:[\"'`^~=.][{\\A-Za-z]|(?:text\w+|emph|[uvHcdbkrt])\s*\{)")
 _title = re.compile(r"\\(?:title|chapter\*?|section\*?)\s*(?:\[[^\]]*\])?\s*\{")
@@ -44,6 +49,11 @@ def latex_document(source: str) -> tuple[str, str | None]:
     """The text of a document, and its title. Raises ImportError."""
     begin = _title.search(source)
     title = latex_text(_hidden.sub("", _group(source, begin.end()))) if begin else None
+    before, is_whole, within = source.partition("\\begin{document}")
+    if is_whole:
+        before = _comment.sub("", before)
+        shown = (_group(before, own.end()) for own in _shown_before.finditer(before))
+        source = "\n\n".join((*shown, within))
     body = _hidden.sub("", source.partition("\\end{document}")[0])
     lines = (" ".join(line.split()) for line in _converted(body).splitlines())
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(line.strip("=") for line in lines)).strip()

@@ -117,6 +117,14 @@ def test_headings_of_latex_stay_as_they_were_typed():
     assert latex_document(source) == ("Big Cats\n\nIn India\n\nLions.\n\nManes. Dark.", "Big Cats")
 
 
+def test_of_what_stands_before_a_document_of_latex_its_title_page_is_read():
+    """Not what sets up packages, nor the place of a link."""
+    before = "\\hypersetup{pdftitle=x}\\def\\fps@figure{htbp}\\title{Big cats}% \\author{Bob}\n\\author{Ann \\& Cem}"
+    inside = "\\begin{document}\\hypertarget{cats}{\\section{Lions}} roar.\\end{document}"
+    text, title = latex_document(before + inside)
+    assert (text.split(), title) == (["Big", "cats", "Ann", "&", "Cem", "Lions", "roar."], "Big cats")
+
+
 def test_latex_without_its_library_keeps_its_commands(monkeypatch):
     monkeypatch.setitem(sys.modules, "pylatexenc.latex2text", None)
     latex._converter.cache_clear()
@@ -439,6 +447,19 @@ def test_marks_within_words_of_word_are_none_of_them(tmp_path):
         index.add((own.id, own.text) for own in FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True))
         words = {"snake_case", "underline", "tiger", "italic", "lions", "hunt", "zebras"}
         assert set(index.items("documents").features_of("a")) == words
+
+
+def test_notes_boxes_and_headers_of_rtf_are_read(tmp_path):
+    """Marked as what a reader may leave out, as Word and LibreOffice do; the title is a line of the text."""
+    pytest.importorskip("striprtf")
+    box = r"{\shp{\*\shpinst\shpleft0{\sp{\sn shape}{\sv 202}}{\shptxt rest}}{\shprslt{\*\do{\dptxbxtext rest}}}}"
+    note = r"{\super\chftn}{\*\footnote\chftn\~ in Africa}{\*\atnauthor Ann}{\*\annotation{\*\atnref 1} really}"
+    (tmp_path / "a.rtf").write_text(
+        rf"{{\rtf1\ansi{{\header Zoo\par}}\pard Lions {note} {box}\par{{\footer draft\par}}}}"
+    )
+    ((_, text, title, _),) = FileReader(RowReader()).documents(tmp_path / "a.rtf", "a", True)
+    assert text.split() == ["Zoo", "Lions", "in", "Africa", "really", "rest", "draft"]
+    assert title == "Lions in Africa really rest"
 
 
 def test_a_footnote_of_word_is_no_part_of_a_word(tmp_path):

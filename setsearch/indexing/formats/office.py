@@ -15,7 +15,10 @@ OFFICE, OPEN_DOCUMENT = (".docx", ".pptx", ".xlsx", ".xls", ".epub"), (".odt", "
 ZIP, RTF = b"PK\x03\x04", b"{\\rtf"  # how archives and texts of RTF begin
 _CIPHERS = "META-INF/encryption.xml"  # what is encrypted of a book
 _encrypted_page = re.compile(rb"CipherReference\s[^>]{0,200}\.x?html?[\"']", re.IGNORECASE)
-_footnote = re.compile(r"\\footnote\b")  # what hides a footnote
+# What hides notes, boxes, headers and footers of RTF; of boxes, their form then shows.
+_hidden = re.compile(r"(?:\\\*)?\\(?:footnote|annotation|shp(?:inst|txt)?)\b")
+_margin = re.compile(r"\\(?:head|foot)er[lrf]?\b")
+_form_of_box = re.compile(r"\{\\sp\b")
 _picture = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[\[\d+\]\]\(#(?:foot|end)note-[^)]*\)")  # or the number of a note
 # Parts of Word, Excel and PowerPoint that their text has not, and those of which a library may not know all: fields,
 # boxes, charts. Where paragraphs of these end, and their runs; what stands between words, and what was moved elsewhere.
@@ -126,10 +129,12 @@ def open_document(data: bytes, decode: Decode) -> Parts:
 
 
 def rtf(data: bytes, decode: Decode) -> Parts:
-    """A text of RTF, with its footnotes; it names the encoding of its letters."""
+    """A text of RTF, with its notes, comments, boxes, headers and footers; it names the encoding of its letters."""
     striprtf = load_library("striprtf.striprtf", ".rtf files", "office")
-    text = striprtf.rtf_to_text(_footnote.sub(r"\\tab", data.decode("cp1252", "replace")), errors="replace").strip()
-    yield Part(text, headline(text))
+    source = _form_of_box.sub(r"{\\*\\sp", _hidden.sub(r"\\tab", data.decode("cp1252", "replace")))
+    shown = _margin.sub(r"\\tab", source)
+    text, *others = (striprtf.rtf_to_text(own, errors="replace").strip() for own in dict.fromkeys((source, shown)))
+    yield Part(others[0] if others else text, headline(text))
 
 
 def _require_whole(data: bytes) -> None:
