@@ -140,6 +140,13 @@ class Fields(NamedTuple):
         meant = did_you_mean(own for own, _ in near.values() if " " in own)
         return f"; {meant}" if meant else ""
 
+    def _files(self, name: str) -> list[str]:
+        """The first files that have a name but for its ending, in any folder."""
+        ids = [*self.items.starting_with(f"{name}.", HINTS), *self.items.containing(f"/{name}.")]
+        names = {own for own, _ in self.describe(ids).values()}
+        begin = f"{name}.".casefold()
+        return sorted(own for own in names if own.rpartition("/")[2].casefold().startswith(begin))[:HINTS]
+
     def _way_out(self, name: str) -> str:
         """What to do about the name of no item, if it is known otherwise; else empty."""
         other = self.all[-1].features  # of terms: the documents
@@ -153,9 +160,8 @@ class Fields(NamedTuple):
             if self.have_columns and self.first.takes_features:
                 text = ", or by a text with `like`" if self.analyzer is not None else ""
                 ways.insert(0, f"find {self.items.name} by `having={name}`{text}")
-                files = self.items.starting_with(f"{name}.", HINTS)
-                names = sorted(own for own, _ in self.describe(files).values())[:HINTS]
-                ways[:0] = [f"name {' or '.join(names)}"] if names else []
+                files = self._files(name)
+                ways[:0] = [f"name {' or '.join(files)}"] if files else []
             return f", but it is one of the {other.name}; {'; or '.join(ways)}"
         has_terms = self.analyzer is not None and self.analyzer.is_available
         words = name.split() if "," not in name else []  # several names in one text

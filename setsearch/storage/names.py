@@ -111,6 +111,13 @@ class Vocabulary(NameSearch):
         way_out = (self.hint(name, total) if hint else "") or "`setsearch info` shows what the index holds"
         raise UnknownItem(f"no {shown(name)} among the {self.own_size():,} {self.name}; {way_out}")
 
+    def _is_known(self, name: str) -> bool:
+        """Whether one thing has this name, or title, in any case."""
+        try:
+            return self.resolve(name, hint=False) >= 0
+        except (UnknownItem, AmbiguousItem):
+            return False
+
     def _titled_in_any_way(self, name: str) -> list[tuple[int, str]]:
         """(id, name) of what has this title, in any case, or with its article at the other end."""
         moved = with_article_moved(name)
@@ -126,8 +133,9 @@ class Vocabulary(NameSearch):
             if of_forms:
                 stored[name] = of_forms[0]  # as `resolve` chooses
             if name not in stored:
-                ids = " or ".join(repr(id) for _, id in self.titled(name))
-                hint = f"by id it is {ids}; " if ids else self._elsewhere(name) or f"{self.hint(name)} ".lstrip()
+                ids, near = " or ".join(repr(id) for _, id in self.titled(name)), self.hint(name)
+                near += " " if near.endswith("?") else "; " * bool(near)
+                hint = f"by id it is {ids}; " if ids else self._elsewhere(name) or near
                 raise UnknownItem(f"no item {name!r} to delete; {hint}nothing was deleted")
         return sorted({*stored.values()})
 
@@ -196,7 +204,7 @@ class Vocabulary(NameSearch):
         if not name.strip():
             return ""
         parts = [part.strip() for part in name.split(",")]
-        if len(parts) > 1 and all(self.find_one(part) is not None for part in parts):
+        if len(parts) > 1 and all(map(self._is_known, parts)):
             return f"give each by itself: {' '.join(map(shown, parts))}"
         shorter = [name.lower().removesuffix(ending) for ending in PLURALS if name.lower().endswith(ending)]
         known = self.find([own for own in shorter if is_storable(own)])

@@ -57,6 +57,23 @@ def test_an_item_of_the_other_side_is_pointed_at(index):
     index.add([("cat.8.gz", "a cat"), ("cattle.txt", "a cow")], ("documents", "terms"))
     with pytest.raises(errors.UnknownItem, match=r"one of the terms; name cat\.8\.gz; or find documents by"):
         index.items("documents").expand(["cat"])
+    index.add(
+        [("pets/old/Cat.md", "a cat"), ("pets/cat/x.txt", "a cow"), ("pets/a cat.md", "b")], ("documents", "terms")
+    )
+    with pytest.raises(errors.UnknownItem, match=r"terms; name cat\.8\.gz or pets/old/Cat\.md; or find documents by"):
+        index.items("documents").expand(["cat"])
+
+
+def test_names_in_one_text_are_given_each_by_itself(index):
+    index.add([("t1", "b", "The Lion"), ("t2", "b", "Wheat")], ("documents", "terms"))
+    for text in ("t1,wheat", "the lion, T2"):
+        shown = " ".join(repr(part.strip()) for part in text.split(","))
+        with pytest.raises(errors.UnknownItem, match=f"give each by itself: {shown}$"):
+            index.items("documents").expand([text])
+    with pytest.raises(errors.UnknownItem, match=r"give each by itself: 't1' 't2'; nothing was deleted$"):
+        index.delete(["t1, t2"], ("documents", "terms"))
+    with pytest.raises(errors.UnknownItem, match=r"give each by itself: 'Cat' 'LION'$"):
+        index.items("terms").expand(["Cat, LION"])
 
 
 def reachable(root):
