@@ -591,7 +591,8 @@ def test_kept_columns_filter(serve, tmp_path, browse):
 
 def test_a_phone_stays_where_it_was(serve, tmp_path, browse):
     with setsearch.open(tmp_path / "p.db", create=True, contexts="on") as index:
-        index.add([(f"a document of the jungle, {n}", f"lion tiger number{n} of the jungle") for n in range(40)])
+        texts = [f"lion tiger number{n} of the jungle" for n in range(40)]
+        index.add([(f"a document of the jungle, {n}", text, "Jungle") for n, text in enumerate(texts)])
         index.add([(f"w{n}", f"wheat number{n} of the field") for n in range(80)])
     page = browse(serve(tmp_path / "p.db").url + "?items=documents&seed=a+document+of+the+jungle,+1&size=large")
     page.set_viewport_size({"width": 390, "height": 700})
@@ -600,6 +601,8 @@ def test_a_phone_stays_where_it_was(serve, tmp_path, browse):
     page.evaluate("scrollBy(0, 200)")
     before = page.locator("#hits").bounding_box()["y"]
     assert before < 0
+    name, id = (row.locator(own).bounding_box() for own in (".name", ".id"))
+    assert id["y"] >= name["y"] + name["height"] and id["x"] + id["width"] <= 390, "what tells titles apart is below"
     row.locator(".accept").click()
     page.wait_for_selector(".examples .taken >> nth=1")
     assert abs(page.locator("#hits").bounding_box()["y"] - before) < 3
@@ -660,7 +663,9 @@ def test_a_review_of_references_shows_where_they_are_from(serve, browse, run, tm
     expect(page.locator(".source")).to_contain_text("Kowalska, Anna; Nowak, Jan. ANIMAL BEHAVIOUR. 2020.")
     assert page.locator(".source a").get_attribute("href") == "https://doi.org/10.1000/birds"
     expect(page.locator(".keys")).to_contain_text("One by one: y yes")
-    expect(page.locator("figure.curve figcaption")).to_contain_text("read")
+    read = len(review.decisions())
+    expect(page.locator("figure.curve figcaption")).to_have_text(f"1 found ↑, read → {read}")
+    expect(page.locator("section")).to_contain_text([f"1 found, {read} of"])
     page.get_by_label("Why not").fill("wrong species")
     page.keyboard.press("Enter")  # answers nothing
     expect(page.locator("h1")).to_have_text("Songs of birds in cities")
