@@ -28,6 +28,7 @@ LONGEST_FILTER = 80  # characters of a condition that a value offers
 HITS = {"small": 15, "large": 200, "all": 1000}
 LEAST_LARGE = 50  # hits of a large list, if fewer belong
 LISTED = 48  # features of an item
+LONGEST_TEXT = 200_000  # characters of a text that are shown: of millions a browser hangs
 SHADES = 4  # of marks
 
 
@@ -202,12 +203,15 @@ def open_item(index: Index, asked: Address, name: str) -> dict[str, Any]:
 
 
 def marked_text(reading: Reading, text: str, hit: Hit | None) -> list[dict[str, Any]]:
-    """A text in pieces, with the weights of those that matter to the set."""
+    """A text in pieces, with the weights of those that matter to the set; of the end of a long one the length."""
     heaviest = max((abs(part.weight) for part in hit.features), default=1.0) if hit else 1.0
-    return [
+    pieces = [
         {"text": piece.text, "weight": piece.weight, "level": _level(piece.weight, heaviest)}
-        for piece in mark_features(reading, text, hit.features if hit else ())
+        for piece in mark_features(reading, text[:LONGEST_TEXT], hit.features if hit else ())
     ]
+    if (left := len(text) - LONGEST_TEXT) > 0:
+        pieces.append({"text": f"… and {left:,} more characters", "weight": 0.0, "level": 0})
+    return pieces
 
 
 def export_rows(index: Index, asked: Address) -> list[dict[str, Any]]:

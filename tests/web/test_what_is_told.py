@@ -9,6 +9,8 @@ import setsearch
 
 pytest.importorskip("fastapi", reason="needs FastAPI: pip install setsearch[web]")
 
+from setsearch.web.view import LONGEST_TEXT
+
 
 @pytest.fixture(scope="module")
 def films(tmp_path_factory):
@@ -108,3 +110,12 @@ def test_an_empty_inbox_tells_what_comes_there(asked):
 def test_what_is_read_aloud_begins_with_what_is_seen(asked):
     html = asked.ask("/", items="documents", seed="lion")[2]
     assert html.count('aria-label="Let the set end here, with ') == html.count(">Let the set end here</a>") > 1
+
+
+def test_of_a_long_text_the_beginning_is_shown(serve, tmp_path):
+    with setsearch.open(tmp_path / "a.db", create=True) as index:
+        index.add([("log", "lion " * (LONGEST_TEXT // 5) + "tiger"), ("cat", "a lion"), ("rye", "wheat")])
+    server = serve(tmp_path / "a.db")
+    text = page(server, "/item", items="documents", open="log", seed="cat")
+    assert "lion … and 5 more characters" in text and text.count("lion ") >= LONGEST_TEXT // 5
+    assert "more characters" not in page(server, "/item", items="documents", open="cat")
