@@ -34,7 +34,7 @@ from setsearch.sqlite.limits import LimitedCursor, limited_rows
 from setsearch.sqlite.sql import Table, main_table, quote
 from setsearch.storage.feature_fields import RESERVED, as_days
 from setsearch.storage.synced_source import Columns, field_and_column, id_name, joined
-from setsearch.text.numbers_and_dates import PLAIN_NUMBER, plain_cell
+from setsearch.text.numbers_and_dates import PLAIN_NUMBER, bare_number, plain_cell
 
 LOOKED_AT = 500  # rows at the beginning, and as many all over the table, whose rows may be in the order of a column
 COMMA = ","
@@ -187,8 +187,8 @@ def _stored(cells: Sequence[Any]) -> list[Any]:
     there = [text for text in texts if text.strip()]
     lengths = {len(text) if text.isdecimal() else 0 for text in there}
     are_codes = (len(lengths) == 1 and min(lengths) >= CODE_DIGITS) or any(map(_padded, there))
-    are_numbers = not are_codes and all(map(PLAIN_NUMBER.fullmatch, there))
-    return [None if not text.strip() else float(text) if are_numbers else text for text in texts]
+    are_numbers = not are_codes and all(PLAIN_NUMBER.fullmatch(bare_number(text)) for text in there)
+    return [None if not text.strip() else float(bare_number(text)) if are_numbers else text for text in texts]
 
 
 def _key(columns: Mapping[str, list[Any]]) -> str | None:

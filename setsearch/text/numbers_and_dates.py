@@ -8,6 +8,7 @@ from math import isfinite, nan
 from typing import Any
 
 PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_BESIDE = " \u00a0\u2009\u202f€$£¥"  # a number
 _spaces = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f'’](?=\d{3}(?!\d))")  # between thousands
 _comma = re.compile(r"[+-]?\d+,\d+", re.ASCII).fullmatch
 _thousands = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII).fullmatch
@@ -76,13 +77,13 @@ def _time_of(found: re.Match[str]) -> str:
 
 
 def as_number(value: Any) -> float | None:
-    """A finite number, or a text with one in ASCII digits; None for what is none.
+    """A finite number, or a text with one in ASCII digits, perhaps of money: 12,49 €; None for what is none.
 
     Python would also read 1_000 and the digits of other scripts.
     """
     value = plain_cell(value)
     if isinstance(value, str):
-        value = decimal_point(value.strip())
+        value = decimal_point(bare_number(value))
         is_number = PLAIN_NUMBER.fullmatch(value) is not None
     else:
         is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
@@ -91,6 +92,11 @@ def as_number(value: Any) -> float | None:
     except (OverflowError, ValueError):
         return None
     return number if isfinite(number) else None
+
+
+def bare_number(text: str) -> str:
+    """A number without blanks and signs of money beside it: 12,49 of 12,49 €."""
+    return text.strip().strip(_BESIDE)
 
 
 def decimal_point(text: str) -> str:
@@ -105,7 +111,7 @@ def decimal_point(text: str) -> str:
 
 def may_be_thousand(value: Any) -> bool:
     """Whether a cell is as 1,250, which may be a thousand or one and a quarter."""
-    return isinstance(value, str) and _thousands(value.strip()) is not None
+    return isinstance(value, str) and _thousands(bare_number(value)) is not None
 
 
 def plain_date(value: datetime.date | datetime.time) -> str:

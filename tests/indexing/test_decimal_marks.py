@@ -24,6 +24,9 @@ TABLES = {  # a table, and what its column x says
     "French groups": ("id;x\na;1\u202f250,5\nb;1\u00a0250\nc;1 250 000\n", [1250.5, 1250, 1250000]),
     "a typeset minus": ("id;x\na;−3,5\nb;−1.250\n", [-3.5, -1250]),
     "Swiss groups": ("id;x\na;1'250.50\nb;1’250\n", [1250.5, 1250]),
+    "euros": ("id;x\na;12,49 €\nb;1.250\u00a0€\nc;€ 7\nd;-3 €\n", [12.49, 1250, 7, -3]),
+    "dollars": ('id,x\na,$3.50\nb,"$1,250"\n', [3.5, 1250]),
+    "money of nobody": ("id;x\na;1.250 €\nb;2.500 €\n", [None, None]),
     "German dates": ("id;x\na;27.11.2026\nb;1.2.2026 14:30\n", ["2026-11-27", "2026-02-01T14:30"]),
     "Japanese dates": ("id,x\na,2026/11/27\nb,2026年2月1日\n", ["2026-11-27", "2026-02-01"]),
     "French dates": ("id;x\na;27/11/2026\nb;05/03/2026 9:05:00\n", ["2026-11-27", "2026-03-05T09:05:00"]),
@@ -96,10 +99,23 @@ def test_kept_columns_say_what_their_column_tells(run, tmp_path):
             assert [hit.item for hit in reading.expand(["a"], filter=[condition])] == ["b"]
 
 
+def test_prices_are_compared_and_keep_their_signs(run, tmp_path):
+    (tmp_path / "a.csv").write_text("id;text;price\na;lamp;12,49 €\nb;lamp;1.250 €\nc;lamp;€ 29\n")
+    assert run("index", "a.db", "a.csv", "--keep-columns", "price")[0] == 0
+    (tmp_path / "b.jsonl").write_text('{"id": "a", "text": "lamp", "price": "$9.50"}\n{"id": "b", "text": "lamp"}\n')
+    assert run("index", "b.db", "b.jsonl", "--keep-columns", "price")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as euros, setsearch.open(tmp_path / "b.db") as dollars:
+        ask = lambda test: euros.items("documents").expand(["c"], keep_seeds=True, filter=[test])  # noqa: E731
+        prices = [{hit.item: hit.columns["price"] for hit in ask(f"price {test}")} for test in ("< 30 €", "> 30")]
+        assert prices == [{"a": "12.49 €", "c": "€ 29"}, {"b": "1250 €"}]
+        assert [hit.item for hit in dollars.items("documents").expand(["b"], filter=["price <= 9.5"])] == ["a"]
+
+
 def test_columns_read_at_once_agree_with_rows(run, tmp_path):
     (tmp_path / "a.csv").write_text("item;user;rating\nA;u;3,5\nB;u;1.250\nC;u;5\n")
     (tmp_path / "b.csv").write_text("item;user;rating\nA;u;900\nB;u;1.250\nC;u;3.5\n")
-    for name, wanted in (("a", {"B"}), ("b", {"A"})):
+    (tmp_path / "c.csv").write_text("item;user;rating\nA;u;900 €\nB;u;1.250 €\nC;u;3,5 €\n")
+    for name, wanted in (("a", {"B"}), ("b", {"A"}), ("c", {"A", "B"})):
         relation = ("--items", "item", "--features", "user")
         assert run("index", f"{name}.db", f"{name}.csv", *relation, "--keep", "rating > 100")[0] == 0
         with setsearch.open(tmp_path / f"{name}.db") as index, index.items("item").stored() as fields:

@@ -465,6 +465,14 @@ def test_files_without_names_or_texts_are_one_line(tmp_path, run, failed):
     failed(run("index", "a.db", str(tmp_path), "--suggest"), 1, "is a folder, which needs no columns")
 
 
+def test_prices_are_numbers(tmp_path, run):
+    rows = [f'p{n},Lamp {n},a lamp of {n % 7} watts and {n} more,"€ {n % 12}.50"' for n in range(40)]
+    (tmp_path / "a.csv").write_text("\n".join(["sku,name,about,price", *rows]) + "\n")
+    code, out, _ = run("index", "a.db", "a.csv", "--suggest")
+    assert code == 0 and "--numbers price" in out and "--tags price" not in out
+    assert run(*shlex.split(out)[1:])[0] == 0
+
+
 def test_vectors_are_no_tags(tmp_path, run):
     """Lists of as many numbers; those of whole numbers may be, and short ones are places."""
     rows = [

@@ -12,7 +12,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from setsearch.indexing.rows.cells import Cells, Row
-from setsearch.text.numbers_and_dates import PLAIN_NUMBER, Written, date_text, decimal_point, iso_date
+from setsearch.text.numbers_and_dates import PLAIN_NUMBER, Written, bare_number, date_text, decimal_point, iso_date
 
 LOOKED_AT_ROWS = 1000  # before the first one comes
 _either = re.compile(r"[+−-]?[1-9]\d{0,2}([.,])\d{3}", re.ASCII).fullmatch
@@ -58,7 +58,7 @@ def with_marks(rows: Iterable[Row | BadRow], delimiter: str, skip: Skip) -> Iter
 
 def depends_on_column(cell: str) -> bool:
     """Whether other cells tell what this number says."""
-    return _either(cell.strip()) is not None
+    return _either(bare_number(cell)) is not None
 
 
 def _tellers(columns: dict[str, list[str]], delimiter: str) -> dict[str, Teller]:
@@ -69,7 +69,7 @@ def _tellers(columns: dict[str, list[str]], delimiter: str) -> dict[str, Teller]
             if not all(iso_date(cell.strip()) for cell in cells):
                 found[column] = partial(date_text, day_first=_day_first(cells)), True
         elif all(map(_is_number, cells)):
-            seen = {_decimal_mark(cell.strip()) for cell in cells} - {""}
+            seen = {_decimal_mark(bare_number(cell)) for cell in cells} - {""}
             all_seen |= seen
             if len(seen) == 1:
                 found[column] = partial(_plain, decimal=seen.pop(), is_sure=True), True
@@ -83,7 +83,7 @@ def _tellers(columns: dict[str, list[str]], delimiter: str) -> dict[str, Teller]
 
 
 def _is_number(cell: str) -> bool:
-    return depends_on_column(cell) or PLAIN_NUMBER.fullmatch(decimal_point(cell.strip())) is not None
+    return depends_on_column(cell) or PLAIN_NUMBER.fullmatch(decimal_point(bare_number(cell))) is not None
 
 
 def _decimal_mark(cell: str) -> str:
@@ -103,9 +103,11 @@ def _day_first(cells: Sequence[str]) -> bool | None:
 
 def _plain(cell: str, decimal: str, is_sure: bool) -> str | None:
     """What a number says, if that differs from what it looks like alone, given the decimal mark, "" for none."""
-    text = cell.strip()
-    if (either := _either(text)) is None:
-        return decimal_point(text) if decimal == "," and is_sure and _is_number(text) else None
-    if not decimal:
-        return text.replace(".", ",")  # which is refused
-    return text.replace(either[1], "." if either[1] == decimal else "")
+    text = bare_number(cell)
+    if (either := _either(text)) is not None:
+        own = text.replace(either[1], "." if either[1] == decimal else "") if decimal else text.replace(".", ",")
+    elif decimal == "," and is_sure and _is_number(text):
+        own = decimal_point(text)
+    else:
+        return None
+    return cell.strip().replace(text, own)  # without a decimal mark it is refused
