@@ -27,6 +27,9 @@ TABLES = {  # a table, and what its column x says
     "euros": ("id;x\na;12,49 €\nb;1.250\u00a0€\nc;€ 7\nd;-3 €\n", [12.49, 1250, 7, -3]),
     "dollars": ('id,x\na,$3.50\nb,"$1,250"\n', [3.5, 1250]),
     "money of nobody": ("id;x\na;1.250 €\nb;2.500 €\n", [None, None]),
+    "gaps": ("id;x;y\na;12,49;5/3/2026\nb;1.250;27/3/2026\nc;-;k.A.\n", [12.49, 1250, None]),
+    "gaps among dates": ("id;x\na;5/3/2026\nb;27/3/2026\nc;k.A.\n", ["2026-03-05", "2026-03-27", None]),
+    "names": ("id;x\na;3,50\nb;1.250\nc;1.250 a\n", [3.5, 1.25, None]),
     "German dates": ("id;x\na;27.11.2026\nb;1.2.2026 14:30\n", ["2026-11-27", "2026-02-01T14:30"]),
     "Japanese dates": ("id,x\na,2026/11/27\nb,2026年2月1日\n", ["2026-11-27", "2026-02-01"]),
     "French dates": ("id;x\na;27/11/2026\nb;05/03/2026 9:05:00\n", ["2026-11-27", "2026-03-05T09:05:00"]),
@@ -97,6 +100,19 @@ def test_kept_columns_say_what_their_column_tells(run, tmp_path):
         assert hit.columns == {"price": "1250", "day": "2026-03-05", "version": "2.100"}
         for condition in ("price > 1000", "day >= 2026-03", "day < 06.03.2026"):
             assert [hit.item for hit in reading.expand(["a"], filter=[condition])] == ["b"]
+
+
+def test_gaps_of_a_column_stay_as_they_are(run, tmp_path):
+    rows = "id;text;price;day\na;lamp;12,49;5/3/2026\nb;lamp;1.250;27/3/2026\nc;lamp;-;k.A.\n"
+    (tmp_path / "a.csv").write_text(rows)
+    assert run("index", "a.db", "a.csv", "--keep-columns", "price,day")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        hits = index.items("documents").expand(["a"], keep_seeds=True)
+        assert {hit.item: (*hit.columns.values(),) for hit in hits} == {
+            "a": ("12.49", "2026-03-05"),
+            "b": ("1250", "2026-03-27"),
+            "c": ("-", "k.A."),
+        }
 
 
 def test_prices_are_compared_and_keep_their_signs(run, tmp_path):

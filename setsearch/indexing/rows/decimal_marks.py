@@ -17,6 +17,7 @@ from setsearch.text.numbers_and_dates import PLAIN_NUMBER, Written, bare_number,
 LOOKED_AT_ROWS = 1000  # before the first one comes
 _either = re.compile(r"[+−-]?[1-9]\d{0,2}([.,])\d{3}", re.ASCII).fullmatch
 _groups = re.compile(r"[+-]?[1-9]\d{0,2}(?:(\.)\d{3}){2,}|[+-]?[1-9]\d{0,2}(?:(,)\d{3}){2,}", re.ASCII).fullmatch
+_digit = re.compile(r"\d", re.ASCII).search
 _slashed = re.compile(r"\s*(\d{1,2})[/-] ?(\d{1,2})[/-]", re.ASCII).match
 _other = {",": ".", ".": ","}
 
@@ -64,7 +65,8 @@ def depends_on_column(cell: str) -> bool:
 def _tellers(columns: dict[str, list[str]], delimiter: str) -> dict[str, Teller]:
     """How the columns of numbers and dates write these."""
     found, undecided, all_seen = dict[str, Teller](), list[str](), set[str]()
-    for column, cells in columns.items():
+    for column, texts in columns.items():
+        cells = [text for text in texts if _digit(text)] or texts  # not "-" and "n/a"
         if all(date_text(cell, True) is not None for cell in cells):
             if not all(iso_date(cell.strip()) for cell in cells):
                 found[column] = partial(date_text, day_first=_day_first(cells)), True
