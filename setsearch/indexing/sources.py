@@ -192,7 +192,8 @@ class SourceReader:
                 first = first or row
                 lacking = {name: None for name in lacking if name not in row[1]}
                 if lacking and number == FIRST_ROWS:
-                    require_columns(*first, *lacking, choose=self.choose)
+                    none = f"nor has one of the first {FIRST_ROWS:,} rows; "
+                    require_columns(*first, *lacking, choose=none + self.choose)
             try:
                 if self.cells.drops_rare or self.cells.keeps(row):  # the others are counted, but not kept
                     yield convert(row)

@@ -17,7 +17,7 @@ import setsearch
 from setsearch import Item, errors
 from setsearch.indexing.formats.pages import with_entities, without_tags
 from setsearch.indexing.rows.reader import RowReader
-from setsearch.indexing.sources import SourceReader
+from setsearch.indexing.sources import FIRST_ROWS, SourceReader
 
 words = st.text("ab ü\n'", max_size=8)
 names = st.lists(st.sampled_from(["x", "y z", "a:b", "[1]", "ü,"]), max_size=3)
@@ -103,6 +103,21 @@ def test_the_command_says_how_to_read_them(tmp_path, run):
         other.add([("c", {"words": 1}, "C")])
         assert len([*other.export()]) == 2
     assert run("export", "b.db")[2].startswith("exported 2; left out 1 without a text; ")
+
+
+def test_columns_that_only_late_rows_have_come_back(tmp_path, run, failed):
+    rows = [{"id": f"a{n:04}", "text": "a lion"} for n in range(FIRST_ROWS + 9)]
+    rows[-1] |= {"stars": 5, "tags": ["pet"]}
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in reversed(rows)))
+    assert run("index", "a.db", "a.jsonl", "--keep-columns", "stars", "--tags", "tags")[0] == 0
+    _, out, err = run("export", "a.db")
+    (tmp_path / "b.jsonl").write_text(out)
+    command = shlex.split(err.replace("NEW.db", "b.db").replace("FILE", "b.jsonl").split("`")[1])
+    assert run(*command[1:])[0] == 0
+    assert [json.loads(line) for line in run("export", "b.db")[1].splitlines()] == [*map(json.loads, out.splitlines())]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told = "line 1 has no column 'stars'; it has id, text (nor has one of the first 1,000 rows; --suggest prints"
+    failed(run("index", "c.db", "a.jsonl", "--keep-columns", "stars"), 1, told)
 
 
 def test_vectors_and_columns_of_any_name_come_back(tmp_path, run):

@@ -92,10 +92,11 @@ def export(db: Collection, *, time_limit: TimeLimit = 10.0) -> None:
     with db.open(time_limit=time_limit) as index:
         columns, count, vectors = index.exported_columns(), 0, list[str]()
         shown = [columns.title or "title", *columns.texts]
-        plain = {columns.id, *shown, *columns.keep, *columns.fields}
+        plain = [columns.id, *shown, *columns.keep, *columns.fields]
         for row in index.export():
             row |= {name: with_entities(row[name]) for name in shown if row.get(name)}
-            print_lines([row])
+            empty = {} if count else dict.fromkeys(plain)  # the first row has all columns, as `index` wants
+            print_lines([empty | row])
             count += 1
             vectors = vectors or [name for name in row if name not in plain]
         reading, made = index.items("documents"), index.info()["vectors"]
