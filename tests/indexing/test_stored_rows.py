@@ -152,7 +152,7 @@ def test_rows_are_json_where_the_output_knows_no_unicode(tmp_path, run, monkeypa
     out = io.TextIOWrapper(io.BytesIO(), "ascii")
     monkeypatch.setattr(sys, "stdout", out)
     assert run("export", "a.db")[0] == 0
-    assert json.loads(out.buffer.getvalue()) == {"id": "a", "text": "café"}
+    assert json.loads(out.buffer.getvalue())["text"] == "café"
 
 
 def test_what_stores_no_text_is_refused(tmp_path, run):
