@@ -284,6 +284,15 @@ MARKED = [
 ]
 
 
+def test_a_gap_among_the_numbers_of_an_item_names_the_way_out(run, tmp_path, failed):
+    (tmp_path / "a.csv").write_text("name,x,y\na,1,2\nb,,3\nc,2,2\n")
+    asked = ("index", "a.db", "a.csv", "--items", "name", "--numbers", "x", "--numbers", "y")
+    told = "a.csv, line 3: the column 'x' is empty; an item has all its numbers: fill it, or pass --errors skip"
+    failed(run(*asked), 1, told)
+    code, _, said = run(*asked, "--errors", "skip")
+    assert code == 0 and "skipped a.csv, line 3" in said and "holds 2 name" in said
+
+
 def test_groups_have_no_contexts(run, tmp_path, failed):
     (tmp_path / "a.jsonl").write_text('{"kind": "cat", "text": "a lion"}\n')
     asked = ("index", "a.db", "a.jsonl", "--group-by", "kind")

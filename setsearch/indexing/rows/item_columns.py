@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from setsearch.errors import SourceError
 from setsearch.indexing.formats.pages import without_tags
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.cells import (
@@ -17,6 +18,7 @@ from setsearch.indexing.rows.cells import (
     is_open,
     require_columns,
 )
+from setsearch.indexing.rows.opening import SKIPPING
 from setsearch.indexing.tally import Tally
 from setsearch.storage.synced_source import Columns
 
@@ -94,6 +96,10 @@ class ItemColumns:
         position, values = row
         columns = self.columns
         require_columns(position, values, columns.items, columns.title, *columns.numbers)
+        for name in (name for name in columns.numbers if values[name] in (None, "")):
+            raise SourceError(
+                f"{position}: the column {name!r} is empty; an item has all its numbers: fill it{SKIPPING}"
+            )
         numbers = [cell_number(position, name, values[name]) for name in columns.numbers]
         item = cell_id(position, columns.items or "", values[columns.items or ""])
         return item, numbers, self._title(row)
