@@ -7,8 +7,8 @@ table that has none, and the key that of one with nothing but numbers and ids. T
 has, its key, or its foreign keys, of which one refers to a table, are tags of that one, unless they are longer; or
 links, both ways, if both refer to it. So is a column of ids of its own table, or of lists of such. Ids of a table whose
 rows have different names count by these. A table whose rows are two ids, and perhaps numbers, is a relation, as are
-orders, of a user and a product. A comma separates tags where these are fewer than the cells with several, as it is in
-names such as "Austen, Jane" too.
+orders, of a user and a product, and pairs in a file of names that come again. A comma separates tags where these are
+fewer than the cells with several, as it is in names such as "Austen, Jane" too.
 
 The rows of a file become a table without a key: the column `id` is one, or one whose name ends so, or of other codes.
 """
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from setsearch.errors import SourceError
-from setsearch.indexing.rows.cells import OpenCells, Row, is_open, names_within
+from setsearch.indexing.rows.cells import LISTS, OpenCells, Row, is_open, names_within
 from setsearch.indexing.rows.table_rows import opened
 from setsearch.options import TEXT_FIELD
 from setsearch.sqlite.connections import OwnConnection
@@ -114,6 +114,8 @@ def suggest_rows(db: str, source: str, rows: Iterable[Row]) -> tuple[str, list[s
     if 2 * sum(name in cells for name, cells in columns.items()) > len(columns):
         first = ", ".join(columns)
         raise SourceError(f"{source} has its first line, {first:.60}, among its rows; put one line of names above them")
+    if pair := _pair(columns):
+        return shlex.join(["setsearch", "index", db, source, "--items", pair[0], "--features", pair[1]]), []
     key, filled = _key(columns), [name for name, cells in columns.items() if any(cells)]
     columns = {
         name: cells for name, cells in columns.items() if name == key or not (_counts(cells) or _are_vectors(cells))
@@ -139,6 +141,15 @@ def suggest_rows(db: str, source: str, rows: Iterable[Row]) -> tuple[str, list[s
     outer = {name[: own.start()] for name in columns for own in re.finditer(r"\.", name)}  # of an empty list of objects
     left_out = [name for name in filled if name not in {*used, *outer}]
     return shlex.join(["setsearch", "index", db, source, *shown]), left_out
+
+
+def _pair(columns: Mapping[str, Sequence[Any]]) -> list[str]:
+    """The items and the features of rows of two names that both come again; empty for others."""
+    for cells in columns.values():
+        are_names = all(isinstance(cell, str) and not cell.startswith(LISTS) for cell in cells)
+        if len(columns) != 2 or not are_names or len(cells) < OFTEN * len({*cells}):
+            return []
+    return sorted(columns, key=lambda name: name.lower().startswith(PEOPLE))
 
 
 def _named(column: str) -> str:

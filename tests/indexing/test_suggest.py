@@ -465,6 +465,22 @@ def test_files_without_names_or_texts_are_one_line(tmp_path, run, failed):
     failed(run("index", "a.db", str(tmp_path), "--suggest"), 1, "is a folder, which needs no columns")
 
 
+@pytest.mark.parametrize(
+    ("header", "rows", "options"),
+    [
+        ("package,tag", [f"p{n // 4},use::{n % 9}" for n in range(400)], "--items package --features tag"),
+        ("Customer,Album", [f"Ann {n // 4},Let It {n % 9}" for n in range(400)], "--items Album --features Customer"),
+        ("label,message", [f"l{n % 3},win {n} now" for n in range(400)], "--text message"),
+        ("kind,words", [f"k{n % 3},\"['a', 'w{n % 9}']\"" for n in range(400)], "--text"),
+    ],
+)
+def test_pairs_of_names_that_come_again_are_a_relation(tmp_path, run, header, rows, options):
+    (tmp_path / "a.csv").write_text("\n".join([header, *rows]) + "\n")
+    code, out, _ = run("index", "a.db", "a.csv", "--suggest")
+    assert code == 0 and options in out
+    assert run(*shlex.split(out)[1:])[0] == 0
+
+
 def test_prices_are_numbers(tmp_path, run):
     rows = [f'p{n},Lamp {n},a lamp of {n % 7} watts and {n} more,"€ {n % 12}.50"' for n in range(40)]
     (tmp_path / "a.csv").write_text("\n".join(["sku,name,about,price", *rows]) + "\n")
