@@ -216,8 +216,13 @@ def _key(columns: Mapping[str, list[Any]]) -> str | None:
     keys = {name: cells for name, cells in own.items() if None not in cells and len({*cells}) == len(cells)}
     patterns = re.compile("id", re.IGNORECASE).fullmatch, _names_id, re.compile(r"(?:.*\.)?(?:number|key)").fullmatch
     named = [name for own in patterns for name in keys if own(name)]
+    whole = [name for name in keys if name.lower().endswith("id") and all(map(_is_whole, keys[name]))]  # geonameid
     codes = [name for name, cells in keys.items() if not _is_title(name) and all(map(_is_code, cells))]
-    return next(iter([*named, *codes]), None)
+    return next(iter([*named, *whole, *codes]), None)
+
+
+def _is_whole(cell: Any) -> bool:
+    return isinstance(cell, float) and cell.is_integer()
 
 
 def _is_code(cell: Any) -> bool:

@@ -481,6 +481,15 @@ def test_pairs_of_names_that_come_again_are_a_relation(tmp_path, run, header, ro
     assert run(*shlex.split(out)[1:])[0] == 0
 
 
+def test_whole_numbers_of_a_column_that_ends_so_are_ids(tmp_path, run):
+    rows = [f"{1000 + 3 * n},Town {n},{n / 7:.3f},on a river with {n} bridges" for n in range(40)]
+    (tmp_path / "a.csv").write_text("\n".join(["geonameid,name,humid,about", *rows]) + "\n")
+    out = run("index", "a.db", "a.csv", "--suggest")[1]
+    assert "--id geonameid" in out and "--numbers humid" in out
+    (tmp_path / "b.csv").write_text("\n".join(["humid,about", *(f"{n / 7:.3f},a day {n}" for n in range(40))]) + "\n")
+    assert "--id" not in run("index", "b.db", "b.csv", "--suggest")[1]
+
+
 def test_prices_are_numbers(tmp_path, run):
     rows = [f'p{n},Lamp {n},a lamp of {n % 7} watts and {n} more,"€ {n % 12}.50"' for n in range(40)]
     (tmp_path / "a.csv").write_text("\n".join(["sku,name,about,price", *rows]) + "\n")
