@@ -852,6 +852,26 @@ def test_what_a_person_put_off_outlasts_growing(note):
         assert index.check() == []
 
 
+def test_what_waits_for_a_person_with_a_reason_does_not_join():
+    """Nor what was put off instead of another answer: both would be forgotten."""
+    with made() as index:
+        likely = index.grow(group="kinds", rounds=1, each=3)
+        index.growth(group="kinds").take_back(1)
+        first, second, *others = likely
+        for own, reason in ((first, "ask Ann"), (second, None)):
+            decisions = index.decisions(own.set, "documents")
+            if own is second:
+                decisions.write({own.item: "no"})
+            decisions.write({own.item: "later"}, {own.item: (reason, None)})
+        said = {topic: index.decisions(topic, "documents").read() for topic in TOPICS}
+        joined = {own.item for own in index.grow(group="kinds", rounds=1, each=3)}
+        assert joined & {own.item for own in others} and not joined & {first.item, second.item}
+        index.growth(group="kinds").take_back(1)
+        assert {topic: index.decisions(topic, "documents").read() for topic in TOPICS} == said
+        decisions = index.decisions(second.set, "documents")
+        assert decisions.undo(second.item).said == "later" and decisions.undo(second.item).said == "no"
+
+
 def test_what_nobody_has_judged_is_no_promise():
     with made() as index:
         joined = index.grow(group="kinds", rounds=2, each=3)

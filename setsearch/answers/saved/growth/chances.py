@@ -33,11 +33,15 @@ STEPS, NEARLY = 50, 1e-9  # towards d, at most; what is no step, nor a chance
 
 
 class Growing(NamedTuple):
-    """A set that grows: what it says of items now, and by the members that did not come by growing alone."""
+    """A set that grows: what it says of items now, and by the members that did not come by growing alone.
+
+    `waits`: the ids of items that wait for a person.
+    """
 
     name: str
     now: Row
     first: Row
+    waits: Sequence[int]
 
 
 def chances(own: Growing, d: float = 0.0) -> Floats:

@@ -59,6 +59,15 @@ def titled(reading: Reading | NumericReading, rows: Sequence[Grown]) -> list[Gro
     return [own._replace(title=titles.get(own.item)) for own in rows]
 
 
+def waiting_items(stored: StoredSets) -> dict[str, list[str]]:
+    """The items of each set that somebody has put off with a reason, or instead of another answer, which would go."""
+    put_off = f"accepted = {PUT_OFF} and round is null and coalesce(reason, over) is not null"
+    waiting: dict[str, list[str]] = {}
+    for name, item in stored.cursor.execute(f"select name, item from setsearch_member where {put_off}"):
+        waiting.setdefault(name, []).append(item)
+    return waiting
+
+
 def forget_doubtful(
     stored: StoredSets, names: Iterable[str], some: Mapping[str, Collection[str]] | None = None
 ) -> None:

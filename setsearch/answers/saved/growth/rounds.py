@@ -2,7 +2,7 @@
 
 A candidate is an item that fits a set best. The best candidates join as long as their mean chance (chances.py) is the
 promised share or more; otherwise the set stops. Of the others, those that are right more often than not are doubtful:
-the inbox has them.
+the inbox has them. What somebody put off with a reason, or instead of another answer, is left to people.
 """
 
 import time
@@ -20,7 +20,7 @@ from setsearch.answers.reasons import wording
 from setsearch.answers.results import odd_note, rest_of
 from setsearch.answers.saved.groups import Marks
 from setsearch.answers.saved.growth.chances import Growing, chances, odds_of
-from setsearch.answers.saved.growth.grown import PUT_OFF, Grown, forget_doubtful, titled, with_odds
+from setsearch.answers.saved.growth.grown import PUT_OFF, Grown, forget_doubtful, titled, waiting_items, with_odds
 from setsearch.answers.saved.growth.runs import End, Grower, Plan
 from setsearch.answers.saved.standing import Several
 from setsearch.answers.saved.stored import StoredSets
@@ -138,6 +138,7 @@ class Rounds:
             "select name, item from setsearch_member where chance is not null and accepted = 1"
         )
         grown = {*rows.fetchall()}
+        waiting = waiting_items(stored)
         given = {
             name: (tuple(item for item in marks[0] if (name, item) not in grown), marks[1])
             for name, marks in asked.items()
@@ -154,7 +155,8 @@ class Rounds:
             if name in together.heads and together.heads[name].weighed.is_told:
                 row = together.row(name)
                 pause()
-                own = Growing(name, row, row if first is together else first.row(name))
+                waits = [*row.standing.fields.find_all(waiting.get(name, ())).values()]
+                own = Growing(name, row, row if first is together else first.row(name), waits)
                 best, rest = _candidates(own, self._plan, odds[name])
                 joining += _told(own, best, number)
                 doubtful += _told(own, rest, number)
@@ -208,7 +210,7 @@ def _candidates(own: Growing, plan: Plan, d: float) -> tuple[list[int], list[int
     """The items that join a set, and those that are doubtful, the best first."""
     standing = own.now.standing
     free = own.now.fits & np.isfinite(own.now.scores)
-    free[standing.excluded] = False
+    free[[*standing.excluded, *own.waits]] = False
     ids = np.flatnonzero(free)
     chance = chances(own, d)[ids]
     if len(ids) > 2 * plan.each:
