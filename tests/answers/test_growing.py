@@ -385,6 +385,9 @@ def test_somebody_changes_a_set_while_it_grows():
         begun = rounds.Rounds(grower, runs.Plan(3, 2, 0.6), grower.begin())
         found = grower.reading.answer(grower.reading.plan(1, {}), partial(begun._ask, 1))
         assert found.joining
+        own = found.joining[0]
+        index.decisions(own.set, "documents").write({own.item: "later"}, {own.item: ("ask Ann", None)})
+        assert not begun._store(found)
         own = index.set("sea")
         own.reject("cats9")
         own.save()

@@ -63,7 +63,7 @@ def waiting_items(stored: StoredSets) -> dict[str, list[str]]:
     """The items of each set that somebody has put off with a reason, or instead of another answer, which would go."""
     put_off = f"accepted = {PUT_OFF} and round is null and coalesce(reason, over) is not null"
     waiting: dict[str, list[str]] = {}
-    for name, item in stored.cursor.execute(f"select name, item from setsearch_member where {put_off}"):
+    for name, item in stored.cursor.execute(f"select name, item from setsearch_member where {put_off} order by 1, 2"):
         waiting.setdefault(name, []).append(item)
     return waiting
 

@@ -37,11 +37,12 @@ PAUSE = 1.0  # seconds of a round after which others may write
 
 
 class Round(NamedTuple):
-    """What a round found: what joins, what is doubtful, the marks of which this is true, and d of each set."""
+    """What a round found: what joins, what is doubtful, the marks and what waits, of which this is true; d of each."""
 
     joining: list[Grown]
     doubtful: list[Grown]
     marks: Mapping[str, Marks]
+    waiting: Mapping[str, Sequence[str]]
     odds: Mapping[str, float]
 
 
@@ -160,7 +161,7 @@ class Rounds:
                 best, rest = _candidates(own, self._plan, odds[name])
                 joining += _told(own, best, number)
                 doubtful += _told(own, rest, number)
-        return Round(joining, doubtful, known, odds)
+        return Round(joining, doubtful, known, waiting, odds)
 
     def _store(self, found: Round) -> bool:
         """Store a round; False if somebody changed a set meanwhile.
@@ -177,7 +178,7 @@ class Rounds:
                     raise _Elsewhere(
                         f"the set {name!r} is in {f'the group {of[name]!r}' if name in of else 'no group'}"
                     )
-            if marks != found.marks:
+            if (marks, waiting_items(stored)) != (found.marks, found.waiting):
                 return False
             forget_doubtful(stored, self._grower.names)
             for row, mark in chain(product(found.joining, [1]), product(found.doubtful, [PUT_OFF])):
