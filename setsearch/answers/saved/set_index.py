@@ -245,9 +245,9 @@ def open_sets(reading: Reading, fields_by: FieldsBy) -> SetIndex:
     candidates = reading.candidates(fields_by)
     first = candidates[-1].first
     stored = StoredSets(first.cursor)
-    model = reading.defaults.make({})
     if not are_kept(candidates):
         return SetIndex({}, stored.marks_of(reading.name), stored.groups(), np.zeros(0))
+    model = reading.defaults.make({})
     seal, state = stored.seal(), (reading.defaults, model, first.source)
     kept: SetIndex | None = first.kept_sets.get(state)
     if kept is not None and kept.seal == seal != {}:
