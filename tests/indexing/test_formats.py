@@ -2,11 +2,15 @@
 
 import json
 import os
+import re
 import sys
 import zipfile
 from pathlib import Path
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given
+from laws import examples
 from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
@@ -14,7 +18,7 @@ import setsearch
 from setsearch.indexing.files import FileReader
 from setsearch.indexing.formats import FORMATS, apart, pages, subtitles
 from setsearch.indexing.formats.apart import BATCH, Job, Reader, TooMuch
-from setsearch.indexing.formats.broken_words import join_broken_words
+from setsearch.indexing.formats.broken_words import join_broken_words, without_underscores
 from setsearch.indexing.formats.pages import MOST_BROKEN, Page, read_page
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.text import latex
@@ -299,6 +303,23 @@ def test_words_that_a_line_of_a_text_breaks_are_whole(tmp_path):
 )
 def test_broken_words(text, joined):
     assert join_broken_words(text).startswith(joined)
+
+
+@given(st.text(alphabet="a_ é.\n7", max_size=30))
+@examples(200)
+def test_words_have_no_underscores_at_their_ends(text):
+    """As the plain definition; those within a word, and lines of them, stay."""
+    plain = [re.sub(r"(?<=[^\W_])_+\Z|\A_+(?=[^\W_])", "", own) for own in re.split(r"(\W)", text)]
+    assert without_underscores(text) == "".join(plain)
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.rst", "a.txt", "a.org", "a.eml", "a.ipynb"])
+def test_marks_of_emphasis_are_no_letters(tmp_path, name):
+    said = "Big _cats_ of __India__ and snake_case"
+    text = {"a.eml": f"From: a@b.c\nSubject: x\n\n{said}", "a.ipynb": json.dumps({"cells": [{"source": said}]})}
+    (tmp_path / name).write_text(text.get(name, said))
+    ((found, _),) = read(tmp_path / name)[0].values()
+    assert found.split()[-6:] == ["Big", "cats", "of", "India", "and", "snake_case"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Words that the end of a line breaks: in PDF files, and in texts that a scanner read or a program wrapped."""
+"""Words as they are: whole where the end of a line breaks them, and without the underscores that mark them."""
 
 import re
 from collections import Counter
@@ -9,6 +9,7 @@ from typing import NamedTuple
 _break = re.compile(r"([-\u2010\u00ad\u00ac])\r?\n[ \t]*(?=[^\W\d_])(\w+)")
 _word = re.compile(r"\w+(?:[-\u2010]\w+)*")
 _compound = re.compile(r"[^\W\d_]+-[^\W\d_]+")
+_underscores = re.compile(r"_(?:(?<!\w_)_*(?=[^\W_])|(?<=[^\W_]_)_*(?!\w))")  # at the ends of a word
 COMMON, SHORTEST = 200, 2  # words of a text for each of its compounds; letters of half a compound
 _SUSPENDED = {"and", "or", "und", "oder", "och"}  # follow a hyphen that stands for a word to come: pre- and post-war
 
@@ -21,6 +22,14 @@ class _Broken(NamedTuple):
     first: str
     mark: str
     rest: str
+
+
+def without_underscores(text: str) -> str:
+    """A text without the marks of _emphasis_ and of links_, as Markdown, books, mail and reStructuredText have them.
+
+    An underscore is a letter of words such as snake_case: a word with one at its end would be another one.
+    """
+    return _underscores.sub("", text) if "_" in text else text
 
 
 def join_broken_words(text: str) -> str:

@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from setsearch.indexing.encodings import LOOKED_AT
+from setsearch.indexing.formats.broken_words import without_underscores
 from setsearch.indexing.formats.part import Decode, Part, Parts, Unread
 from setsearch.indexing.rows.json_shapes import parse_json
 from setsearch.text.headline import headline
@@ -199,6 +200,6 @@ def _days(chat: str, messages: Sequence[_Message]) -> Iterator[Part | Unread]:
     """The days of a chat as documents, whose lines have names; and how many messages have no words."""
     yield Unread("message{s} of chats without words", sum(not own.words.strip() for own in messages))
     for day, own in groupby(messages, key=lambda own: own.day):
-        text = "\n".join(f"{one.name}: {one.words}" for one in own if one.words.strip())
+        text = without_underscores("\n".join(f"{one.name}: {one.words}" for one in own if one.words.strip()))
         if text:
             yield Part(text, headline(text), f"{chat} {day}".strip())

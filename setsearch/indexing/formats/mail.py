@@ -12,6 +12,7 @@ from email.message import EmailMessage, Message
 from email.utils import getaddresses, parsedate_to_datetime
 from typing import Any
 
+from setsearch.indexing.formats.broken_words import without_underscores
 from setsearch.indexing.formats.pages import read_page
 from setsearch.indexing.formats.part import NO_FILES, Attached, Decode, Part, Parts, Skipped, Unread, attached
 from setsearch.text.headline import shorten
@@ -200,7 +201,7 @@ def _content(part: Message, decode: Decode) -> str:
     text = _source(part, decode)
     if str(part.get_param("format", "")).lower() == "flowed" and part.get_content_subtype() == "plain":
         text = _unflowed(text, str(part.get_param("delsp", "")).lower() == "yes")
-    return read_page(text).text() if part.get_content_subtype() == "html" else text
+    return read_page(text).text() if part.get_content_subtype() == "html" else without_underscores(text)
 
 
 def _source(part: Message, decode: Decode) -> str:

@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import compress, pairwise
 
-from setsearch.indexing.formats.broken_words import join_broken_words
+from setsearch.indexing.formats.broken_words import join_broken_words, without_underscores
 from setsearch.indexing.formats.front_matter import read_note, unescaped
 from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, declared
 from setsearch.text.headline import headline, shorten
@@ -65,21 +65,22 @@ def plain_text(data: bytes, decode: Decode) -> Parts:
 
     Of front matter (YAML or TOML, as before the text of notes and pages) the values are text, the keys are not, nor are
     days, numbers and switches, which all notes of a year would share. A note of Joplin begins with its title, a book of
-    Project Gutenberg with its title and author. Words that a line breaks are joined.
+    Project Gutenberg with its title and author. Words that a line breaks are joined, and have no marks of emphasis.
     """
-    text = join_broken_words(decode(data))
+    part = _part_of(join_broken_words(decode(data)))
+    yield part._replace(text=without_underscores(part.text), title=without_underscores(part.title or "") or None)
+
+
+def _part_of(text: str) -> Part:
     book = _without_notices(text) if "PROJECT GUTENBERG EBOOK" in text else None
     if book is not None:
-        yield book
-        return
+        return book
     below = _joplin.search(text.replace("\r\n", "\n")) if "\ntype_: " in text[-AT_END:] else None
     if below is not None:
         own, words = below.string[: below.start()], map(unescaped, _joplin_words.findall(below[1]))
-        yield Part("\n".join((own, *words)), shorten(own.partition("\n")[0]) or headline(own))
-        return
-    text = _for_terminals.sub("", text) if "\x1b" in text or "\b" in text else text
-    note = read_note(text)
-    yield Part(note.words + note.body, note.title or headline(note.body), columns=note)
+        return Part("\n".join((own, *words)), shorten(own.partition("\n")[0]) or headline(own))
+    note = read_note(_for_terminals.sub("", text) if "\x1b" in text or "\b" in text else text)
+    return Part(note.words + note.body, note.title or headline(note.body), columns=note)
 
 
 def source_code(data: bytes, decode: Decode) -> Parts:
@@ -101,7 +102,9 @@ def notebook(data: bytes, decode: Decode) -> Parts:
     cells += content.get("nodes", []) + content.get("edges", [])
     yield Unread("output{s} of notebooks", sum(len(cell.get("outputs") or ()) for cell in cells))
     sources = ["".join(next((cell[name] for name in _SAID if cell.get(name)), "")) for cell in cells]
-    prose = "\n\n".join(source for cell, source in zip(cells, sources, strict=True) if cell.get("cell_type") != "code")
+    are_prose = [cell.get("cell_type") != "code" for cell in cells]
+    sources = [without_underscores(own) if is_prose else own for is_prose, own in zip(are_prose, sources, strict=True)]
+    prose = "\n\n".join(compress(sources, are_prose))
     yield Part("\n\n".join(filter(None, sources)), headline(prose) or headline("\n".join(sources)))
 
 
@@ -112,7 +115,7 @@ def org(data: bytes, decode: Decode) -> Parts:
     heading = _org_heading.search(source)
     text = _org_link.sub(r"\1", _org_heading.sub(r"\1", _org_key.sub("", _org_hidden.sub("", source))))
     title = named[1] if named else heading[1] if heading else None
-    yield Part(text, shorten(title) or headline(text))
+    yield Part(without_underscores(text), shorten(without_underscores(title or "")) or headline(text))
 
 
 def treebank(data: bytes, decode: Decode) -> Parts:
