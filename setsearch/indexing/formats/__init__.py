@@ -115,6 +115,7 @@ _UNREAD = {
     rb"\d{5}[acdnpx][\w ]{4}22\d{5}|=LDR  ": "MARC: save it as MARCXML (MarcEdit, yaz-marcdump)",
     rb"(?s).{60}(?:BOOKMOBI|TEXtREAd)": "Kindle: save it as EPUB (Calibre)",
     b"AT&TFORM": "DjVu: save it as PDF",
+    b"// <!-- <mdb:mork": "lists of Thunderbird: its mail is in the files beside them",
     DATABASE: "databases: name one, and its `table` (`setsearch index DB --suggest`)",
     b"PGDMP": "dumps of PostgreSQL: `pg_restore -f FILE.sql`, or copy a table to CSV",
     rb"(?s).{2,8}DUCK..\0{6}": "databases of DuckDB: `copy TABLE to 'FILE.parquet'`, and index that",

@@ -38,6 +38,7 @@ _org_heading = re.compile(
     r"^\*+[ \t]+(?:(?:TODO|DONE|NEXT|WAITING)[ \t]+)?(?:\[#[A-Z]\][ \t]+)?(.*?)(?:[ \t]+:[\w:@]+:)?[ \t]*$",
     re.MULTILINE,
 )
+_org_tags = re.compile(r"^(?:\*+[ \t].*[ \t]:([\w@#%:]+):|#\+filetags:(.+))[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _org_link = re.compile(r"\[\[(?:[^\[\]]*\]\[)?([^\[\]]*)\]\]")
 # The notices of Project Gutenberg are as long as a story, and the same in all books.
 _notices = re.compile(r"^\*{3} ?(START|END) OF TH(?:E|IS) PROJECT GUTENBERG EBOOK.*$", re.MULTILINE)
@@ -109,13 +110,15 @@ def notebook(data: bytes, decode: Decode) -> Parts:
 
 
 def org(data: bytes, decode: Decode) -> Parts:
-    """An outline of Org: headings without stars and tags, no properties, links as they read."""
+    """An outline of Org: headings without stars, no properties, links as they read; tags are a column."""
     source = decode(data).replace("\r\n", "\n")
     named = _org_title.search(source)
     heading = _org_heading.search(source)
     text = _org_link.sub(r"\1", _org_heading.sub(r"\1", _org_key.sub("", _org_hidden.sub("", source))))
     title = named[1] if named else heading[1] if heading else None
-    yield Part(without_underscores(text), shorten(without_underscores(title or "")) or headline(text))
+    tags = dict.fromkeys(":".join(map("".join, _org_tags.findall(source))).replace(":", " ").split())
+    title = shorten(without_underscores(title or "")) or headline(text)
+    yield Part(without_underscores(text), title, columns={"tags": [*tags]})
 
 
 def treebank(data: bytes, decode: Decode) -> Parts:
