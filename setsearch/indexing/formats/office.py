@@ -33,6 +33,7 @@ _end = re.compile(r"</(?:[wa]:p|p:text|comment|threadedComment|c:pt)>")
 _run = re.compile(r"<(?:\w+:)?(?:t|text|v)(?:\s[^<>]*)?>([^<]*)")
 _blank = re.compile(r"<(?:[wa]:(?:br|tab|cr)|/w:rt|/m:r)(?:\s[^<>]*)?/?>")
 _moved = re.compile(r"<w:moveFrom\s.*?</w:moveFrom>", re.DOTALL)
+_object, _tag = re.compile(r"[^/]+/content\.xml"), re.compile(r"<[^<>]*>")
 _word = re.compile(r"\w*[^\W\d_]{2}\w*")
 # Of Excel: who wrote a comment. One of a thread is there twice, once for older versions, with a notice, by tc={ID}.
 _author = re.compile(r"<author>([^<]*)")
@@ -124,6 +125,8 @@ def open_document(data: bytes, decode: Decode) -> Parts:
     for own in body.get_elements(within):
         own.delete()  # it stands within a word, and its paragraphs are among the others
     text = "\n".join(str(own.inner_text) for own in paragraphs).strip()
+    objects = (_tag.sub(" ", own) for own in _parts(data, decode, _object))  # charts and formulas
+    text = "\n".join(filter(None, (text, *_unknown_words(text, objects))))
     title = document.meta.title
     yield Part(text, title or headline(text))
 
