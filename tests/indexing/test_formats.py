@@ -685,6 +685,23 @@ def test_notes_and_cells_of_open_document(tmp_path):
     assert text.split() == ["lioness", "tiger", "hunts", "really", "zebra", "bear", "framed", "meals"]
 
 
+def test_headers_and_footers_of_open_document_are_read_once(tmp_path):
+    odfdo = pytest.importorskip("odfdo")
+    document = odfdo.Document("text")
+    document.body.clear()
+    document.body.append(odfdo.Element.from_tag("<text:p>lions</text:p>"))
+    page = document.styles.get_element("//style:master-page")
+    for kind, said in (
+        ("header", "Zoo of<text:tab/><text:span>Ul</text:span>m"),
+        ("footer", "draft"),
+        ("footer-left", "draft"),
+    ):
+        page.append(odfdo.Element.from_tag(f"<style:{kind}><text:p>{said}</text:p></style:{kind}>"))
+    document.save(tmp_path / "a.odt")
+    ((_, text, title, _),) = FileReader(RowReader()).documents(tmp_path / "a.odt", "a", True)
+    assert (text, title) == ("lions\nZoo of Ulm\ndraft", "lions")
+
+
 @pytest.mark.parametrize("kind", ["drawing", "text-template", "presentation-template"])
 def test_drawings_and_templates_of_open_document_are_read(tmp_path, kind):
     odfdo = pytest.importorskip("odfdo")

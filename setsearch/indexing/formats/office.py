@@ -31,9 +31,13 @@ _known_in_part = re.compile(
 )
 _end = re.compile(r"</(?:[wa]:p|p:text|comment|threadedComment|c:pt)>")
 _run = re.compile(r"<(?:\w+:)?(?:t|text|v)(?:\s[^<>]*)?>([^<]*)")
-_blank = re.compile(r"<(?:[wa]:(?:br|tab|cr)|/w:rt|/m:r)(?:\s[^<>]*)?/?>")
+_blank = re.compile(r"<(?:[wa]:(?:br|tab|cr)|text:(?:tab|s|line-break)|/w:rt|/m:r)(?:\s[^<>]*)?/?>")
 _moved = re.compile(r"<w:moveFrom\s.*?</w:moveFrom>", re.DOTALL)
-_object, _tag = re.compile(r"[^/]+/content\.xml"), re.compile(r"<[^<>]*>")
+# Of OpenDocument: documents within one, and where headers and footers are.
+_object, _styles, _tag = re.compile(r"[^/]+/content\.xml"), re.compile(r"styles\.xml"), re.compile(r"<[^<>]*>")
+_margin_of_page = re.compile(
+    r"<style:(?:header|footer)(?:-left|-first)?(?:\s[^<>]*)?>(.*?)</style:(?:header|footer)", re.DOTALL
+)
 _word = re.compile(r"\w*[^\W\d_]{2}\w*")
 # Of Excel: who wrote a comment. One of a thread is there twice, once for older versions, with a notice, by tc={ID}.
 _author = re.compile(r"<author>([^<]*)")
@@ -115,7 +119,7 @@ def _without_copies(part: str) -> str:
 
 
 def open_document(data: bytes, decode: Decode) -> Parts:
-    """A text, table, presentation or drawing of OpenDocument."""
+    """A text, table, presentation or drawing of OpenDocument, with headers and footers, each line once."""
     odfdo = load_library("odfdo", "OpenDocument files", "office")
     _require_whole(data)
     document = odfdo.Document(io.BytesIO(data))
@@ -126,9 +130,10 @@ def open_document(data: bytes, decode: Decode) -> Parts:
         own.delete()  # it stands within a word, and its paragraphs are among the others
     text = "\n".join(str(own.inner_text) for own in paragraphs).strip()
     objects = (_tag.sub(" ", own) for own in _parts(data, decode, _object))  # charts and formulas
-    text = "\n".join(filter(None, (text, *_unknown_words(text, objects))))
-    title = document.meta.title
-    yield Part(text, title or headline(text))
+    margins = (own for part in _parts(data, decode, _styles) for own in _margin_of_page.findall(_blank.sub(" ", part)))
+    lines = dict.fromkeys(_tag.sub("", own).strip() for margin in margins for own in margin.split("</text:p>"))
+    title = document.meta.title or headline(text)
+    yield Part("\n".join(filter(None, (text, *_unknown_words(text, objects), *lines))), title)
 
 
 def rtf(data: bytes, decode: Decode) -> Parts:
