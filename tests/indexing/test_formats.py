@@ -16,7 +16,7 @@ from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 import setsearch
 from setsearch.indexing.files import FileReader
-from setsearch.indexing.formats import FORMATS, apart, pages, subtitles
+from setsearch.indexing.formats import FORMATS, apart, calendars, office, pages, subtitles, xml
 from setsearch.indexing.formats.apart import BATCH, Job, Reader, TooMuch
 from setsearch.indexing.formats.broken_words import join_broken_words, without_underscores
 from setsearch.indexing.formats.pages import MOST_BROKEN, Page, read_page
@@ -155,6 +155,25 @@ def test_hostile_pages_take_linear_time(piece, monkeypatch):
     read_page(piece * count + "</b>" * count).text()
     assert sum(given_up) <= MOST_BROKEN
     assert len(given_up) <= 2 * count + MOST_BROKEN
+
+
+@pytest.mark.parametrize(
+    ("form", "piece"),
+    [
+        (calendars.calendar, "QUOTED-PRINTABLE"),
+        *((calendars.calendar, piece) for piece in ("N;QUOTED-PRINTABLE:a=\n", "\n ", ";\"", "a.", "BEGIN:VEVENT\n")),
+        *((xml.xml, piece) for piece in ("<title>x", "<a x='ab", "<category ")),
+    ],
+)  # fmt: skip
+def test_hostile_calendars_and_xml_take_linear_time(form, piece):
+    text = f"<rss><item>{50_000 * piece}</item></rss>" if form is xml.xml else f"BEGIN:VCALENDAR\n{50_000 * piece}"
+    assert [*form(text.encode(), bytes.decode)]
+
+
+@pytest.mark.parametrize("pattern", [office._moved, office._margin_of_page, office._blank, office._hidden])
+@pytest.mark.parametrize("piece", ["<w:moveFrom ", "<style:header>", "<w:br ", "\\*", "</w:rt "])
+def test_parts_of_documents_are_searched_in_linear_time(pattern, piece):
+    assert pattern.search(100_000 * piece) is None
 
 
 def test_words_behind_a_tag_that_does_not_end_are_read():

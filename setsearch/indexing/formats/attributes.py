@@ -16,7 +16,7 @@ from setsearch.text.headline import headline, shorten
 STYLES = ("style", "font-family")
 TITLES = ("title", "subject", "name", "displayname")
 _word = re.compile(r"[^\W\d_]{2}")
-_sentence = re.compile(r"(?:[^\W\d_]+[^\w\s]*\s+){3}[^\W\d_]")
+_sentence = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]+[^\w\s]*\s+){3}[^\W\d_]")
 
 
 def is_sentence(name: str, value: str) -> bool:

@@ -32,11 +32,11 @@ _known_in_part = re.compile(
 _end = re.compile(r"</(?:[wa]:p|p:text|comment|threadedComment|c:pt)>")
 _run = re.compile(r"<(?:\w+:)?(?:t|text|v)(?:\s[^<>]*)?>([^<]*)")
 _blank = re.compile(r"<(?:[wa]:(?:br|tab|cr)|text:(?:tab|s|line-break)|/w:rt|/m:r)(?:\s[^<>]*)?/?>")
-_moved = re.compile(r"<w:moveFrom\s.*?</w:moveFrom>", re.DOTALL)
+_moved = re.compile(r"<w:moveFrom\s(?:(?!<w:moveFrom\s).)*?</w:moveFrom>", re.DOTALL)
 # Of OpenDocument: documents within one, and where headers and footers are.
 _object, _styles, _tag = re.compile(r"[^/]+/content\.xml"), re.compile(r"styles\.xml"), re.compile(r"<[^<>]*>")
 _margin_of_page = re.compile(
-    r"<style:(?:header|footer)(?:-left|-first)?(?:\s[^<>]*)?>(.*?)</style:(?:header|footer)", re.DOTALL
+    r"<style:(?:header|footer)(?:-left|-first)?(?:\s[^<>]*)?>((?:(?!</?style:).)*)</style:(?:header|footer)", re.DOTALL
 )
 _word = re.compile(r"\w*[^\W\d_]{2}\w*")
 # Of Excel: who wrote a comment. One of a thread is there twice, once for older versions, with a notice, by tc={ID}.
