@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import islice
 from typing import Any
 
 _bare = re.compile(r"(?<!\\)([%&#])")
@@ -27,6 +28,7 @@ _aside = re.compile(r"\\(?:(?:href|hyperlink|hypertarget)\s*\{[^{}]*\}|footnote)
 _shown_before = re.compile(
     r"\\(?:(?:sub)?title|author|date|institute|affil(?:iation)?|address|keywords|abstract)\s*(?:\[[^\]]*\])?\s*\{"
 )
+MOST_SHOWN = 100  # commands of a title page
 _comment = re.compile(r"(?<!\\)%.*")
 _lone = re.compile(r"(?<!\\)\\(?!\\)")
 _doubled = re.compile(r"\\\\(?:[\"'`^~=.][{\\A-Za-z]|(?:text\w+|emph|[uvHcdbkrt])\s*\{)")
@@ -52,7 +54,7 @@ def latex_document(source: str) -> tuple[str, str | None]:
     before, is_whole, within = source.partition("\\begin{document}")
     if is_whole:
         before = _comment.sub("", before)
-        shown = (_group(before, own.end()) for own in _shown_before.finditer(before))
+        shown = (_group(before, own.end()) for own in islice(_shown_before.finditer(before), MOST_SHOWN))
         source = "\n\n".join((*shown, within))
     body = _hidden.sub("", source.partition("\\end{document}")[0])
     lines = (" ".join(line.split()) for line in _converted(body).splitlines())
