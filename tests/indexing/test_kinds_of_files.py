@@ -580,6 +580,35 @@ def test_attributes_beside_text_are_read(tmp_path):
     assert [*reader.tally.left_out.values()] == [[str(tmp_path / "c.svg")]]
 
 
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (
+            "<zoo note='All of the big cats sleep at night.'><day>x</day></zoo>",
+            "All of the big cats sleep at night.\nx",
+        ),
+        ("<zoo note='All of the big cats sleep at night.'/>", "All of the big cats sleep at night."),
+        (
+            f"<TEI><encodingDesc><a n='{'as all cats do ' * 9}'/></encodingDesc><p>roar</p><p>at night</p></TEI>",
+            "roar\nat night",
+        ),
+        ("<zoo><p class='main wide blue text' rend='bold italic small caps'>roar</p></zoo>", "roar"),
+    ],
+    ids=["of all", "of all alone", "hidden", "of styles"],
+)
+def test_attributes_that_are_no_rows_leave_a_file_whole(tmp_path, source, said):
+    (tmp_path / "a.xml").write_text(f"<?xml version='1.0'?>{source}")
+    assert {id: text for id, (text, _) in read(tmp_path)[0].items()} == {"a.xml": said}
+
+
+@pytest.mark.parametrize("empty", ["<title></title>", "<title>\n</title>", "<title />", "<title/>"])
+def test_an_empty_title_is_none(tmp_path, empty):
+    (tmp_path / "a.xml").write_text(
+        f"<?xml version='1.0'?><zoo>{empty}<p>They roar</p><title>Big <b>cats</b></title></zoo>"
+    )
+    assert read(tmp_path)[0]["a.xml"][1] == "Big cats"
+
+
 def test_records_with_some_text_in_attributes_keep_it(tmp_path):
     row = "<row Id='{}' Title='Lions' Body='{}'>{}</row>"
     rows = (

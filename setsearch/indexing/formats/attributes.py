@@ -13,7 +13,7 @@ from setsearch.indexing.formats.part import Part
 from setsearch.indexing.references.xml import AT_ONCE, refuse_entities, without_controls
 from setsearch.text.headline import headline, shorten
 
-STYLES = ("style", "font-family")
+STYLES = ("style", "font-family", "class", "rend")
 TITLES = ("title", "subject", "name", "displayname")
 _word = re.compile(r"[^\W\d_]{2}")
 _sentence = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]+[^\w\s]*\s+){3}[^\W\d_]")

@@ -82,8 +82,8 @@ AT_END = 1000  # characters, where an export ends its first element
 _OF_ELEMENTS = {"outline": ("_note", "category"), "category": ("label", "term")}
 _OF_ANY = "text title subject summary description caption comment body".split()
 MOSTLY = 10  # times as much text as elsewhere, where attributes have it
-_xml_titles = (
-    re.compile(r"<((?:\w+:)?(?:article-|book-)?title)(?:\s[^<>]{0,200})?>((?s:.{1,500}?))</\1\s*>"),
+_xml_titles = (  # an empty one is none
+    re.compile(r"<((?:\w+:)?(?:article-|book-)?title)(?:\s[^<>]{0,200})?(?<!/)>(?!\s*</)((?s:.{1,500}?))</\1\s*>"),
     re.compile(r"<(?:\w+:)?datafield\s[^<>]{0,200}\b245\b[^<>]{0,200}>\s*<[^<>]{0,200}>([^<]+)<"),
 )
 _unit_title = re.compile(r"<(?:seg|term|source)(?:\s[^<>]{0,200})?>([^<]+)<")
@@ -189,7 +189,8 @@ class XmlPage(Page):
         "bold emphasis ex hi it italic sc span strong sub subscript sup superscript supplied unclear underline".split()
     )
     title_tag = ""
-    said = 0  # characters of attributes
+    said = 0  # characters of attributes that may be rows: neither hidden, nor a sentence on all of the file
+    _is_within = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """A line begins, unless it breaks a word; an outline, and what a scanner read, has attributes as text."""
@@ -199,7 +200,10 @@ class XmlPage(Page):
         super().handle_starttag(own, attrs)
         for said in dict.fromkeys(value for name, value in attrs if value and _is_text(own, name, value)):
             self.handle_data(f"\n{said}\n")
-            self.said += len(" ".join(said.split())) + 1 if own not in _OF_ELEMENTS else 0  # an outline is one text
+            is_of_row = self._is_within or not is_sentence("", said)
+            if is_of_row and self._inside is None and own not in _OF_ELEMENTS:  # an outline is one text
+                self.said += len(" ".join(said.split())) + 1
+        self._is_within = True
         if own == "string" and own in self.inline and found.get("subs_type") != "HypPart2":
             self.handle_data(f"{found.get('subs_content') or found.get('content') or ''} ")
 
