@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 # the SICIs among them have an item in angles, and two letters with a number at their end: 39:1<123::AID-2>3.0.CO;2-H
 _any_doi = re.compile(
-    r"10\.\d{4,9}/[^\s\"<>,;]+(?:<[^\s\"<>;]*:[^\s\"<>;]*>[^\s\"<>,;]+)?(?:(?<=\.[a-z]{2});\d(?:-[\w#])?(?![\w.]))?",
+    r"10\.\d{4,9}/[^\s\"<>,;]+(?:<[^\s\"<>;:]*:[^\s\"<>;]*>[^\s\"<>,;]+)?(?:(?<=\.[a-z]{2});\d(?:-[\w#])?(?![\w.]))?",
     re.IGNORECASE,
 )
 _word = re.compile(r"\w+")

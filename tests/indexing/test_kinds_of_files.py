@@ -916,6 +916,16 @@ def test_entries_of_a_calendar_are_documents(tmp_path, run, line_end):
     assert second["date"] == "2024-04-01"
 
 
+def test_a_text_about_calendars_is_a_text():
+    assert form_by_content(b"BEGIN:VCARD is how\na card begins.\n", None) is None
+
+
+def test_cards_are_read_in_linear_time(tmp_path):
+    """Of many marks of an encoding in a line without a value each is looked at once; else it would take an hour."""
+    (tmp_path / "a.vcf").write_text(f"BEGIN:VCARD\nFN:Ann\nREV:1\n{'QUOTED-PRINTABLE' * 200_000}\nEND:VCARD\n")
+    assert read(tmp_path)[0]["a.vcf#Ann"][1] == "Ann"
+
+
 def test_a_calendar_without_its_end_is_told(tmp_path, run):
     (tmp_path / "a.ics").write_text(EVENTS.format("BEGIN:VEVENT\nSUMMARY:Wash the ze"))
     assert read(tmp_path)[0]["a.ics#3"] == ("Wash the ze", "Wash the ze")

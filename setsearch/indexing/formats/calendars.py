@@ -10,7 +10,7 @@ from setsearch.indexing.formats.pages import LONGEST_ADDRESS, without_tags
 from setsearch.indexing.formats.part import Decode, Part, Parts, Unread
 from setsearch.text.headline import headline, shorten
 
-BEGIN = rb"(?i)BEGIN:V(?:CALENDAR|CARD|EVENT|TODO|JOURNAL)\s"  # how such a file begins
+BEGIN = rb"(?i)BEGIN:V(?:CALENDAR|CARD|EVENT|TODO|JOURNAL)[ \t]*[\r\n]"  # how such a file begins
 WHOLE, NO_ENTRIES = "VCALENDAR", ("VALARM", "VTIMEZONE", "STANDARD", "DAYLIGHT")  # alarms say the same in all
 TITLES = "SUMMARY", "FN", "N", "X-WR-CALNAME", "NAME"
 BODIES = (
@@ -21,7 +21,7 @@ SAID_BY = {"N": "FN", "NAME": "X-WR-CALNAME", "LABEL": "ADR", "X-ALT-DESC": "DES
 NAMES, DAYS, PEOPLE = ("UID", "FN"), ("DTSTART", "DUE"), ("ORGANIZER", "ATTENDEE", "EMAIL")
 _fold = re.compile(rb"\r?\n[ \t]")
 _of_old = re.compile(rb"^VERSION:(?:1\.0|2\.1)\s", re.MULTILINE | re.IGNORECASE)  # which folds at blanks only
-_quoted = re.compile(rb"^[^:\n]{0,200}QUOTED-PRINTABLE[^:\n]{0,200}:(?:[^\n]*=\r?\n)+", re.MULTILINE | re.IGNORECASE)
+_quoted = re.compile(rb"^(?=[^:\n]*QUOTED-PRINTABLE)[^:\n]*:(?:[^\n]*=\r?\n)+", re.MULTILINE | re.IGNORECASE)
 _soft_end = re.compile(rb"=\r?\n")
 _NAME = r"(?:\w+\.)?(?:[A-Z][A-Z0-9-]*|[a-z][a-z0-9-]*|X-[\w-]+)"
 _ends = re.compile(rf"\r?\n(?={_NAME}[;:])")  # of properties: some programs leave lines as they were typed
