@@ -545,6 +545,20 @@ def test_words_that_a_library_passes_over_are_read(tmp_path):
     assert "elsewhere" not in text
 
 
+def test_parts_of_office_files_are_looked_through_in_linear_time(tmp_path):
+    """Long numbers, marks without their end, and blanks: else minutes, after which such a file is left out."""
+    pytest.importorskip("markitdown")
+    parts = {
+        "word/charts/chart1.xml": f"<c:v>{'1' * 200_000} meals</c:v>{'<w:moveFrom ' * 50_000}",
+        "xl/worksheets/sheet1.xml": f"</f>{' ' * 500_000}",
+    }
+    with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
+        for name, content in (DOCX | parts).items():
+            archive.writestr(name, content)
+    ((_, text, _, _),) = FileReader(RowReader()).documents(tmp_path / "a.docx", "a", True)
+    assert text.splitlines()[-1] == "meals"
+
+
 def test_comments_of_word_are_read(tmp_path):
     pytest.importorskip("markitdown")
     runs = "<w:p><w:r><w:t>ask the zoo</w:t></w:r><w:r><w:t>keeper</w:t></w:r></w:p>"

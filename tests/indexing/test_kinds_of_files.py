@@ -609,6 +609,12 @@ def test_an_empty_title_is_none(tmp_path, empty):
     assert read(tmp_path)[0]["a.xml"][1] == "Big cats"
 
 
+def test_sentences_in_attributes_are_found_in_linear_time(tmp_path):
+    """Of a long run of letters, as genes have, each is looked at once; else it would take hours."""
+    (tmp_path / "a.xml").write_text(f"<?xml version='1.0'?><zoo><gene of='{'ACGT' * 250_000}'/><p>They roar</p></zoo>")
+    assert read(tmp_path)[0]["a.xml"][0] == "They roar"
+
+
 def test_records_with_some_text_in_attributes_keep_it(tmp_path):
     row = "<row Id='{}' Title='Lions' Body='{}'>{}</row>"
     rows = (

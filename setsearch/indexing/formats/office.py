@@ -38,7 +38,7 @@ _object, _styles, _tag = re.compile(r"[^/]+/content\.xml"), re.compile(r"styles\
 _margin_of_page = re.compile(
     r"<style:(?:header|footer)(?:-left|-first)?(?:\s[^<>]*)?>((?:(?!</?style:).)*)</style:(?:header|footer)", re.DOTALL
 )
-_word = re.compile(r"\w*[^\W\d_]{2}\w*")
+_word = re.compile(r"\b\w*[^\W\d_]{2}\w*")
 # Of Excel: who wrote a comment. One of a thread is there twice, once for older versions, with a notice, by tc={ID}.
 _author = re.compile(r"<author>([^<]*)")
 _comment = re.compile(r"<comment\s[^<>]*authorId=\"(\d+)\".*?</comment>", re.DOTALL)
@@ -51,7 +51,7 @@ _labels = {
     ".epub": r"^\*\*(?:(?:Language|Publisher|Date|Identifier):\*\* .*\n?|(?:Title|Authors|Description):)",
     ".pptx": r"^(?:<!-- Slide number: \d+ -->|### Notes:)$\n?",
 }
-_no_value = re.compile(rb"(?:</f>|<f(?:\s[^<>]*)?/>)\s*(?:<v\s*/>|<v></v>)?\s*</c>")
+_no_value = re.compile(rb"(?:</f>|<f(?:\s[^<>]*)?/>)\s*(?:(?:<v\s*/>|<v></v>)\s*)?</c>")
 _end_of_comment = re.compile(r"</(?:comment|threadedComment)>")
 _blank_cells = re.compile(r"(?:\bNa[NT]\b|\bUnnamed: \d+\b|\|[\s:|-]*\|)")
 
