@@ -312,3 +312,16 @@ def test_of_several_ways_to_say_the_same_one_that_says_much_more_is_read(plain, 
     part, *others = mail.mail(bytes(own), bytes.decode)
     assert part.text == said
     assert [other.data for other in others if isinstance(other, Attached)] == [b"Zebras"]
+
+
+def test_a_page_for_programs_says_no_more_than_one_for_people():
+    """AMP, whose styles would be words."""
+    own = EmailMessage()
+    own.set_content("Lions")
+    own.add_alternative(
+        "<style amp4email>body {visibility: hidden; color: red; display: block}</style><p>Lions rest</p>",
+        subtype="x-amp-html",
+    )
+    own.add_alternative("<p>Lions rest in the shade</p>", subtype="html")
+    (part,) = mail.mail(bytes(own), bytes.decode)
+    assert part.text == "Lions rest in the shade"

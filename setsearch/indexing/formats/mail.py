@@ -154,7 +154,8 @@ def _gather_one(parts: list[Message], decode: Decode, texts: list[str], others: 
     best, of_best, passed = list[str](), list[Message](), list[Message]()
     for part in sorted(parts, key=lambda part: order.get(part.get_content_type(), 2)):
         own, left, least = list[str](), [*_leaves(part)], MUCH_MORE * _said(best)
-        if not best or _said(_source(leaf, decode) for leaf in left if _is_text(leaf)) > least:
+        is_page = part.is_multipart() or part.get_content_type() in order  # in other kinds tags and styles are words
+        if not best or (is_page and _said(_source(leaf, decode) for leaf in left if _is_text(leaf)) > least):
             left.clear()
             _gather(part, decode, own, left, depth + 1)
         if any(text.strip() for text in own) and (not best or _said(own) > least):
