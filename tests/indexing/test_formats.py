@@ -502,6 +502,13 @@ def test_notes_boxes_and_headers_of_rtf_are_read(tmp_path):
     assert title == "Lions in Africa really rest"
 
 
+def test_a_path_in_rtf_keeps_its_folders():
+    """Two backslashes are one of the text, and no mark of a note or a header."""
+    pytest.importorskip("striprtf")
+    (part,) = FORMATS[".rtf"](rb"{\rtf1 Maps: D:\\shp\\header\\annotation}", bytes.decode)
+    assert part.text == r"Maps: D:\shp\header\annotation"
+
+
 def test_a_footnote_of_word_is_no_part_of_a_word(tmp_path):
     pytest.importorskip("markitdown")
     kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"

@@ -16,8 +16,8 @@ ZIP, RTF = b"PK\x03\x04", b"{\\rtf"  # how archives and texts of RTF begin
 _CIPHERS = "META-INF/encryption.xml"  # what is encrypted of a book
 _encrypted_page = re.compile(rb"CipherReference\s[^>]{0,200}\.x?html?[\"']", re.IGNORECASE)
 # What hides notes, boxes, headers and footers of RTF; of boxes, their form then shows.
-_hidden = re.compile(r"(?:\\\*)?\\(?:footnote|annotation|shp(?:inst|txt)?)\b")
-_margin = re.compile(r"\\(?:head|foot)er[lrf]?\b")
+_hidden = re.compile(r"(?<!\\)(?:\\\*)?\\(?:footnote|annotation|shp(?:inst|txt)?)\b")
+_margin = re.compile(r"(?<!\\)\\(?:head|foot)er[lrf]?\b")
 _form_of_box = re.compile(r"\{\\sp\b")
 _picture = re.compile(r"!\[[^\]]*\]\([^)]*\)|\[\[\d+\]\]\(#(?:foot|end)note-[^)]*\)")  # or the number of a note
 # Parts of Word, Excel and PowerPoint that their text has not, and those of which a library may not know all: fields,
