@@ -775,6 +775,11 @@ def test_xml_is_known_without_its_declaration(tmp_path, begin):
     assert {*found.values()} == {("Big cats\nroar", "Big cats")} and len(found) == 3
 
 
+def test_only_opendocument_has_settings_and_styles_that_are_no_text(tmp_path):
+    (tmp_path / "a.xml").write_text("<?xml version='1.0'?><document><styles>Gothic</styles><p>They roar</p></document>")
+    assert read(tmp_path)[0]["a.xml"][0] == "Gothic\nThey roar"
+
+
 def test_a_book_of_fiction_has_its_title(tmp_path):
     (tmp_path / "a.fb2").write_text("<FictionBook><genre>prose</genre><book-title>Lions</book-title></FictionBook>")
     assert read(tmp_path)[0] == {"a.fb2": ("prose\nLions", "Lions")}

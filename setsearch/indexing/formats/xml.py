@@ -72,7 +72,7 @@ KINDS: Mapping[str, Kind] = {
     "TEI": Kind(None, _NOTICES, "g"),
     "alto": Kind(None, "description styles", "string sp hyp"),
     "PcGts": Kind(None, "metadata"),
-    "document": Kind(None, _OF_FLAT),
+    "office:document": Kind(None, _OF_FLAT),
     "FictionBook": Kind(None, "binary document-info"),
 }
 FEEDS = ("rss", "RDF", "feed")
