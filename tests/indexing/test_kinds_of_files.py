@@ -927,6 +927,14 @@ def test_entries_of_a_calendar_are_documents(tmp_path, run, line_end):
     assert second["date"] == "2024-04-01"
 
 
+def test_what_is_empty_in_a_calendar_hides_nothing(tmp_path):
+    """As Outlook writes an appointment whose description is a page."""
+    page = "DESCRIPTION:\\n\nX-ALT-DESC;FMTTYPE=text/html:<p>Feed the <b>lions</b></p>"
+    (tmp_path / "a.ics").write_text(f"BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:Zoo\n{page}\nEND:VEVENT\nEND:VCALENDAR\n")
+    (tmp_path / "b.vcf").write_text("BEGIN:VCARD\nFN:\nN:Lee;Ann\nEND:VCARD\n")
+    assert read(tmp_path)[0] == {"a.ics#1": ("Zoo\nFeed the lions", "Zoo"), "b.vcf#1": ("Lee Ann", "Lee Ann")}
+
+
 def test_a_text_about_calendars_is_a_text():
     assert form_by_content(b"BEGIN:VCARD is how\na card begins.\n", None) is None
 

@@ -84,9 +84,9 @@ def _value(about: str, value: str) -> str:
 
 def _part(own: Component, key: str | None) -> Part:
     """A document; an entry without a name of its own has this key."""
-    said = [name for name in (*TITLES, *BODIES) if name in own.values and SAID_BY.get(name) not in own.values]
-    text = "\n".join(filter(None, (_plain(name, value) for name in said for value in own.all(name))))
-    title = next(filter(None, (_plain(name, value) for name in TITLES for value in own.all(name))), None)
+    said = {name: [*filter(None, (_plain(name, value) for value in own.all(name)))] for name in (*TITLES, *BODIES)}
+    text = "\n".join(value for name, values in said.items() if not said.get(SAID_BY.get(name, "")) for value in values)
+    title = next((value for name in TITLES for value in said[name]), None)
     name = key and (next(filter(None, map(_unescaped, own.all(*NAMES))), key)[:LONGEST_ADDRESS])
     return Part(text, shorten(title) or headline(text), name, columns=_columns(own))
 
