@@ -311,8 +311,9 @@ class FileReader:
             if outcome.error is not None:
                 raise SourceError(f"{path} cannot be read: {outcome.error}; save it again") from outcome.error
             sheets += [part for part in outcome.parts if isinstance(part, Sheet)]
-            for part in outcome.parts if are_read else ():
-                self.tally.unread.update({part.what: part.number} if isinstance(part, Unread) else {})
+            for part in outcome.parts:
+                if isinstance(part, Unread) and are_read:
+                    self.tally.unread[part.what] += part.number
         sheets = [below_asked(sheet, self.rows.asked) for sheet in sheets]
         if not any(sheet.is_table for sheet in sheets):
             raise SourceError(

@@ -35,10 +35,8 @@ def driver_connection(place: Any) -> sqlite3.Connection | None:
     if all(hasattr(place, name) for name in NEEDED):
         return DriverConnection(place)  # type: ignore[return-value]
     if hasattr(place, "cursor"):
-        kind, way = (
-            f"{type(place).__module__}.{type(place).__qualname__}",
-            "rows of others go into a file by `add_frame`",
-        )
+        kind = f"{type(place).__module__}.{type(place).__qualname__}"
+        way = "rows of others go into a file by `add_frame`"
         if kind.startswith("apsw"):  # it has an SQLite of its own: two in a process end one another's locks on a file
             way = "or in another process the path of its file"
         raise InvalidParameter(

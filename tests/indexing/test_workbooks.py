@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import zipfile
 
 import pytest
 
@@ -218,3 +219,16 @@ def test_what_rows_of_a_workbook_lack_is_told(tmp_path, run):
     book.active["B1"] = "words"
     book.save(tmp_path / "a.xlsx")
     assert f"not read: {formula}\n" in run("index", "b.db", "a.xlsx")[2]
+
+
+def test_comments_in_another_encoding_leave_a_workbook_readable(tmp_path, run):
+    book = openpyxl.Workbook()
+    for row in (["id", "text"], ["a", "lions"], ["b", "tigers"]):
+        book.active.append(row)
+    book.active["B3"].comment = openpyxl.comments.Comment("striped", "Ann")
+    book.save(tmp_path / "old.xlsx")
+    with zipfile.ZipFile(tmp_path / "old.xlsx") as old, zipfile.ZipFile(tmp_path / "a.xlsx", "w") as new:
+        for name in old.namelist():
+            part = old.read(name)
+            new.writestr(name, part.decode().encode("utf-16") if "comment" in name and name.endswith(".xml") else part)
+    assert run("index", "a.db", "a.xlsx", "--items", "id", "--features", "text")[0] == 0

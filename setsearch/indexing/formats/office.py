@@ -83,7 +83,7 @@ def without_values(data: bytes) -> Iterator[Unread]:
 
 def comments(data: bytes) -> int:
     """How many comments the cells of a workbook of Excel have."""
-    found = _parts(data, bytes.decode, re.compile(r"xl/(?:\w+/)?\w*[cC]omment\w*\.xml"))
+    found = _parts(data, partial(bytes.decode, errors="replace"), re.compile(r"xl/(?:\w+/)?\w*[cC]omment\w*\.xml"))
     return sum(len(_end_of_comment.findall(part)) for part in found)
 
 
