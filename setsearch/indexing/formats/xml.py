@@ -101,7 +101,7 @@ _root = re.compile(rf"\s*(?:(?:{_comment}|<[?!](?!--)[^<>]*>)\s*)*<(?:\w+:)?({'|
 _declarations = re.compile(rf"\A\s*(?:(?:{_comment}|<\?[^<>]*>)\s*)*<!DOCTYPE[^<>\[]*\[[^\]]*\]\s*>")
 _tag = re.compile(r"</?[\w:-]+(?:\s[^<>]{0,200})?>")
 _OF_TAG = re.compile(r"\s(?:label|term)\s*=\s*([\"'])(.*?)\1", re.DOTALL)
-_between_tags = re.compile(r">\s*[^\s<]")
+_between_tags, _within_tag = re.compile(r">\s*[^\s<]"), re.compile(r"<[^<>]*\Z")  # where a file that is cut off ends
 
 
 def xml(data: bytes, decode: Decode) -> Parts:
@@ -121,7 +121,7 @@ def xml(data: bytes, decode: Decode) -> Parts:
         source = whole[own.start() if own else 0 : following.start() if following else None]
         part, said = _part_of_xml(source, kind, bool(records), is_feed)
         key = (_name_of_record(own, source, kind) or str(number)) if own else None
-        is_cut = part.text.startswith("<") and _between_tags.search(source) is None  # within its last tag
+        is_cut = _within_tag.search(source) is not None and _between_tags.search(source) is None
         others = len(part.text) - said
         if not records and (is_cut or MOSTLY * others <= said):
             yield from of_attributes(source, without_tags, others > 0 and not is_cut)
