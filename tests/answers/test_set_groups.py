@@ -21,6 +21,7 @@ from setsearch.answers.saved.groups import Groups
 from setsearch.answers.saved.heights import Highest
 from setsearch.answers.saved.rivals import Rivalry
 from setsearch.answers.saved.standing import Several, Weighed, _weigh_known
+from setsearch.core import binding
 from setsearch.core.question import now
 from setsearch.search import weights
 
@@ -208,6 +209,7 @@ def test_scores_change_in_an_exclusive_group_alone(index):
         assert index.set(name).expand(40, cut="mark", explain=True) == hits
 
 
+@pytest.mark.skipif(binding.library() is None, reason="without a core numpy goes other ways")
 def test_lists_of_rivals_are_added_once(index, monkeypatch):
     """What rejected items teach takes a pass over the lists, and a question beside rivals looks at it often."""
     added, add = [], weights.accumulate
