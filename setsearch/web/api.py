@@ -24,7 +24,7 @@ from setsearch.pool import QuestionPool
 from setsearch.search.cutoff import SeedFit
 from setsearch.web.access import Rules
 from setsearch.web.groups import start_growing
-from setsearch.web.inbox import read_seen, seen_in_words
+from setsearch.web.inbox import read_seen, seen_as_texts
 from setsearch.web.typed_names import saved_set
 from setsearch.web.writing import add_documents
 
@@ -237,7 +237,7 @@ def _add_inbox(router: APIRouter, pool: QuestionPool, rules: Rules) -> None:
     async def inbox(query: Annotated[schemas.InboxQuery, Query()]) -> dict[str, Any]:
         """What came or changed since saved sets were looked at, and belongs to them."""
         rows = await pool.ask(lambda index: index.inbox(query.sets or None).with_headlines())
-        return {"rows": [*rows], "notes": rows.notes, "seen": seen_in_words(rows)}
+        return {"rows": [*rows], "notes": rows.notes, "seen": seen_as_texts(rows)}
 
     @router.post("/inbox/done", dependencies=[Depends(rules.require_write)])
     async def inbox_done(given: schemas.InboxSeen) -> schemas.InboxSeen:

@@ -1,16 +1,17 @@
 """The page of what is new for saved sets: each row is decided at once, by a key or a button, and can be taken back."""
 
-import re
+import json
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
+from pydantic import Field, TypeAdapter, ValidationError
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
 from setsearch.answers.results import display_name
-from setsearch.answers.saved.inbox import Inbox
+from setsearch.answers.saved.inbox import Inbox, Seen
 from setsearch.errors import ChangedSet, InvalidParameter, QueryError, UsageError
 from setsearch.index import Index
 from setsearch.options import require_known
@@ -23,7 +24,9 @@ UNDO = "undo"
 TOO = ", as before"  # behind what is said
 OTHERWISE = "Somebody has said {} to {} for {} meanwhile, and your {} was not saved."
 NO_SETS = "No set is saved yet: give examples at the start, and save them under a name below the list of what fits."
-SEEN, MOST = re.compile("([0-9]{1,19}) ([0-9]{1,19})"), 2**63  # numbers, as SQLite's integers hold them
+Stored = Annotated[int, Field(ge=0, lt=2**63)]  # as SQLite's integers hold it
+SEEN = TypeAdapter(tuple[Stored, Stored, list[str]])
+SEEN_OF = "seen of "  # before the name of a set, in a form
 LONGEST_PAST = 4000  # characters of an address that tell how to undo
 
 
@@ -54,18 +57,17 @@ class Asked:
         return "inbox" + ("?" + urlencode(pairs) if pairs else "")
 
 
-def seen_in_words(inbox: Inbox) -> dict[str, str]:
-    """Of each set, up to which write the rows go: a number, and a stamp of 63 bits, which scripts would round."""
-    return {name: f"{number} {stamp}" for name, (number, stamp) in inbox.seen.items()}
+def seen_as_texts(inbox: Inbox) -> dict[str, str]:
+    """How far the rows of each set go, as JSON in a text: scripts would round a stamp of 63 bits."""
+    return {name: json.dumps(own) for name, own in inbox.seen.items()}
 
 
-def read_seen(text: str) -> tuple[int, int]:
-    """The write that `seen_in_words` told. Raises InvalidParameter."""
-    found = SEEN.fullmatch(text)
-    number, stamp = map(int, found.groups()) if found else (MOST, MOST)
-    if max(number, stamp) >= MOST:
-        raise InvalidParameter(f"seen is what the inbox gave for a set, two numbers, not {text!r:.60}")
-    return number, stamp
+def read_seen(text: str) -> Seen:
+    """What `seen_as_texts` told of a set. Raises InvalidParameter."""
+    try:
+        return Seen(*SEEN.validate_json(text))
+    except ValidationError as error:
+        raise InvalidParameter(f"seen is what the inbox gave for a set, not {text!r:.60}") from error
 
 
 def add_inbox(pages: Pages) -> None:
@@ -100,7 +102,7 @@ def _found(index: Index, asked: Asked, problem: str | None = None) -> dict[str, 
     """What the page shows. Raises UnknownSet."""
     kinds = index.sets()
     if not kinds and not asked.sets:
-        nothing = dict.fromkeys(("inbox", "rows", "seen"), ())
+        nothing: dict[str, Any] = {"inbox": (), "rows": (), "seen": {}}
         return {**nothing, "asked": asked, "notes": [NO_SETS], "last": None, "problem": problem}
     named, asked = asked.sets, _with_known(index, asked)
     gone = [f"{name}: it was deleted meanwhile, or has another name" for name in named if name not in asked.sets]
@@ -117,7 +119,7 @@ def _found(index: Index, asked: Asked, problem: str | None = None) -> dict[str, 
             }
             for row in inbox[:MOST_ROWS]
         ],
-        "seen": [f"{seen} {name}" for name, seen in seen_in_words(inbox).items()],
+        "seen": {SEEN_OF + name: text for name, text in seen_as_texts(inbox).items()},
         "last": _last(index, asked),
         "problem": problem,
     }
@@ -135,8 +137,8 @@ def _decide(index: Index, asked: Asked, form: QueryParams) -> Asked:
     """Save what a form says; returns where to go then. Raises ChangedSet if somebody said otherwise meanwhile."""
     said = form.get("said", "")
     if said == "done":
-        lines, names = (line.split(" ", 2) for line in form.getlist("seen")), _with_known(index, asked).sets
-        index.inbox(names or None).done({line[-1]: read_seen(" ".join(line[:2])) for line in lines})
+        seen = {key.removeprefix(SEEN_OF): read_seen(text) for key, text in form.items() if key.startswith(SEEN_OF)}
+        index.inbox(_with_known(index, asked).sets or None).done(seen)
         return asked
     if said == UNDO and asked.said:
         before, name, item = asked.said[-1]

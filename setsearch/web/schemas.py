@@ -240,9 +240,9 @@ class GrowBody(Given):
 
 
 class InboxSeen(Given):
-    """`seen` as the inbox gave it: of each set, up to which write its rows were looked at."""
+    """`seen` as the inbox gave it: of each set, which of its rows were looked at."""
 
-    seen: dict[Name, Annotated[str, StringConstraints(max_length=LONGEST_NAME)]]
+    seen: dict[Name, str]
 
 
 @cache

@@ -486,6 +486,8 @@ def test_what_came_into_doubt_meanwhile_stays(tmp_path):
         assert index.inbox() == rows
         index.inbox().done({"empty": index.inbox().seen["empty"]})
         assert index.inbox() == rows, "of sets that nobody has seen"
+        index.inbox().done(of_one.seen | read.seen)
+        assert index.inbox() == rows, "the same, told by another inbox"
         index.inbox().done()
         assert index.inbox() == []
         assert index.check() == []

@@ -62,12 +62,19 @@ class News(NamedTuple):
     are_new: Callable[[str], bool] | None = None
 
 
+class Seen(NamedTuple):
+    """How far the rows of a set go: up to which write, and the items that growing had left in doubt."""
+
+    number: int
+    stamp: int
+    doubtful: Sequence[str] = ()
+
+
 class Asked(NamedTuple):
-    """A set that was asked, what was new for it, and the items that growing had left in doubt."""
+    """A set that was asked, and how far its rows go."""
 
     own: ItemSet
-    news: News
-    doubtful: Sequence[str]
+    seen: Seen
 
 
 class Inbox(list[InboxRow]):
@@ -131,11 +138,11 @@ class Inbox(list[InboxRow]):
         return self
 
     @property
-    def seen(self) -> dict[str, tuple[int, int]]:
-        """Of each set that was asked, the number and the stamp of the write up to which the rows go."""
-        return {name: (one.news.now.number, one.news.now.stamp) for name, one in self._asked.items()}
+    def seen(self) -> dict[str, Seen]:
+        """How far the rows of each set that was asked go."""
+        return {name: one.seen for name, one in self._asked.items()}
 
-    def done(self, seen: Mapping[str, tuple[int, int]] | None = None) -> None:
+    def done(self, seen: Mapping[str, Seen] | None = None) -> None:
         """Note that all rows were looked at: they come again if they change; those that came meanwhile stay.
 
         `seen`: those of an inbox that was shown before, of sets that were asked in this one, too.
@@ -148,9 +155,9 @@ class Inbox(list[InboxRow]):
                 cursor.executemany(  # not where somebody has looked at more meanwhile
                     "update setsearch_set set revision = ?1, stamp = ?2 where name = ?3 and items = ?4 "
                     f"and not (coalesce(revision, 0) > ?1 and {is_known})",
-                    [(*own, name, self._asked[name].own.items) for name, own in seen.items()],
+                    [(own.number, own.stamp, name, self._asked[name].own.items) for name, own in seen.items()],
                 )
-            forget_doubtful(stored, seen, {name: one.doubtful for name, one in self._asked.items()})
+            forget_doubtful(stored, seen, {name: own.doubtful for name, own in seen.items()})
         self.clear()
 
     def find(self, row: Any) -> InboxRow:
@@ -291,7 +298,8 @@ class _Kind:
             self.notes[name] += [f"{name}: {known.untold}"] if rows and known.untold else []
             if known.problem is None:
                 own = loaded_set(name, reading, database, sets.marks[name], placed)
-                self.asked.append(Asked(own, self._news[name], doubtful.get(name, ())))
+                now = self._news[name].now
+                self.asked.append(Asked(own, Seen(now.number, now.stamp, doubtful.get(name, ()))))
 
     def _one_by_one(self, several: Several, names: Set[str]) -> Iterator[_Said]:
         """What some sets say of all items."""
