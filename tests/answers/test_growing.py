@@ -769,6 +769,28 @@ def test_a_run_whose_group_gets_another_name_ends(classes, run, monkeypatch, gro
         assert ended.endswith("now, so round 3 was not stored; `setsearch set list` has the groups; grow those\n")
 
 
+@pytest.mark.parametrize("is_deleted", [True, False])
+def test_a_run_whose_set_is_gone_ends(is_deleted):
+    with made() as index:
+
+        def leave(rounds):
+            """Delete or rename a set after the first round."""
+            for rows in rounds:
+                if rows[0].round == 1:
+                    _ = index.delete_set("cats") if is_deleted else index.rename_set("cats", "felids")
+                yield rows
+
+        found = index.grow(group="kinds", rounds=3, each=1, precision=0.5, progress=leave)
+        assert {row.round for row in found} == {1}
+        assert (found.end, found.ended) == (
+            runs.End.ELSEWHERE,
+            "the set 'cats' is deleted or renamed now, so round 2 was not stored",
+        )
+        again = index.grow(group="kinds", rounds=2, each=1, precision=0.5)
+        assert {row.round for row in again} == {2}
+        assert ("felids" in {row.set for row in again}) is not is_deleted
+
+
 def test_the_command_shows_what_joined_and_takes_rounds_back(classes, run, failed):
     grown = ["set", "group", "a.db", "kinds", "--grown"]
     how = ["--rounds", "3", "--each", "1", "--precision", ".5"]

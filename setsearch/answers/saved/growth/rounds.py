@@ -51,7 +51,7 @@ class _Moved(Exception):
 
 
 class _Elsewhere(Exception):
-    """Somebody has put a set of a run into another group."""
+    """Somebody has deleted a set of a run, given it another name, or put it into another group."""
 
 
 class Rounds:
@@ -166,7 +166,7 @@ class Rounds:
     def _store(self, found: Round) -> bool:
         """Store a round; False if somebody changed a set meanwhile.
 
-        Raises TakenOver if the run was stopped, _Elsewhere: of another group another run may be at work.
+        Raises TakenOver if the run was stopped, _Elsewhere: of another group or name another run may be at work.
         """
         with self._grower.database.write() as cursor:
             for draft in self._drafts:
@@ -174,7 +174,9 @@ class Rounds:
             stored = StoredSets(cursor)
             marks, of = stored.marks_of(self._grower.reading.name), stored.groups().of
             for name, group in self._group_of.items():
-                if name in marks and of.get(name) != group:
+                if name not in marks:
+                    raise _Elsewhere(f"the set {name!r} is deleted or renamed")
+                if of.get(name) != group:
                     raise _Elsewhere(
                         f"the set {name!r} is in {f'the group {of[name]!r}' if name in of else 'no group'}"
                     )

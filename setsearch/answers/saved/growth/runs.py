@@ -30,7 +30,7 @@ class End(Enum):
     REACHED = "it was to go so far"
     NOTHING = "nothing joined"
     STOPPED = "somebody has stopped it"
-    ELSEWHERE = "a set is in another group now"
+    ELSEWHERE = "a set is in another group now, has another name, or is deleted"
 
 
 class Plan(NamedTuple):
