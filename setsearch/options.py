@@ -2,7 +2,7 @@
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -381,6 +381,11 @@ def in_words(problem: Mapping[str, Any]) -> str:
     if kind == "missing" or wanted is None:
         return f"{name} is missing" if kind == "missing" else f"{name}: {problem['msg']}"
     return f"{name} {wanted}, not {problem['input']!r:.40}"
+
+
+def has_examples(seeds: Sized, options: Mapping[str, Any]) -> bool:
+    """Whether a question has seeds, or other examples among its options."""
+    return len(seeds) > 0 or any(_asks(options.get(name)) for name in EXAMPLES)
 
 
 def _asks(value: Any) -> bool:

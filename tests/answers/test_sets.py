@@ -76,6 +76,21 @@ def test_members_that_left_are_told_and_the_others_answer(index, group):
         cats.expand()
 
 
+@pytest.mark.parametrize("group", [None, "kinds"])
+def test_a_set_without_examples_is_named(index, group):
+    index.keep_set("cats", [], ["c"], "documents", group=group)
+    index.keep_set("gone", ["d"], items="documents")
+    asked = index.question(set="cats")
+    for ask in (asked.expand, lambda: asked.explain("a"), lambda: asked.scored(print), index.set("cats").expand):
+        with pytest.raises(errors.NoSeeds, match="the set 'cats' has no accepted item; accept one first"):
+            ask()
+    assert asked.expand(like=["lion"]) and index.question(["a"], set="cats").expand(), "with an example it answers"
+    index.delete(["d"])
+    for ask in (index.question(set="gone").expand, index.set("gone").expand):
+        with pytest.raises(errors.NoSeeds, match="gone: none of its accepted items is in the index; accept one"):
+            ask()
+
+
 def test_members_are_shown_with_their_titles(tmp_path, run):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
         index.add([("1", "lion", "Alien (1979)"), ("2", "tiger", "Brazil (1985)"), ("3", "cat", "3")])

@@ -18,7 +18,7 @@ from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
 from setsearch.errors import ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UsageError, number_of
 from setsearch.memory.fields import Fields
-from setsearch.options import Id, Ids
+from setsearch.options import Id, Ids, has_examples
 from setsearch.search.request import Seeds, parse_seeds
 from setsearch.sqlite.database import Database
 from setsearch.storage.ids import id_text, is_printable, is_storable
@@ -115,8 +115,6 @@ class ItemSet:
         The hits are in one list unless `groups` says otherwise: whoever saved the set holds it for one. In an exclusive
         group, what others claim better is worth less, and what they have is left out (saved/rivals.py).
         """
-        if not self.accepted:
-            raise NoSeeds(f"the set {self.name!r} has no accepted item; accept one first")
         options = {**self.reading.in_one_list, **options}
         try:
             return Question(self.reading, self, self.accepted, self.rejected).expand(k, **options)
@@ -124,8 +122,6 @@ class ItemSet:
             present = self.present()
             if not self.gone:
                 raise
-        if not present[0]:
-            raise NoSeeds(f"{self.name}: none of its accepted items is in the index; accept one first")
         return Question(self.reading, self, *present).expand(k, **options)
 
     def explain(self, item: Id, **options: Any) -> Explanation:
@@ -393,8 +389,15 @@ class Question(NamedTuple):
             return answer(*found)
 
     def _beside(self, options: Mapping[str, Any]) -> "SetBeside | None":
-        """The question in its group, or within another set; None if it is asked alone, as sets of numbers are."""
+        """The question in its group, or within another set; None if it is asked alone, as sets of numbers are.
+
+        Raises NoSeeds for a set that has no examples, if there are no others.
+        """
         own, reading = self.own, self.reading
+        if own is not None and not has_examples(self.seeds, options):
+            gone = f"{own.name}: none of its accepted items is in the index"
+            problem = gone if own.accepted else f"the set {own.name!r} has no accepted item"
+            raise NoSeeds(f"{problem}; accept one first")
         is_placed = own is not None and own._placed != (None, None) and options.get("groups") in (None, 1)
         if own is None or not is_placed or not isinstance(reading, Reading):
             return None

@@ -17,6 +17,7 @@ from setsearch.core.question import Asking
 from setsearch.errors import NoSeeds, UnknownItem
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
+from setsearch.options import has_examples
 from setsearch.search.cutoff import LEADERS, floor_of, n_leading, tells, threshold
 from setsearch.search.weights import SeedWeights
 
@@ -106,7 +107,7 @@ def _weigh_known(
 def _weigh(
     reading: Reading, fields_by: FieldsBy, marks: Given, options: Options, sums: bool, taken: Floats | None
 ) -> Asking[Standing]:
-    if not marks[0]:
+    if not has_examples(marks[0], options):
         raise NoSeeds("it has no accepted item; accept one first")
     asked: Any = {"exclude": marks[1], "cut": "mark", "explain": True, **options}
     plan = reading.plan(1, asked)
