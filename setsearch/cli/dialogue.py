@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SMALL, LARGE = 15, 50  # hits of a list
 EXPLAINED = 10  # features
+QUIT = ("q", "quit")
 HELP = """1 3        accept the items with these numbers
 -2         reject this one
 lion       add an example (=u for one that looks like a command)
@@ -75,8 +76,6 @@ class Dialogue:
         """Run the dialogue to its end."""
         self._show(self.current)
         for line in typed_lines():
-            if line in ("q", "quit"):
-                break
             try:
                 changed = self._answer(line, self.current)
                 if changed is not None:
@@ -157,12 +156,14 @@ class Dialogue:
 
 
 def typed_lines() -> Iterator[str]:
-    """Typed lines, until the end of input; the prompt is on stderr, or at a terminal on stdout."""
+    """Typed lines, until q or the end of input; the prompt is on stderr, or at a terminal on stdout."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")  # such a name is unknown, and an error says so
     read = _edited_line if sys.stdin.isatty() and sys.stdout.isatty() else _line
     try:
         while line := read():
+            if line.strip() in QUIT:
+                return
             if line.strip():
                 yield line.strip()
     except KeyboardInterrupt:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -11,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from setsearch.answers.results import display_name
-from setsearch.answers.saved.inbox import Inbox, Seen
+from setsearch.answers.saved.inbox import Inbox, Seen, decide_one
 from setsearch.errors import ChangedSet, InvalidParameter, QueryError, UsageError
 from setsearch.index import Index
 from setsearch.options import require_known
@@ -22,7 +23,6 @@ from setsearch.web.typed_names import find_spelled, saved_set, without_commands
 MOST_ROWS = 200  # of a page
 UNDO = "undo"
 TOO = ", as before"  # behind what is said
-OTHERWISE = "Somebody has said {} to {} for {} meanwhile, and your {} was not saved."
 NO_SETS = "No set is saved yet: give examples at the start, and save them under a name below the list of what fits."
 Stored = Annotated[int, Field(ge=0, lt=2**63)]  # as SQLite's integers hold it
 SEEN = TypeAdapter(tuple[Stored, Stored, list[str]])
@@ -142,31 +142,11 @@ def _decide(index: Index, asked: Asked, form: QueryParams) -> Asked:
         return asked
     if said == UNDO and asked.said:
         before, name, item = asked.said[-1]
-        _say(index, name, item, None, before.removesuffix(TOO))
+        decide_one(partial(saved_set, index, name), item, None, before.removesuffix(TOO))
         return replace(asked, said=asked.said[:-1])
     own = saved_set(index, form.get("set", ""))
     if said not in ("yes", "no"):
         raise InvalidParameter(f"a row is decided by yes or no, not by {said!r:.20}")
     item = find_spelled(own.reading, form.get("item", ""))
-    too = "" if _say(index, own.name, item, said, None) else TOO
+    too = "" if decide_one(partial(saved_set, index, own.name), item, said) else TOO
     return asked.after(said + too, own.name, item)
-
-
-def _say(index: Index, name: str, item: str, said: str | None, before: str | None) -> bool:
-    """Accept an item (yes), reject it (no), or take back what was said (None); other items are for others to decide.
-
-    Returns whether something has changed. Raises ChangedSet if it is not as it was before.
-    """
-    own = saved_set(index, name)
-    now = "yes" if item in own.accepted else "no" if item in own.rejected else None
-    if now == said:  # a key may be pressed twice
-        return False
-    if now != before:
-        raise ChangedSet(OTHERWISE.format(now, item, name, said or UNDO))
-    version = own.version
-    {"yes": own.accept, "no": own.reject, None: own.forget}[said](item)
-    try:
-        own.save(version=version)
-    except ChangedSet:  # in this moment
-        return _say(index, name, item, said, before)
-    return True

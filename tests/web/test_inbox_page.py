@@ -185,7 +185,7 @@ def test_two_people_at_one_inbox_hinder_one_another_only_at_one_item(serve, note
     accepted, rejected = members(notes, "cats")
     assert rows[0][1] in accepted and rows[1][1] in rejected
     told = post(server, fields(yours, 0), "no", 409)
-    assert f"Somebody has said yes to {rows[0][1]} for cats meanwhile, and your no was not saved." in told
+    assert f"somebody has said yes to {rows[0][1]} for cats meanwhile, and your no was not saved" in told
     assert shown(told) == inbox(notes, "cats"), "the rows as they are now"
     assert members(notes, "cats") == (accepted, rejected)
     with setsearch.open(notes) as index:
@@ -193,7 +193,7 @@ def test_two_people_at_one_inbox_hinder_one_another_only_at_one_item(serve, note
         own.accept(rows[1][1])
         own.save()
     told = post(server, fields(after, 0), "undo", 409)
-    assert f"Somebody has said yes to {rows[1][1]} for cats meanwhile, and your undo was not saved." in told
+    assert f"somebody has said yes to {rows[1][1]} for cats meanwhile, and your undo was not saved" in told
     post(server, fields(mine, 0), "undo")
     assert rows[0][1] not in members(notes, "cats")[0] and rows[1][1] in members(notes, "cats")[0]
 

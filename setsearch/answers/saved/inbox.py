@@ -26,7 +26,7 @@ from setsearch.answers.saved.stored import StoredSets
 from setsearch.answers.saved.together import Together
 from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats, Ints, distinct
-from setsearch.errors import InvalidParameter, NothingToRank, QueryError, UnknownItem
+from setsearch.errors import AnsweredMeanwhile, ChangedSet, InvalidParameter, NothingToRank, QueryError, UnknownItem
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
 from setsearch.search.weights import SeedWeights
@@ -194,6 +194,27 @@ class Inbox(list[InboxRow]):
 
     def _repr_html_(self) -> str:
         return html_table(InboxRow._fields, self, "; ".join(self.notes))
+
+
+def decide_one(load: Callable[[], ItemSet], item: str, said: str | None, before: str | None = None) -> bool:
+    """Say "yes" or "no" to an item of the set that `load` gives as it is now, or take back what was said (None).
+
+    Whether this changes anything: a key may be pressed twice. Other changes to the set stay. Raises AnsweredMeanwhile
+    if something else is said of the item by now than `before`.
+    """
+    while True:
+        own = load()
+        now = "yes" if item in own.accepted else "no" if item in own.rejected else None
+        if now == said:
+            return False
+        if now is not None and now != before:
+            told = f"somebody has said {now} to {item} for {own.name} meanwhile"
+            raise AnsweredMeanwhile(f"{told}, and your {said or 'undo'} was not saved", now)
+        version = own.version
+        {"yes": own.accept, "no": own.reject, None: own.forget}[said](item)
+        with suppress(ChangedSet):  # in this moment
+            own.save(version=version)
+            return True
 
 
 class _Found(NamedTuple):

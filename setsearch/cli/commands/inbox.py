@@ -1,6 +1,8 @@
 """The command that shows what came and belongs to saved sets: `setsearch inbox`."""
 
 import sys
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import setsearch
@@ -10,7 +12,7 @@ from setsearch.cli.help import argument, flag, option
 from setsearch.cli.messages import say
 from setsearch.cli.options import Collection, with_options
 from setsearch.cli.output import Show, format_options, informative, print_table
-from setsearch.errors import ChangedSet, Interrupted, SetsearchError, UsageError
+from setsearch.errors import AnsweredMeanwhile, ChangedSet, Interrupted, SetsearchError, UsageError
 
 if TYPE_CHECKING:
     from setsearch.answers.saved.inbox import Inbox, InboxRow
@@ -21,7 +23,8 @@ n  no: it is rejected, and what is like it belongs less
 s  skip: it comes again
 u  undo: the last answer is taken back
 q  quit; every answer is kept"""
-SAID = {"y": "accepted", "n": "rejected"}
+ANSWERS = {"y": "yes", "n": "no"}
+SAID = {"yes": "accepted", "no": "rejected", None: "is open again"}
 ROW = "named by its item; may be repeated."
 
 
@@ -66,7 +69,7 @@ def inbox(
                 say("all of these were looked at; they come again if they change")
         elif rows and not (accept or reject) and show is print_table and at_terminal():
             try:
-                _ask(index, found)
+                _ask(index, [*found])
             except KeyboardInterrupt as error:
                 raise Interrupted("stopped; every answer is kept") from error
 
@@ -87,53 +90,45 @@ def _named(found: "Inbox", item: str) -> "InboxRow":
     return rows[0]
 
 
-def _ask(index: "setsearch.Index", found: "Inbox") -> None:
+def _ask(index: "setsearch.Index", rows: "Sequence[InboxRow]") -> None:
     """Ask about one row after another; each answer is saved at once."""
-    rows, place, past = [*found], 0, dict[int, str]()
-    lines = typed_lines()
+    place, past, lines = 0, dict[int, str](), typed_lines()
     while place < len(rows):
         row = rows[place]
         say(f"{place + 1} of {len(rows)}  {display_name(row.item, row.title)}: {row.set}?  {KEYS}")
-        key = next(lines, "q")
+        if (key := next(lines, None)) is None:
+            break
         try:
-            if key in ("q", "quit"):
-                break
-            if key in SAID and (now := _said(index, row)):  # for whom it stays
-                say(f"{row.set}: {row.item} {SAID[now]} by somebody else{', which stays' * (now != key)}")
-            elif key in SAID:
-                found.decide([row] if key == "y" else (), [row] if key == "n" else ())
-                say(f"{row.set}: {row.item} {SAID[key]}")
-                past[place] = key
-            if key == "u":
-                place = _undo(index, rows, past, place)
-            elif key in SAID or key == "s":
+            if key in ANSWERS:
+                if _decide(index, row, ANSWERS[key], None):
+                    past[place] = ANSWERS[key]
                 place += 1
+            elif key == "s":
+                place += 1
+            elif key == "u" and past:
+                place, said = past.popitem()
+                _decide(index, rows[place], None, said)
             else:
-                say(HELP)
+                say("nothing to undo" if key == "u" else HELP)
         except SetsearchError as error:
             say(f"Error: {error}")
 
 
-def _said(index: "setsearch.Index", row: "InboxRow") -> str | None:
-    """The key of what is said of a row by now. Raises ChangedSet if its set is gone, which `set` would begin anew."""
-    if row.set not in index.sets():
-        raise ChangedSet(f"somebody has deleted or renamed the set {row.set!r} meanwhile; nothing was saved")
-    own = index.set(row.set)
-    return "y" if row.item in own.accepted else "n" if row.item in own.rejected else None
+def _decide(index: "setsearch.Index", row: "InboxRow", said: str | None, before: str | None) -> bool:
+    """Decide a row, or take back what was said `before`, and tell what is so now; whether this changed it."""
+    from setsearch.answers.saved.inbox import decide_one
+
+    try:
+        is_changed = decide_one(partial(_present_set, index, row.set), row.item, said, before)
+        who = "" if is_changed or said is None else " by somebody else"
+    except AnsweredMeanwhile as error:
+        is_changed, said, who = False, error.said, " by somebody else, which stays"
+    say(f"{row.set}: {row.item} {SAID[said]}{who}")
+    return is_changed
 
 
-def _undo(index: "setsearch.Index", rows: "list[InboxRow]", past: dict[int, str], place: int) -> int:
-    """Take the last answer back, unless somebody has said otherwise; returns its place."""
-    if not past:
-        say("nothing to undo")
-        return place
-    place, key = past.popitem()
-    row, now = rows[place], _said(index, rows[place])
-    if now not in (key, None):
-        say(f"{row.set}: {row.item} {SAID[now]} by somebody else, which stays")
-        return place
-    own = index.set(row.set)
-    own.forget(row.item)
-    own.save()
-    say(f"{row.set}: {row.item} is open again")
-    return place
+def _present_set(index: "setsearch.Index", name: str) -> "setsearch.ItemSet":
+    """A set as it is now. Raises ChangedSet if it is gone: `set` would begin it anew."""
+    if name not in index.sets():
+        raise ChangedSet(f"somebody has deleted or renamed the set {name!r} meanwhile; nothing was saved")
+    return index.set(name)

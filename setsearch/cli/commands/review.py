@@ -164,8 +164,7 @@ def _tell_changed(before: "list[Decision]", places: Mapping[str, str]) -> None:
 def _run(review: "Review") -> bool:
     """Show what is first and read answers, until all are decided or the reader is done; returns whether all are."""
     shown, refused = _show(review), dict[str, str]()
-    lines = typed_lines()
-    while (line := next(lines, "q")) not in ("q", "quit"):
+    for line in typed_lines():
         key, _, rest = line.partition(" ")
         try:
             if line == "u":
