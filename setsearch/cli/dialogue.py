@@ -1,6 +1,7 @@
 """Dialogues in the terminal: lines that somebody types, and the dialogue that grows one set."""
 
 import io
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -8,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from setsearch.answers.answer import Hits
-from setsearch.cli.messages import say
-from setsearch.cli.notes import tell_notes
+from setsearch.cli.messages import say, with_flags
+from setsearch.cli.notes import notes_on
 from setsearch.cli.output import bars
 from setsearch.errors import SetsearchError, UsageError
 from setsearch.options import ModelOptions
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 SMALL, LARGE = 15, 50  # hits of a list
 EXPLAINED = 10  # features
 QUIT = ("q", "quit")
+OPTION = re.compile(r"\B--[a-z]")
 HELP = """1 3        accept the items with these numbers
 -2         reject this one
 lion       add an example (=u for one that looks like a command)
@@ -67,6 +69,7 @@ class Dialogue:
     wanted: dict[str, Any]
     k: int = SMALL
     hits: Hits = field(default_factory=Hits)
+    notes: list[str] = field(default_factory=list)  # on these
 
     def begin(self, seeds: Sequence[str]) -> None:
         """Accept the first examples. Raises UnknownItem."""
@@ -82,7 +85,7 @@ class Dialogue:
                     self._show(changed)
                     self.current = changed
             except SetsearchError as error:
-                say(f"Error: {error}")
+                say(f"Error: {without_options(str(error))}")
         if self.saved is not None and (
             [*self.current.accepted] != self.saved.accepted or [*self.current.rejected] != self.saved.rejected
         ):
@@ -124,7 +127,10 @@ class Dialogue:
         rejected = f"   rejected: {', '.join(current.rejected)}" if current.rejected else ""
         say(f"\n{', '.join(current.accepted)}{rejected}")
         say("\n".join(bars([hit._asdict() for hit in self.hits], numbered=True)))
-        tell_notes(self.reading, list(current.accepted), self.hits, self.model)
+        before, self.notes = self.notes, [*notes_on(self.reading, [*current.accepted], self.hits, self.model)]
+        for note in self.notes:
+            if note not in before:
+                say(f"note: {without_options(note)}")
         say("numbers accept, -number rejects, a name adds; u undo, s NAME save, q done, h help")
 
     def _mark(self, words: list[str], current: GrowingSet) -> GrowingSet:
@@ -153,6 +159,12 @@ class Dialogue:
         version = self.saved.version if self.saved is not None and name == self.saved.name else ""
         self.saved = self.index.keep_set(name, current.accepted, current.rejected, self.reading.name, version)
         say(f"saved: {name!r}, {len(current.accepted)} accepted, {len(current.rejected)} rejected")
+
+
+def without_options(message: str) -> str:
+    """A message without those ways out that are options of a command, which nobody can type in a dialogue."""
+    first, *others = with_flags(message).split("; ")
+    return "; ".join([first, *(own.removeprefix("or ") for own in others if not OPTION.search(own))])
 
 
 def typed_lines() -> Iterator[str]:

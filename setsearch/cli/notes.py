@@ -36,11 +36,12 @@ def tell_ids(reading: "AnyReading", seeds: Seeds) -> None:
 
 def tell_notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: ModelOptions) -> None:
     """Say which seeds count otherwise than the rest, what the hits do not show, and that there are none."""
-    for note in _notes(reading, seeds, hits, model):
+    for note in notes_on(reading, seeds, hits, model):
         say(f"note: {note}")
 
 
-def _notes(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: ModelOptions) -> Iterator[str]:
+def notes_on(reading: "AnyReading | SparkReading", seeds: Seeds, hits: "Hits", model: ModelOptions) -> Iterator[str]:
+    """What `tell_notes` says."""
     from setsearch.search.cutoff import ENOUGH, odd_one
 
     weights = seeds if isinstance(seeds, dict) else {}

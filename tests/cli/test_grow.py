@@ -2,6 +2,7 @@
 
 import io
 import os
+import random
 import subprocess
 import sys
 
@@ -47,6 +48,20 @@ def test_mistakes_are_answered_and_nothing_is_lost(grow, database):
     code, _, err = grow("", "unicorn")
     assert (code, err.count("\n")) == (1, 1)
     assert grow("")[0] == 2
+
+
+def test_a_note_is_told_once_and_no_hint_is_an_option(run, tmp_path, monkeypatch):
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        kinds = [[f"w{kind}x{n}" for n in range(30)] for kind in range(6)]
+        draw = random.Random(1)
+        index.add([(f"d{n}", " ".join(draw.choices(kinds[n % 6], k=12)) + " all") for n in range(240)])
+        index.keep_set("mine", ["d3"], items="documents")
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\n-1\nw1x1\ns mine\n"))
+    code, _, err = run("grow", "a.db", "d1", "d7", "d13", "d19", "d2", "--items", "documents")
+    assert code == 0 and err.count("numbers accept") == 3 and err.count("fits the other examples least") == 1
+    assert "note: scores are margins, learned from what was accepted and rejected\n" in err
+    assert "Error: no 'w1x1' among the 240 documents, but it is one of the terms\n" in err
+    assert "Error: there is a set 'mine' already; take another name\n" in err
 
 
 def test_a_set_is_saved_and_gone_on_with(grow, database):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import setsearch
 from setsearch.answers.results import display_name
-from setsearch.cli.dialogue import typed_lines
+from setsearch.cli.dialogue import typed_lines, without_options
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.messages import say
 from setsearch.cli.options import Collection, with_options
@@ -111,7 +111,7 @@ def _ask(index: "setsearch.Index", rows: "Sequence[InboxRow]") -> None:
             else:
                 say("nothing to undo" if key == "u" else HELP)
         except SetsearchError as error:
-            say(f"Error: {error}")
+            say(f"Error: {without_options(str(error))}")
 
 
 def _decide(index: "setsearch.Index", row: "InboxRow", said: str | None, before: str | None) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from setsearch.answers.results import Hit
 from setsearch.answers.saved.groups import unknown_set
-from setsearch.cli.dialogue import typed_lines
+from setsearch.cli.dialogue import typed_lines, without_options
 from setsearch.cli.help import argument, flag, option
 from setsearch.cli.messages import first_of, say, say_lines
 from setsearch.cli.options import Collection, Items
@@ -194,10 +194,10 @@ def _run(review: "Review") -> bool:
             else:
                 say(HELP)
         except AnsweredMeanwhile as error:
-            say(f"Error: {error}".replace("`replaces`", "!"))
+            say(f"Error: {without_options(str(error).replace('`replaces`', '!'))}")
             shown, refused = _show(review), {**given, "replaces": error.said}
         except SetsearchError as error:
-            say(f"Error: {error}".replace("`restore`", "r"))
+            say(f"Error: {without_options(str(error).replace('`restore`', 'r'))}")
     return shown is None
 
 
