@@ -12,7 +12,8 @@ import sys
 import traceback
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Annotated
+from math import inf
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +22,7 @@ from setsearch.cli.help import PanelCommand, PanelGroup
 from setsearch.cli.messages import be_quiet, say
 from setsearch.cli.options import with_collection
 from setsearch.errors import Fault, SetsearchError, fault_of
+from setsearch.options import Option
 
 INTERRUPTED = 130  # the exit code of shells after Ctrl-C
 COMPLETION = "_SETSEARCH_COMPLETE"  # the environment's variable by which a shell asks
@@ -184,10 +186,23 @@ def _kept() -> str:
 def _tell_unexpected(error: Exception) -> int:
     """Tell a usage error of typer's own click, or a mistake of ours; returns the exit code."""
     if hasattr(error, "format_message"):
-        return _fail(" ".join(error.format_message().split()) + " (see --help)", 2)
+        problem = _no_number(error) or " ".join(error.format_message().split())
+        return _fail(f"{problem} (see --help)", 2)
     if DEBUG in os.environ:
         traceback.print_exception(error)
     return _fail(str(fault_of(error)), Fault.exit_code)
+
+
+def _no_number(error: Any) -> str:
+    """That an option is to be a number, in our words; empty if that is not what typer's own click says."""
+    kind = getattr(getattr(error, "param", None), "type", None)
+    wanted = {"int": "a whole number", "flo": "a number"}.get(getattr(kind, "name", "")[:3])
+    value, _, problem = error.format_message().partition(": ")[2].rpartition(" is not ")
+    if wanted is None or not problem:
+        return ""
+    least, most = (getattr(kind, side, None) for side in ("min", "max"))
+    bounds = Option(float, "", "", -inf if least is None else least, inf if most is None else most).bounds
+    return f"{error.param.opts[0]} must be {wanted}{f' from {bounds}' if bounds else ''}, not {value}"
 
 
 def _fail(message: str, code: int) -> int:
