@@ -1,5 +1,6 @@
 """Rows on stdout: a table or bars for people; JSON, CSV and TSV for programs."""
 
+import io
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -63,10 +64,17 @@ def print_lines(rows: list[Row], columns: Sequence[str] = ()) -> None:
         print(_as_json(row))
 
 
+def write_in_utf8() -> None:
+    """Let the output be in UTF-8, whatever the locale knows: a file for programs has names as they are."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
 def print_csv(rows: list[Row], columns: Sequence[str] = (), delimiter: str = ",") -> None:
     """CSV with a header."""
     import csv
 
+    write_in_utf8()
     writer = csv.DictWriter(sys.stdout, rows[0] if rows else columns, delimiter=delimiter, lineterminator="\n")
     writer.writeheader()
     writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)

@@ -332,7 +332,9 @@ def test_bad_questions(failed, run, animals, tmp_path):
     failed(run("expand", "a.db", "a", "b", "c", "d", "e", "--items", "documents"), 1, "all 5 documents", "--keep-seeds")
     for k in ("0", "-3"):
         failed(run("expand", "a.db", "lion", "-k", k), 2, k)
-    failed(run("expand", "a.db", "lion", "-k", "many"), 2, "many")
+    failed(run("expand", "a.db", "lion", "-k", "many"), 2, "-k must be a whole number, not 'many' (see --help)")
+    failed(run("expand", "a.db", "lion", "--gamma", "a: b"), 2, "--gamma must be a number, not 'a: b' (see --help)")
+    failed(run("set", "group", "a.db", "g", "--take-back", "0"), 2, "must be a whole number from 1 on, not 0 (")
     failed(run("expand", "a.db", "lion", "--colour"), 2, "--colour")
     failed(run("expand", "a.db", "lion", "--items", "films"), 1, "'films'", "documents, terms")
     failed(run("expand", "docs.jsonl", "lion"), 1, "docs.jsonl is not an SQLite database", "index NAME.db docs.jsonl`")
@@ -676,22 +678,23 @@ def test_parts_and_the_rest_sum_to_the_score(run, tmp_path):
             )
 
 
-def test_json_is_json_whatever_the_output_knows(run, tmp_path):
+@pytest.mark.parametrize("how", ["--json", "--csv", "--tsv", "--skos"])
+def test_files_for_programs_lose_no_names_whatever_the_output_knows(run, tmp_path, how):
     with setsearch.open(tmp_path / "a.db", create=True) as index:
-        index.add([("Löwe", "lion"), ("Bär", "bear")])
-    command = [
-        sys.executable,
-        "-m",
-        "setsearch",
-        "find",
-        str(tmp_path / "a.db"),
-        "we",
-        "--items",
-        "documents",
-        "--json",
-    ]
-    done = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii"}, capture_output=True, check=True)
-    assert json.loads(done.stdout)[0]["item"] == "Löwe"
+        index.add([("Löwe", "lion", "Żubr & œuf"), ("Bär", "bear")])
+        index.keep_set("Bäume", ["Löwe"], items="documents")
+    if how == "--skos":
+        pytest.importorskip("rdflib")
+    command = [sys.executable, "-m", "setsearch", "set", "export", "a.db", how]
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, cwd=tmp_path, env=ascii_only, capture_output=True, check=True)
+    ending = {"--skos": "ttl", "--json": "json", "--csv": "csv", "--tsv": "tsv"}[how]
+    (tmp_path / f"sets.{ending}").write_bytes(done.stdout)
+    assert run("set", "delete", "a.db", "Bäume")[0] == run("set", "import", "a.db", f"sets.{ending}")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert index.set("Bäume").accepted == ["Löwe"]
+    if how == "--skos":
+        assert "Żubr & œuf" in done.stdout.decode()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes files: run on Linux or macOS")

@@ -11,7 +11,16 @@ from setsearch.answers.saved.groups import wanted_sets
 from setsearch.cli.help import ADVANCED, PanelCommand, argument, flag, option
 from setsearch.cli.messages import say
 from setsearch.cli.options import Collection, Command, Items, Top, with_collection, with_options
-from setsearch.cli.output import Show, format_options, informative, print_csv, print_json, print_lines, print_tsv
+from setsearch.cli.output import (
+    Show,
+    format_options,
+    informative,
+    print_csv,
+    print_json,
+    print_lines,
+    print_tsv,
+    write_in_utf8,
+)
 from setsearch.errors import UsageError, number_of
 
 app = typer.Typer(help="Save sets in the database, change and show them.", rich_markup_mode=None)
@@ -191,6 +200,7 @@ def export(
         if skos:
             from setsearch.integrations.skos import BASE, as_skos
 
+            write_in_utf8()
             print(as_skos(index, names or None, base or BASE).serialize(format="turtle"), end="")
             return
         rows = index.export_sets(names or None)
