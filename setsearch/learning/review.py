@@ -19,6 +19,7 @@ from setsearch.indexing.references.items import stored_reference
 from setsearch.indexing.references.reference import Reference
 from setsearch.learning.stopping import CONFIDENCE, RECALL, Outlook, outlook
 from setsearch.options import ExpandOptions, Id, Ids
+from setsearch.search.request import id_list, positive_integer
 from setsearch.storage.ids import plain_name
 
 MOST_AUTHORS = 6  # that are shown
@@ -109,7 +110,7 @@ class Review:
 
         Raises UnknownItem, InvalidParameter; then nothing is written.
         """
-        yes, no = ([self.reading.find(name) for name in names] for names in (accepted, rejected))
+        yes, no = (self.reading.find_all(id_list(ids, "ids")) for ids in (accepted, rejected))
         require_one_side(yes, no)
         known = dict.fromkeys(yes, "yes") | dict.fromkeys(no, "no")
         before = {own.item: own for own in self.decisions() if own.said != "later" and own.item in known}
@@ -135,7 +136,7 @@ class Review:
         An `item` that is not decided is the only one. Items that have left the index do not count. Raises NoSeeds if
         nothing was accepted.
         """
-        said = self._said()
+        k, said = positive_integer(k), self._said()
         later, gone = set(said["later"]), set(those_gone(self.reading, [*said["yes"], *said["no"]]))
         yes, no = ([item for item in said[word] if item not in gone] for word in ("yes", "no"))
         if len(yes) + len(no) >= self.reading.item_count():

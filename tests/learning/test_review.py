@@ -287,6 +287,45 @@ def test_a_text_that_cannot_be_kept_is_told(path, text):
                 index.decisions(name, "documents")
 
 
+def test_decisions_name_items_as_all_doors_do(path):
+    with setsearch.open(path) as index:
+        own = index.decisions("numbers", "documents")
+        own.write({5: "yes"}, {5: ("a reason", None)})
+        own.write({5.0: "no"})
+        own.complete({5: ("another", "a note")})
+        assert [row[:2] + row[4:] for row in own.read()] == [("5", "no", "another", "a note")]
+        assert own.undo(5) == Decision("5", "no", 2, None, "another", "a note")
+        assert [row[:2] + row[4:] for row in own.read()] == [("5", "yes", "a reason", None)]
+
+
+NO_IDS = (None, True, b"a", object(), ("a", "b"), "", "a\0", "\ud800")
+NO_TEXTS = (5, None, "", "ab ", ("a",))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "call", "told"),
+    [
+        (NO_IDS, lambda own, wrong: own.write({wrong: "yes"}), "ids are text, not empty"),
+        (NO_IDS, lambda own, wrong: own.write({"r00": "yes"}, {wrong: ("b", "c")}), "ids are text, not empty"),
+        (NO_IDS, lambda own, wrong: own.complete({wrong: ("b", "c")}), "ids are text, not empty"),
+        ([*NO_IDS[1:], [1]], lambda own, wrong: own.undo(wrong), "ids are text, not empty"),
+        (NO_TEXTS, lambda own, wrong: own.write({"r00": "yes"}, {"r00": wrong}), "are a reason and a note, not"),
+        (NO_TEXTS, lambda own, wrong: own.complete({"r00": wrong}), "are a reason and a note, not"),
+        ([["yes"]], lambda own, wrong: own.write({"r00": wrong}), "a decision is yes, no or later, not"),
+    ],
+)
+def test_what_is_no_decision_is_told(path, wrong, call, told):
+    with setsearch.open(path) as index:
+        own = index.decisions("stroke", "documents")
+        for given in wrong:
+            with pytest.raises(errors.SetsearchError, match=told):
+                call(own, given)
+        assert own.read() == [] == index.check()
+        for ask in (lambda: Review(index, "stroke").know(5), lambda: Review(index, "stroke").queue("1")):
+            with pytest.raises(errors.InvalidParameter):
+                ask()
+
+
 def test_what_was_taken_back_does_not_come_back(path):
     with setsearch.open(path) as one, setsearch.open(path) as other:
         review = Review(one, "stroke")

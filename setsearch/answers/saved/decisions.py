@@ -6,12 +6,13 @@ from contextlib import suppress
 from itertools import chain
 from time import time
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from setsearch.answers.saved.stored import Row, StoredSets
 from setsearch.errors import AnsweredMeanwhile, ChangedSet, InvalidParameter, number_of
+from setsearch.options import Id
 from setsearch.sqlite.database import Database
-from setsearch.storage.ids import is_storable
+from setsearch.storage.ids import check_names, id_text, is_storable
 
 LONGEST_NOTE = 10_000  # characters
 MOST_EARLIER = 20  # answers about an item that an undo can bring back, one after another
@@ -24,6 +25,7 @@ ANSWERS = {  # how files say it
 }
 _WORDS = {mark: word for word, mark in MARKS.items()}
 _NO_TEXTS: Mapping[str, tuple[str | None, str | None]] = MappingProxyType({})
+T = TypeVar("T")
 ROUND, OVER = 7, 10  # columns of a row
 
 
@@ -82,13 +84,14 @@ class Decisions:
         `texts` are the reasons and the notes of some.
 
         Returns what was said of them before. An answer that another object gave is replaced by an answer that was
-        `known`, by an equal one, or if it is `replaces`. Raises InvalidParameter, AnsweredMeanwhile, and ChangedSet if
-        somebody has deleted the set.
+        `known`, by an equal one, or if it is `replaces`. Raises InvalidItem, InvalidParameter, AnsweredMeanwhile, and
+        ChangedSet if somebody has deleted the set.
         """
+        said, texts = _by_names(said), _by_names(texts)
         own = {item: texts.get(item, (None, None)) for item in said}
         _require_texts(own.values())
         for word in said.values():
-            if word not in MARKS:
+            if word not in [*MARKS]:
                 raise InvalidParameter(f"a decision is yes, no or later, not {word!r}")
         with self._database.write() as cursor:
             stored = StoredSets(cursor)
@@ -122,7 +125,8 @@ class Decisions:
         return [*map(_decision, before.values())]
 
     def complete(self, texts: Mapping[str, tuple[str, str]]) -> None:
-        """Give decisions the reasons and notes that they lack. Raises InvalidParameter, ChangedSet."""
+        """Give decisions the reasons and notes that they lack. Raises InvalidItem, InvalidParameter, ChangedSet."""
+        texts = _by_names(texts)
         _require_texts(texts.values())
         with self._database.write() as cursor:
             stored = StoredSets(cursor)
@@ -136,12 +140,14 @@ class Decisions:
             after = stored.rows(self.name, texts)
         self._note(after, after.values())
 
-    def undo(self, item: str | None = None) -> Decision | None:
+    def undo(self, item: Id | None = None) -> Decision | None:
         """Take back the last decision, or that about an item; what it replaced is there again.
 
         The last one is that of this object, if it still stands, else that of all. Returns what was taken back, without
-        a note that stays; None if there is nothing. Raises ChangedSet.
+        a note that stays; None if there is nothing. Raises InvalidItem, ChangedSet.
         """
+        if item is not None:
+            check_names([item := id_text(item)], ())
         with self._database.write() as cursor:
             stored = StoredSets(cursor)
             self._require_there(stored)
@@ -183,6 +189,13 @@ class Decisions:
         return is_there
 
 
+def _by_names(given: Mapping[Any, T]) -> dict[str, T]:
+    """What is given by ids, by the names of these. Raises InvalidItem for what is no id."""
+    named = {id_text(item): own for item, own in given.items()}
+    check_names([*named], ())
+    return named
+
+
 def _said(row: Row) -> Row:
     """What was said of an item, and when: somebody else may have added a reason or a note."""
     return row[1:5]
@@ -190,6 +203,10 @@ def _said(row: Row) -> Row:
 
 def _require_texts(texts: Iterable[tuple[str | None, str | None]]) -> None:
     """Raise InvalidParameter for a reason or a note that cannot be kept."""
+    texts = [*texts]
+    for own in texts:
+        if not isinstance(own, (tuple, list)) or len(own) != 2:
+            raise InvalidParameter(f"the texts of an item are a reason and a note, not {own!r:.40}")
     for text in chain.from_iterable(texts):
         if text and (not is_storable(text) or len(text) > LONGEST_NOTE):
             raise InvalidParameter(
