@@ -26,13 +26,13 @@ _SIGNS = {
 _aside = re.compile(r"\\(?:(?:href|hyperlink|hypertarget)\s*\{[^{}]*\}|footnote)\s*\{")  # of a link, the text
 # What is read of what stands before a document: its title page.
 _shown_before = re.compile(
-    r"\\(?:(?:sub)?title|author|date|institute|affil(?:iation)?|address|keywords|abstract)\s*(?:\[[^\]]*\])?\s*\{"
+    r"\\(?:(?:sub)?title|author|date|institute|affil(?:iation)?|address|keywords|abstract)\s*(?:\[[^\[\]]*\]\s*)?\{"
 )
 MOST_SHOWN = 100  # commands of a title page
 _comment = re.compile(r"(?<!\\)%.*")
 _lone = re.compile(r"(?<!\\)\\(?!\\)")
 _doubled = re.compile(r"\\\\(?:[\"'`^~=.][{\\A-Za-z]|(?:text\w+|emph|[uvHcdbkrt])\s*\{)")
-_title = re.compile(r"\\(?:title|chapter\*?|section\*?)\s*(?:\[[^\]]*\])?\s*\{")
+_title = re.compile(r"\\(?:title|chapter\*?|section\*?)\s*(?:\[[^\[\]]*\]\s*)?\{")
 _hidden = re.compile(
     r"\\(?:thanks\s*\{[^{}]*\}|maketitle|tableofcontents|bibliography\s*\{[^{}]*\}|bibliographystyle\s*\{[^{}]*\})"
 )

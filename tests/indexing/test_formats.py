@@ -74,7 +74,7 @@ NOTEBOOK = json.dumps(
 )
 MARKUP = {
     "a.srt": (SRT, "Hello there", "hello there lions come", "an8 i 00 1"),
-    "a.vtt": (VTT, "Hello & there", "hello there", "webvtt said ann align intro amp"),
+    "a.vtt": (VTT, "Ann: Hello & there", "ann hello there", "webvtt said align intro amp"),
     "a.org": (ORG, "Big cats", "big cats lions hunt zebras roar", "nobody 1234 properties deadline https src todo"),
     "a.tex": (
         TEX,
@@ -170,8 +170,14 @@ def test_hostile_calendars_and_xml_take_linear_time(form, piece):
     assert [*form(text.encode(), bytes.decode)]
 
 
-@pytest.mark.parametrize("pattern", [office._moved, office._margin_of_page, office._blank, office._hidden])
-@pytest.mark.parametrize("piece", ["<w:moveFrom ", "<style:header>", "<w:br ", "\\*", "</w:rt "])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *(office._moved, office._margin_of_page, office._blank, office._hidden, latex._title, latex._shown_before),
+        subtitles._voice,
+    ],
+)
+@pytest.mark.parametrize("piece", ["<w:moveFrom ", "<style:header>", "<w:br ", "\\*", "</w:rt ", "\\title[", "<v "])
 def test_parts_of_documents_are_searched_in_linear_time(pattern, piece):
     assert pattern.search(100_000 * piece) is None
 
