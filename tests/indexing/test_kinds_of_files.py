@@ -859,6 +859,7 @@ msgid_plural "%d lions"
 msgstr[0] "%d Löwe"
 msgstr[1] "%d Löwen"
 
+#~| msgid "Tall cats"
 #~ msgid "Big cats"
 #~ msgstr ""
 no string

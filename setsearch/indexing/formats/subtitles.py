@@ -1,4 +1,4 @@
-"""Subtitles: what is said in a film."""
+"""Subtitles: what is said in a film, and in WebVTT by whom."""
 
 import re
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ _said = re.compile(  # a line of SubStation Alpha, MicroDVD, LRC
 )
 _breaks = re.compile(r"\\[Nn]|\|")  # of a line within a cue
 _styles = re.compile(r"\{[^{}]*\}|\\h")
+_voice = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^\s<>][^<>\n]*)>")  # who speaks, in WebVTT
 _cue_markup = re.compile(r"<[^<>\n]*>|\{\\[^{}\n]*\}")
 _cue_block = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 
@@ -36,7 +37,7 @@ def subtitles(data: bytes, decode: Decode) -> Parts:
             lines = [line for line in lines[times[0] + 1 :] if not _time.match(line)]
         elif block.startswith("WEBVTT") or _cue_block.match(block) or block.strip().isdigit():
             continue
-        cues.append(unescape(_cue_markup.sub("", "\n".join(lines))))
+        cues.append(unescape(_cue_markup.sub("", _voice.sub(r"\1: ", "\n".join(lines)))))
     lines = [[*filter(None, map(str.strip, cue.splitlines()))] for cue in cues]
     said = map("\n".join, _without_scrolled([*filter(None, lines)]))
     text = join_broken_words("\n\n".join(filter(None, said))).replace("\n\n", "\n")

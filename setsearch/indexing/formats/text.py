@@ -26,7 +26,7 @@ _numbered = re.compile(r"[0-9]{1,9}(?:-[0-9]{1,9})?\t")  # a word, or a contract
 _sentence = re.compile(r"^# text = (.+)$", re.MULTILINE)
 _charset = re.compile(rb'"Content-Type: [^"]{1,200}charset=([\w-]+)')
 _string = re.compile(r'(?:#~)?[ \t]*(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d+\])?)[ \t]*)?"(.*)"[ \t]*$')
-_comment = re.compile(r"(?!#[,:|])(?:#[.~]?[ \t])?[ \t]*(\S.*)")  # of a translator or program, or what is no string
+_comment = re.compile(r"(?!#~?[,:|])(?:#[.~]?[ \t])?[ \t]*(\S.*)")  # of a translator or program, or what is no string
 _json_title = re.compile(r'"(?:title|subject|headline)"\s*:\s*"((?:[^"\\]|\\.)+)"')
 _org_title = re.compile(r"^#\+title:[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
 _org_hidden = re.compile(
