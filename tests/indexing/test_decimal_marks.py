@@ -115,6 +115,14 @@ def test_gaps_of_a_column_stay_as_they_are(run, tmp_path):
         }
 
 
+def test_a_number_among_words_stays_as_it_is(run, tmp_path):
+    (tmp_path / "a.csv").write_text("id;text;note\na;lamp;2,5\nb;lamp;fair\nc;lamp;good\n")
+    assert run("index", "a.db", "a.csv", "--keep-columns", "note")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        hits = index.items("documents").expand(["a"], keep_seeds=True)
+        assert {hit.columns["note"] for hit in hits} == {"2,5", "fair", "good"}
+
+
 def test_prices_are_compared_and_keep_their_signs(run, tmp_path):
     (tmp_path / "a.csv").write_text("id;text;price\na;lamp;12,49 €\nb;lamp;1.250 €\nc;lamp;€ 29\n")
     assert run("index", "a.db", "a.csv", "--keep-columns", "price")[0] == 0

@@ -66,7 +66,9 @@ def _tellers(columns: dict[str, list[str]], delimiter: str) -> dict[str, Teller]
     """How the columns of numbers and dates write these."""
     found, undecided, all_seen = dict[str, Teller](), list[str](), set[str]()
     for column, texts in columns.items():
-        cells = [text for text in texts if _digit(text)] or texts  # not "-" and "n/a"
+        cells = [text for text in texts if _digit(text)]  # not "-" and "n/a"
+        if len({*texts} - {*cells}) > len(cells):  # a column of words, of which some say a number
+            continue
         if all(date_text(cell, True) is not None for cell in cells):
             if not all(iso_date(cell.strip()) for cell in cells):
                 found[column] = partial(date_text, day_first=_day_first(cells)), True
