@@ -928,6 +928,14 @@ def test_entries_of_a_calendar_are_documents(tmp_path, run, line_end):
     assert second["date"] == "2024-04-01"
 
 
+def test_a_calendar_of_utf_16_has_whole_lines(tmp_path):
+    events = EVENTS.format("END:VCALENDAR\n").replace("\n", "\r\n")
+    for encoding in ("utf-16", "utf-8"):
+        (tmp_path / "a.ics").write_bytes(events.encode(encoding))
+        found = read(tmp_path / "a.ics")[0]
+        assert found["a.ics#e1@zoo.org"][1] == "Feed the lions, and the tigers; all"
+
+
 def test_what_is_empty_in_a_calendar_hides_nothing(tmp_path):
     """As Outlook writes an appointment whose description is a page."""
     page = "DESCRIPTION:\\n\nX-ALT-DESC;FMTTYPE=text/html:<p>Feed the <b>lions</b></p>"

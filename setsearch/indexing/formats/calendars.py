@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from setsearch.indexing.encodings import encoding_by_mark
 from setsearch.indexing.formats.pages import LONGEST_ADDRESS, without_tags
 from setsearch.indexing.formats.part import Decode, Part, Parts, Unread
 from setsearch.text.headline import headline, shorten
@@ -57,6 +58,8 @@ def calendar(data: bytes, decode: Decode) -> Parts:
 
 def _components(data: bytes, decode: Decode) -> Iterator[Component]:
     """What a file has, that within others first."""
+    if encoding_by_mark(data) is not None:  # UTF-16, of which no letter is a byte
+        data, decode = decode(data).encode(), bytes.decode
     whole = _quoted.sub(lambda own: _soft_end.sub(b"", own[0]), data)
     text = decode(_fold.sub(b" " if _of_old.search(data) else b"", whole))
     waiting = list[tuple[str, defaultdict[str, list[str]]]]()
