@@ -681,6 +681,12 @@ EXPORTS = {
         RECORD(f"<header><identifier>{title}</identifier></header><dc:title>{title}</dc:title><dc:format>{text}</dc:format>")
         for title, text in (("Lions", "They roar."), ("Wheat", "It grows."))
     ],
+    "collection": [  # of BioC, which says again what it found, and in codes
+        f"{source}<document><id>{title}</id><infon key='license'>CC</infon><passage><infon key='type'>title</infon>"
+        f"<offset>0</offset><text>{title}</text><annotation id='1'><text>{title}</text></annotation></passage>"
+        f"<passage><offset>9</offset><sentence><text>{text}</text></sentence></passage></document>"
+        for source, title, text in (("<source>PMC</source><key>x.key</key>", "Lions", "They roar."), ("", "Wheat", "It grows."))
+    ],
     'tmx version="1.4"': [
         f'{header}<tu creationid="x" tuid="{title}"><tuv xml:lang="en"><seg>{title}</seg></tuv><tuv xml:lang="en"><seg>{text}</seg></tuv></tu>'
         for header, title, text in (

@@ -75,6 +75,7 @@ KINDS: Mapping[str, Kind] = {
     "office:document": Kind(None, _OF_FLAT),
     "FictionBook": Kind(None, "binary document-info"),
 }
+BIOC = Kind("<document>", "id source date key infon offset annotation relation", names=("id",))  # a <collection>, too
 FEEDS = ("rss", "RDF", "feed")
 ANY_XML = Kind(r"<oai_dc:dc\b", names=_IDENTIFIED[-1:])  # its records, if it has several
 AT_END = 1000  # characters, where an export ends its first element
@@ -86,6 +87,7 @@ _xml_titles = (  # an empty one is none
     re.compile(r"<((?:\w+:)?(?:article-|book-)?title)(?:\s[^<>]{0,200})?(?<!/)>(?!\s*</)((?s:.{1,500}?))</\1\s*>"),
     re.compile(r"<(?:\w+:)?datafield\s[^<>]{0,200}\b245\b[^<>]{0,200}>\s*<[^<>]{0,200}>([^<]+)<"),
 )
+_passage = re.compile(r"<passage>\s*<(?:infon|offset|text)\b")
 _unit_title = re.compile(r"<(?:seg|term|source)(?:\s[^<>]{0,200})?>([^<]+)<")
 # The name of a record, which is the same where others come before it, as in the next export.
 _id = re.compile(r"\s(?:\w+:)?(?:tuid|id|about)\s*=\s*([\"'])(.*?)\1", re.IGNORECASE | re.DOTALL)
@@ -113,6 +115,7 @@ def xml(data: bytes, decode: Decode) -> Parts:
     source = _declarations.sub("", declared(data, decode))
     root = _root.match(source)
     kind = KINDS[root[1]] if root else ANY_XML
+    kind = BIOC if root and root[1] == "collection" and _passage.search(source) else kind
     is_feed = root is not None and root[1] in FEEDS and re.search(kind.record or "", source) is not None
     whole = without_cdata(source, escape if is_feed else str)
     records = [*re.finditer(kind.record, whole)] if kind.record else []
