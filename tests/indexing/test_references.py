@@ -566,7 +566,11 @@ ZOTERO = """<?xml version="1.0"?>
   </bib:authors><dc:subject><z:AutomaticTag><rdf:value>Hair</rdf:value></z:AutomaticTag></dc:subject>
   <dc:subject><dcterms:LCC><rdf:value>QL 737</rdf:value></dcterms:LCC></dc:subject>
   <dc:title>Cortisol &amp; hair</dc:title><dcterms:abstract>Zebras.</dcterms:abstract><dc:date>2014-03</dc:date>
-  <bib:pages>1-9</bib:pages><dc:description>PMID: 12345</dc:description></bib:Article>
+  <bib:pages>1-9</bib:pages><dc:description>PMID: 12345</dc:description>
+  <dcterms:isReferencedBy rdf:resource="#item_3"/></bib:Article>
+ <bib:Memo rdf:about="#item_3"><rdf:value>&lt;p&gt;Read again&lt;/p&gt;</rdf:value></bib:Memo>
+ <bib:Memo rdf:about="#item_4"><z:itemType>note</z:itemType>
+  <rdf:value>&lt;p&gt;Of tigers&lt;/p&gt;</rdf:value></bib:Memo>
  <bib:Journal rdf:about="urn:issn:0140-6736"><prism:volume>7</prism:volume><dc:title>The Lancet</dc:title>
   <dc:identifier>DOI 10.1000/A</dc:identifier><dc:identifier>ISSN 0140-6736</dc:identifier></bib:Journal>
  <z:Attachment rdf:about="#item_2"><z:itemType>attachment</z:itemType><dc:title>PDF</dc:title></z:Attachment>
@@ -577,19 +581,21 @@ ZOTERO = """<?xml version="1.0"?>
 
 
 def test_records_of_zotero_have_what_their_journals_say(index_of, tmp_path):
-    """Attachments are no records, and call numbers no keywords."""
+    """Attachments are no records, and call numbers no keywords; a note is of a record, or by itself."""
     index_of(zotero__rdf=ZOTERO)
     assert documents(tmp_path / "a.db") == {
         "10.1000/a": ("Cortisol & hair", {"cortisol", "hair", "zebras"}),
         "10.1000/b": ("Lions", {"lions"}),
+        "zotero.rdf#2": ("Of tigers", {"of", "tigers"}),
     }
-    article, paper = read_rdf(ZOTERO)
+    article, _, paper = read_rdf(ZOTERO)
     assert article.values("author") == ["Müller, Jörg", "WHO"] and article.values("keyword") == ["Hair"]
     assert (article.pmid, article.year, article.pages) == ("12345", "2014", ("1", "9"))
     said = [article.first(role) for role in ("journal", "volume", "issn")]
     assert said == ["The Lancet", "7", "0140-6736"]
     assert paper.first("journal") == "Proceedings" and dict(paper.fields)["TY"] == "CPAPER"
-    assert converted(article, BIBTEX).kind == "article" and left_behind(article, BIBTEX) == ["N1"]
+    assert converted(article, BIBTEX).kind == "article" and left_behind(article, BIBTEX) == ["N1", "N1"]
+    assert [value for tag, value in article.fields if tag == "N1"] == ["PMID: 12345", "<p>Read again</p>"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """References in RDF of Zotero, with the tags of RIS.
 
 A child of the root that has an `itemType` is a record; what it is part of, a journal, stands in it, or anywhere in the
-file by name.
+file by name, as do its notes; a note by itself is a record that has an abstract only.
 """
 
 from collections.abc import Iterator
@@ -16,14 +16,17 @@ _RDF, _DC = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}", "{http://purl.org/d
 _BIB, _FOAF = "{http://purl.org/net/biblio#}", "{http://xmlns.com/foaf/0.1/}"
 _TERMS, _PRISM = "{http://purl.org/dc/terms/}", "{http://prismstandard.org/namespaces/1.2/basic/}"
 _Z = "{http://www.zotero.org/namespaces/export#}"
-_NO_RECORDS = ("attachment", "note", "annotation")
+_NO_RECORDS = ("attachment", "annotation")
 _PEOPLE = {f"{_BIB}authors": "AU", f"{_BIB}editors": "A2", f"{_Z}inventors": "AU"}
 _TAGS = {
     **{f"{_DC}title": "TI", f"{_TERMS}abstract": "AB", f"{_DC}date": "PY", f"{_DC}subject": "KW"},
     **{f"{_Z}language": "LA", f"{_DC}publisher": "PB", f"{_DC}description": "N1", f"{_BIB}pages": "SP"},
-    **{f"{_Z}shortTitle": "ST", f"{_Z}libraryCatalog": "DP"},
+    **{f"{_Z}shortTitle": "ST", f"{_Z}libraryCatalog": "DP", f"{_RDF}value": "AB"},  # of a note
 }
-_TAGS_OF_WHOLE = {f"{_DC}title": "T2", f"{_TERMS}alternative": "J2"}
+_OF_OTHERS = {  # of what a record is part of, and of its notes
+    f"{_TERMS}isPartOf": {f"{_DC}title": "T2", f"{_TERMS}alternative": "J2"},
+    f"{_TERMS}isReferencedBy": {f"{_RDF}value": "N1"},
+}
 _OF_BOTH = {f"{_PRISM}volume": "VL", f"{_PRISM}number": "IS"}
 _NUMBERS = {"DOI": "DO", "ISSN": "SN", "ISBN": "SN"}  # what begins an identifier
 
@@ -45,10 +48,10 @@ def read_rdf(text: str) -> Iterator[Reference]:
 
 def _fields(record: Element, named: dict[str | None, Element]) -> Iterator[tuple[str, str]]:
     yield from _of(record, _TAGS)
-    for part in record.iterfind(f"{_TERMS}isPartOf"):
-        whole = named.get(part.get(f"{_RDF}resource"), next(iter(part), None))
-        if whole is not None:
-            yield from _of(whole, _TAGS_OF_WHOLE)
+    for part in (own for own in record if own.tag in _OF_OTHERS):
+        other = named.get(part.get(f"{_RDF}resource"), next(iter(part), None))
+        if other is not None:
+            yield from _of(other, _OF_OTHERS[part.tag])
 
 
 def _of(element: Element, tags: dict[str, str]) -> Iterator[tuple[str, str]]:
