@@ -563,6 +563,26 @@ def test_xml_that_says_all_in_attributes_is_its_rows(tmp_path, run):
     assert run("index", "a.db", "Posts.xml", "--numbers", "Score")[0] == 0
 
 
+def test_attributes_with_entities_that_xml_has_not_are_read(tmp_path):
+    """Telephones write halves of characters."""
+    said = "late, R&D &amp; caf&eacute; &#55357;&#56833;&#1;at ten&#10;or so", "we all know &unknown; and &nbsp"
+    rows = "".join(f"<sms body='{own}'/>" for own in said)
+    (tmp_path / "a.xml").write_text(f"<?xml version='1.0'?><smses>{rows}</smses>")
+    assert {id: text for id, (text, _) in read(tmp_path)[0].items()} == {
+        "a.xml#1": "late, R&D & café   at ten\nor so",
+        "a.xml#2": "we all know &unknown; and &nbsp",
+    }
+
+
+def test_attributes_that_are_broken_in_the_first_row_are_one_text(tmp_path, run):
+    (tmp_path / "a.xml").write_text(
+        "<?xml version='1.0'?><posts><row Body='We < they'/><row Body='All of them roar.'/></posts>"
+    )
+    code, _, err = run("index", "a.db", "a.xml")
+    assert code == 0 and "1 file of XML in attributes, broken in the first row" in err
+    assert read(tmp_path / "a.xml")[0] == {"a.xml": ("We < they\nAll of them roar.", "We < they")}
+
+
 def test_attributes_beside_text_are_read(tmp_path):
     """What has a sentence, or is called text; a drawing has words in its styles."""
     (tmp_path / "a.xml").write_text(

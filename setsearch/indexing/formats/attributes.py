@@ -6,6 +6,7 @@ drawings, are such XML too, but have no attribute with a sentence.
 
 import re
 from collections.abc import Callable, Iterator
+from html import escape, unescape
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
@@ -15,6 +16,11 @@ from setsearch.text.headline import headline, shorten
 
 STYLES = ("style", "font-family", "class", "rend")
 TITLES = ("title", "subject", "name", "displayname")
+# What is not of XML, but comes: halves of characters, controls, entities of HTML, and an & by itself.
+_entity = re.compile(
+    r"&#(?:5[5-7]\d{3}|[xX][dD][89a-fA-F][\da-fA-F]{2}|[0-8]|1[124-9]|2\d|3[01]);"
+    r"|&(?!(?:amp|lt|gt|quot|apos|#\d+|#[xX][\da-fA-F]+);)(?:\w+;)?"
+)
 _word = re.compile(r"[^\W\d_]{2}")
 _sentence = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]+[^\w\s]*\s+){3}[^\W\d_]")
 
@@ -43,11 +49,15 @@ def of_attributes(source: str, plain: Callable[[str], str], is_text: bool = Fals
             waiting.clear()
 
 
+def _character(entity: re.Match[str]) -> str:
+    return escape(unescape(entity[0])).replace("\ufffd", " ")
+
+
 def _elements(source: str) -> Iterator[Element]:
     """What the first element holds, one after another; what was read before is let go."""
     refuse_entities(source)
     parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
-    text, open_elements = without_controls(source).lstrip(), list[Element]()
+    text, open_elements = without_controls(_entity.sub(_character, source)).lstrip(), list[Element]()
     try:
         for start in range(0, len(text), AT_ONCE):
             parser.feed(text[start : start + AT_ONCE])

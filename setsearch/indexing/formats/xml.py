@@ -127,7 +127,7 @@ def xml(data: bytes, decode: Decode) -> Parts:
         is_cut = _within_tag.search(source) is not None and _between_tags.search(source) is None
         others = len(part.text) - said
         if not records and (is_cut or MOSTLY * others <= said):
-            yield from of_attributes(source, without_tags, others > 0 and not is_cut)
+            yield from _rows(source, part, others > 0 and not is_cut)
         elif own or part.text:
             columns = {"tags": _tags_of_record(source, kind.tags)} if own and kind.tags else {}
             yield part._replace(key=key, columns=columns or None)
@@ -135,6 +135,20 @@ def xml(data: bytes, decode: Decode) -> Parts:
                 yield from _files_of_note(source, key, columns)
     if records and root and re.search(rf"</(?:\w+:)?{root[1]}\s*>", whole[-AT_END:]) is None:
         yield Unread("XML file{s} to the end: the download may have broken off", 1)
+
+
+def _rows(source: str, whole: Part, is_text: bool) -> Parts:
+    """The rows of XML in attributes up to where it is broken; if that is in the first one, the `whole` as one text."""
+    found = 0
+    try:
+        for row in of_attributes(source, without_tags, is_text):
+            yield row
+            found += 1
+    except ValueError:
+        if found or not whole.text:
+            raise
+        yield whole
+        yield Unread("file{s} of XML in attributes, broken in the first row: one text", 1)
 
 
 def _tags_of_record(source: str, name: str) -> list[str]:
