@@ -204,6 +204,11 @@ BEGIN:VCALENDAR
 SUMMARY:tigers
 END:VCALENDAR
 --X
+Content-Type: application/ics; name=invite.ics
+Content-Transfer-Encoding: base64
+
+QkVHSU46VkNBTEVOREFSDQpTVU1NQVJZOnRpZ2Vycw0KRU5EOlZDQUxFTkRBUg0K
+--X
 Content-Type: text/rtf
 
 {\\rtf1 bears}
@@ -211,11 +216,16 @@ Content-Type: text/rtf
 """
 
 
-def test_appointments_and_rtf_in_mail_are_counted(tmp_path):
+def test_invitations_in_mail_are_read_once_and_rtf_is_counted(tmp_path):
     (tmp_path / "a.eml").write_text(CALENDAR)
-    found, reader = read(tmp_path / "a.eml")
-    assert found["a.eml"][0].split() == ["Meeting", "Lions."]
-    assert reader.tally.unread == {"part{s} of mail": 2}
+    (tmp_path / "b.eml").write_text(CALENDAR.replace("mixed", "alternative"))
+    found, reader = read(tmp_path)
+    assert {id: text.split() for id, (text, _) in found.items()} == {
+        f"{name}{within}": words
+        for name in ("a.eml", "b.eml")
+        for within, words in (("", ["Meeting", "Lions."]), ("#invite.ics", ["tigers"]))
+    }
+    assert reader.tally.not_read() == ["1 part of mail"], "of an alternative nothing is lost"
 
 
 SAID = {

@@ -26,7 +26,8 @@ _from_line = re.compile(rb"^From [^\r\n]*\r?\n", re.MULTILINE)
 _dated = re.compile(rb"From .*\d{1,2}:\d{2}")
 _sender = re.compile(rb"From \S+\s*$")
 _header_line = re.compile(rb"[!-9;-~]+:|>?From ")
-_NO_TEXTS = (*NO_FILES, "rtf", "richtext")
+_INVITATIONS = "calendar", "ics"
+_NO_TEXTS = (*NO_FILES, *_INVITATIONS, "rtf", "richtext")
 _BROKEN = (ValueError, LookupError, AttributeError, TypeError)  # the library's own, on bad input
 _TOO_DEEP = (*_BROKEN, RecursionError)  # and on comments in comments
 MUCH_MORE = 1.5  # times as many words
@@ -49,7 +50,7 @@ def _parts(data: bytes, decode: Decode) -> list[Part | Unread | Attached]:
     subject, columns = _header(message, "subject", decode), _columns(message, decode)
     _gather(message, decode, texts, others, 0)
     whole = Part("\n".join(filter(None, (shorten(subject), *texts))), shorten(subject), columns=columns)
-    files = [_attached(part, columns) for part in others]
+    files = [_attached(part, columns) for part in {_key(part): part for part in others}.values()]
     unread = [Unread("part{s} of mail", files.count(None))] if None in files else []
     return [whole, *filter(None, files), *unread]
 
@@ -75,11 +76,19 @@ def _people(header: str) -> list[str]:
 
 
 def _attached(part: Message, columns: dict[str, Any]) -> Attached | None:
-    """A part with the name of a file; None for a picture, an appointment, a signature and what has no name."""
+    """An invitation, or a part with the name of a file; None for a picture, a signature and what has no name."""
     name, data = None, part.get_payload(decode=True)
     with suppress(*_TOO_DEEP):
         name = part.get_filename()
+    name = name or ("invite.ics" if part.get_content_subtype() in _INVITATIONS else None)
     return attached(name, part.get_content_type(), data, columns) if name and isinstance(data, bytes) else None
+
+
+def _key(part: Message) -> object:
+    """What is the same of the copies of an invitation: a part that programs know, and a file for others."""
+    data = part.get_payload(decode=True)
+    is_invitation = part.get_content_subtype() in _INVITATIONS
+    return b"".join(data.split()) if is_invitation and isinstance(data, bytes) else id(part)
 
 
 def emlx(data: bytes, decode: Decode) -> Parts:

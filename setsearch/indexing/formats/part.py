@@ -9,7 +9,7 @@ from setsearch.indexing.formats.front_matter import Note
 from setsearch.indexing.references.reference import Reference
 
 LONGEST_NAME = 100  # characters of an attached file
-NO_FILES = ("calendar", "ics", "vcard", "x-vcard", "directory", "css", "javascript", "ms-tnef")
+NO_FILES = ("vcard", "x-vcard", "directory", "css", "javascript", "ms-tnef")
 _SIGNATURE = re.compile(r"(x-)?(pgp|pkcs7)-").match
 _encoding = re.compile(rb"<\?xml[^>]{1,200}encoding\s*=\s*[\"']([\w-]+)")
 
