@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from setsearch.errors import DuplicateItem, InvalidItem, InvalidParameter, SourceError, UsageError, there_is
-from setsearch.indexing.formats.pages import without_tags
+from setsearch.indexing.formats.pages import as_shown
 from setsearch.spark.builder import Cells
 from setsearch.spark.contexts import context_relations
 from setsearch.spark.layout import by_batch
@@ -158,8 +158,8 @@ def _text(rows: DataFrame, column: str) -> Column:
 
 
 def _shown(cell: Column) -> Column:
-    """A text without tags of HTML."""
-    return F.udf(lambda text: text and without_tags(text), "string")(cell)
+    """A text without tags of HTML, and marks."""
+    return F.udf(lambda text: text and as_shown(text), "string")(cell)
 
 
 def _type(rows: DataFrame, column: str) -> str:

@@ -281,6 +281,7 @@ MARKED = [
     ("<p>lion</p><![x y> tiger <![if !a]>bear<![endif]>", "lion\n<![x y> tiger bear"),
     ("<br>" + "i<n" * 30, "i<n" * 30),
     ("&notit; &Zebra;", "&notit; &Zebra;"),
+    ("_Big_ cats in <b>_snake_case_</b>", "Big cats in snake_case"),
 ]
 
 

@@ -15,7 +15,7 @@ from laws import examples
 
 import setsearch
 from setsearch import Item, errors
-from setsearch.indexing.formats.pages import with_entities, without_tags
+from setsearch.indexing.formats.pages import as_shown, with_entities
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import FIRST_ROWS, SourceReader
 
@@ -167,14 +167,14 @@ def test_what_stores_no_text_is_refused(tmp_path, run):
             next(index.export())
 
 
-marks = "<", ">", "</", "/>", "<!", "<!--", "-->", "<![", "]]>", "<?", "=", '"', "&", ";", "#38", "amp", " ", "\n"
+marks = "<", ">", "_", "</", "/>", "<!", "<!--", "-->", "<![", "]]>", "<?", "=", '"', "&", ";", "#38", "amp", " ", "\n"
 tagged = st.lists(st.sampled_from((*marks, "p", "b", "br", "svg", "script", "title", "CDATA[", "if", "x"))).map("".join)
 
 
 @examples(300)
 @given(tagged)
 def test_a_text_of_any_marks_is_read_and_comes_back_by_entities(text):
-    assert without_tags(with_entities(text)) == text
+    assert as_shown(with_entities(text)) == text
 
 
 @pytest.mark.parametrize("kept", [{}, {"text": "<b>kept</b>", "title": "&amp;"}])

@@ -116,7 +116,7 @@ def test_items_with_several_fields_are_refused(spark, tmp_path):
 
 def test_texts_are_read_without_tags(spark, tmp_path):
     rows = [
-        {"id": "a", "title": "R&amp;D", "text": "<p>red lions</p>"},
+        {"id": "a", "title": "R&amp;D", "text": "<p>_red_ lions</p>"},
         {"id": "b", "title": None, "text": "red <b>tigers</b>"},
         {"id": "c", "title": "C", "text": None},
         {"id": "d", "title": "D", "text": "blue wheat"},

@@ -8,6 +8,7 @@ from html.entities import html5
 from html.parser import HTMLParser
 from typing import Any
 
+from setsearch.indexing.formats.broken_words import without_underscores
 from setsearch.indexing.formats.part import Decode, Part, Parts, declared
 from setsearch.text.headline import headline, shorten
 
@@ -83,9 +84,14 @@ def without_tags(text: str) -> str:
     return _entity.sub(_character, text) if "&" in text else text
 
 
+def as_shown(text: str) -> str:
+    """A text of a table without tags, entities, and marks of _emphasis_."""
+    return without_tags(without_underscores(text))
+
+
 def with_entities(text: str) -> str:
-    """A text that `without_tags` gives back as it is."""
-    return text if without_tags(text) == text else escape(text, quote=False)
+    """A text that `as_shown` gives back as it is."""
+    return text if as_shown(text) == text else escape(text, quote=False).replace("_", "&#95;")
 
 
 def _character(entity: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from setsearch.errors import DuplicateItem, InvalidItem, SourceError, UsageError
 from setsearch.indexing.files import FileItem
 from setsearch.indexing.formats.front_matter import LINKED, SPLIT_IN_POSTS, TAGS, Note, is_post, name_of_note
-from setsearch.indexing.formats.pages import without_tags
+from setsearch.indexing.formats.pages import as_shown
 from setsearch.indexing.references.identity import Copy
 from setsearch.indexing.rows.cells import (
     Cells,
@@ -76,10 +76,10 @@ class DocumentColumns:
         # A column named title is shown even if no title was requested.
         name = columns.title or "title"
         has_title = name in values and values[name] is not None
-        title = without_tags(cell_text(position, name, values[name])) if has_title else None
+        title = as_shown(cell_text(position, name, values[name])) if has_title else None
         if title is not None and "\0" in title:
             raise SourceError(f"{position}: the column {name!r} is {title!r:.40}; titles are text, without NUL")
-        text = "\n".join(without_tags(cell_text(position, name, values[name])) for name in columns.texts)
+        text = "\n".join(as_shown(cell_text(position, name, values[name])) for name in columns.texts)
         id = cell_id(position, columns.id, values[columns.id])
         if id in self.tally.seen:
             raise DuplicateItem(f"{position}: the id {id!r} occurs twice; ids must be unique, but for `group_by`")

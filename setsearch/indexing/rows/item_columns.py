@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from setsearch.errors import SourceError
-from setsearch.indexing.formats.pages import without_tags
+from setsearch.indexing.formats.pages import as_shown
 from setsearch.indexing.rows.cell_rules import CellRules
 from setsearch.indexing.rows.cells import (
     Row,
@@ -80,7 +80,7 @@ class ItemColumns:
         require_columns(position, values, *(() if is_open(values) else (group, *self.columns.texts)))
         if self._lacks(group, values[group]):
             return []
-        text = "\n".join(without_tags(cell_text(position, name, values[name])) for name in self.columns.texts)
+        text = "\n".join(as_shown(cell_text(position, name, values[name])) for name in self.columns.texts)
         if self.is_table and self.cells.split is None:  # it may be followed, by one id in each row
             return [(cell_id(position, group, values[group]), text)]
         return [(name, text) for name in self.cells.features(position, group, values[group])]
