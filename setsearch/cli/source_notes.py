@@ -100,6 +100,17 @@ def tell_without_fields(index: "Index", before: list[dict[str, Any]], columns: "
             say(f"{in_number(number, own['items'])} {verb} new, without the fields {first_of(lacking)}: {way_out}")
 
 
+def tell_replaced(index: "Index", before: list[dict[str, Any]]) -> None:
+    """Which fields and kept columns went with what was replaced, because they were not named again."""
+    now = {own["items"]: own for own in index.readings()}
+    for own in before:
+        for what in ("fields", "columns"):
+            stays = {TEXT_FIELD, *now.get(own["items"], own)[what]}
+            lost = [name for name in own[what] if name not in stays]
+            if lost:
+                say(f"--replace took the {what} {first_of(lost)}: name them again to have them")
+
+
 def _tell_references(reader: "SourceReader") -> None:
     """Which references came several times, and which have names of an earlier version."""
     merged, older, bare = reader.tally.filed.merged, reader.tally.filed.older, reader.tally.filed.bare

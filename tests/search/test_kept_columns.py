@@ -72,6 +72,28 @@ def test_columns_stay_kept_when_their_source_is_indexed_again(run, tmp_path):
             assert fields.columns_of([0]) == {0: {"year": 1999}}
 
 
+def test_notes_without_a_kept_column_are_the_same_when_they_come_again(run, tmp_path):
+    (tmp_path / "notes").mkdir()
+    for name, front in (("a", "lang: de"), ("b", "year: 1999"), ("c", "mood: good")):
+        (tmp_path / "notes" / f"{name}.md").write_text(f"---\n{front}\n---\nlions and tigers")
+    run("index", "a.db", "notes", "--keep-columns", "lang,year")
+    with setsearch.open(tmp_path / "a.db") as index:
+        before = kept(index, "a.md"), index.revision()
+    assert run("index", "a.db", "notes")[0] == 0
+    with setsearch.open(tmp_path / "a.db") as index:
+        assert (kept(index, "a.md"), index.revision()) == before, "else all were new in the inbox"
+    assert before[0] == {"b.md": {"lang": None, "year": "1999"}}
+
+
+def test_what_goes_with_what_is_replaced_is_told(run, tmp_path):
+    (tmp_path / "a.csv").write_text("id,text,of,year\n1,a jug,silver,1890\n2,a cup,oak,1900\n")
+    run("index", "a.db", "a.csv", "--tags", "of", "--keep-columns", "year")
+    said = run("index", "a.db", "a.csv", "--keep-columns", "year", "--replace")[2]
+    assert "--replace took the fields of: name them again" in said and "columns" not in said
+    assert "--replace took the columns year: name them again" in run("index", "a.db", "a.csv", "--replace")[2]
+    assert "took" not in run("index", "a.db", "a.csv", "--replace")[2]
+
+
 def test_the_command_line_and_tables_keep_columns(run, tmp_path, failed):
     (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
     assert run("index", "a.db", "d.jsonl", "--keep-columns", "year, place")[0] == 0

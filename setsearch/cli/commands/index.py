@@ -24,6 +24,7 @@ from setsearch.cli.source_notes import (
     tell_left_out,
     tell_moved,
     tell_others,
+    tell_replaced,
     tell_without_fields,
 )
 from setsearch.cli.source_options import Rules, column_options, field_options, input_options
@@ -189,15 +190,17 @@ class _Asked:
         """Read and write all, and tell what a user may expect otherwise."""
         from setsearch.indexing.rows.document_columns import Held
 
-        db, before = str(self.db), [] if self.replace else _readings(index)
-        kept = tuple(name for reading in before for name in reading["columns"])
+        db, before = str(self.db), _readings(index)
+        kept = () if self.replace else tuple(name for reading in before for name in reading["columns"])
         held = Held(kept, earlier=self._earlier if self.replace else None)
         reader = dataclasses.replace(reader, folders=reader.folders._replace(database=self.db.path), held=held)
         written = self._write(index, reader)
         tell_indexed(index, written, db)
         tell_left_out(reader, self.replace)
         tell_moved(index)
-        if not self.replace:
+        if self.replace:
+            tell_replaced(index, before)
+        else:
             tell_others(index, reader, [] if self.given.glob else self.sources, db)
             if not self.is_own_table:
                 tell_without_fields(index, before, self.columns)

@@ -102,7 +102,9 @@ class DocumentColumns:
     def _described(self, position: str, document: tuple[str, str, str | None], values: Mapping[str, Any]) -> SourceItem:
         """A document with what is kept of its columns, and with its fields. Raises SourceError."""
         id, columns = document[0], self.columns
-        kept = {name: values[name] for name in columns.keep or [name for name in self.held.kept if name in values]}
+        # What a note lacks is empty, as where the columns are named: else it would be another one when it comes again.
+        held = self.held.kept if is_open(values) else [name for name in self.held.kept if name in values]
+        kept = {name: values[name] for name in columns.keep or held}
         if kept:
             try:
                 encode_columns(id, kept)
