@@ -218,6 +218,18 @@ def test_an_item_may_go_from_one_set_to_a_rival_before_it(index, way):
     assert index.check() == []
 
 
+@pytest.mark.parametrize("place", [("group", ""), ("under", "cats")])
+def test_a_set_may_leave_its_group_or_become_a_part_after_a_rival_came(index, place):
+    index.keep_set("felids", ["lion", "tiger"], items="documents", group="kinds")
+    index.group("kinds", exclusive=True)
+    rows = [{"set": "cats", "item": "lion", "group": "kinds"}, {"set": "felids", "item": "lion", place[0]: place[1]}]
+    with pytest.raises(errors.SourceError, match="row 1: 'lion' is in 'cats' and 'felids', which exclude"):
+        index.import_sets(rows[:1], "documents")
+    index.import_sets(rows, "documents", replace=True)
+    assert (index.set("cats").group, getattr(index.set("felids"), place[0]) or "") == ("kinds", place[1])
+    assert index.groups().exclusive == {"kinds"} and index.check() == []
+
+
 def test_the_commands(tmp_path, run, failed):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
         index.add(DOCUMENTS)

@@ -152,12 +152,12 @@ class ItemSet:
 
     def store(self, stored: StoredSets, replace: bool, version: str | None) -> None:
         """As `save`, in a transaction that has begun; then `settle`."""
-        changes = self.store_members(stored, replace, version)
-        if (self.group, self.under) != self._placed:
+        changes, is_moved = self.store_members(stored, replace, version), (self.group, self.under) != self._placed
+        if is_moved:
             stored.put(self.name, self.group, self.under)
-        elif 1 in changes.values():
-            stored.check_members(stored.place_of(self.name)[0], self.name)
         self._placed = stored.place_of(self.name)
+        if is_moved or 1 in changes.values():
+            stored.check_members(self._placed[0], self.name)
 
     def store_members(self, stored: StoredSets, replace: bool, version: str | None) -> Mapping[str, int | None]:
         """Store what was said of items, and return it; whether others exclude it is not looked at."""

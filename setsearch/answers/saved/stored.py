@@ -211,7 +211,10 @@ class StoredSets(NamedTuple):
         self.check_members(name, places=places)
 
     def put(self, name: str, group: str | None, under: str | None) -> None:
-        """Store the group and the whole of a set, "" for none. Raises UnknownSet, InvalidParameter."""
+        """Store the group and the whole of a set, "" for none; `check_members` follows.
+
+        Raises UnknownSet, InvalidParameter.
+        """
         group, under = (group.strip() if isinstance(group, str) else group) or None, under or None
         if group is not None and not (isinstance(group, str) and len(group) <= LONGEST_NAME and is_printable(group)):
             limits = f"1 to {LONGEST_NAME} printable characters"
@@ -232,12 +235,9 @@ class StoredSets(NamedTuple):
         other = None if group is None else self._one_of(group)
         if other is not None:
             _require_same(name, items, *other[:2])
-        is_exclusive = other is not None and other[2] == 1
-        row = (group, int(is_exclusive), under, name)
+        row = (group, int(other is not None and other[2] == 1), under, name)
         with self.placing([name]):
             self.cursor.execute('update setsearch_set set "group" = ?, exclusive = ?, under = ? where name = ?', row)
-        if is_exclusive:
-            self.check_members(group, name)
 
     def _wholes(self, name: str) -> list[str]:
         """As Groups.wholes, without a look at all sets."""
