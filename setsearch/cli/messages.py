@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 _broken = [*range(32), *range(127, 160), *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
 CONTROL = dict.fromkeys(_broken, " ")  # characters that break a line, steer a terminal, or turn what follows around
+TYPED = {own: f"'$'\\u{own:04x}''" for own in CONTROL}  # how they are typed within the quotes of a shell
 NAMED = 3  # names in a message
 PARAMETER = re.compile(r"`([a-z_]+)(?:=([^`]+))?`")  # in messages of the library
 

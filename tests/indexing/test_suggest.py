@@ -2,9 +2,12 @@
 
 import csv
 import json
+import os
 import shlex
 import sqlite3
+import subprocess
 from contextlib import closing
+from shutil import which
 
 import pytest
 
@@ -452,6 +455,21 @@ def test_columns_of_tables_with_such_names_get_others_too(tmp_path, run):
     with setsearch.open(path) as index:
         features = index.items("documents").features_of(1)
     assert {name.partition(":")[0] for name in features if ":" in name} == {"in year", "tags all"}
+
+
+@pytest.mark.skipif(not which("bash"), reason="needs bash, which reads the command: apt install bash")
+def test_control_characters_are_told_as_a_shell_takes_them(tmp_path, run):
+    table, column = "a\x1b[31mb\nc\u202e'd", "te\x07xt\x9b"
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+        connection.execute(f'create table "{table}" (id integer primary key, "{column}" text)')
+        texts = [(number, f"the lion sat here for a long time {number}") for number in range(20)]
+        connection.executemany(f'insert into "{table}" values (?, ?)', texts)
+        connection.commit()
+    code, out, _ = run("index", "a.db", "--suggest")
+    assert code == 0 and out.removesuffix("\n").isprintable()
+    utf8, printed = os.environ | {"LC_ALL": "C.UTF-8"}, ["bash", "-c", f"printf '%s\\0' {out}"]
+    read = subprocess.run(printed, env=utf8, capture_output=True, check=True).stdout.decode().split("\0")[:-1]
+    assert read == ["setsearch", "index", "a.db", "--table", table, "--id", "id", "--text", column, "--track"]
 
 
 def test_files_without_names_or_texts_are_one_line(tmp_path, run, failed):

@@ -15,7 +15,7 @@ import typer
 import setsearch
 from setsearch.cli.commands.vectors import add_matrix, is_matrix_file, tell_vectors
 from setsearch.cli.help import flag
-from setsearch.cli.messages import first_of, say
+from setsearch.cli.messages import TYPED, first_of, say
 from setsearch.cli.options import Collection, text_options, waiting_options, with_options
 from setsearch.cli.progress import tell
 from setsearch.cli.source_notes import (
@@ -139,7 +139,7 @@ class _Asked:
             if not own:
                 raise SetsearchError(f"{source} has {none}")
             lines += own
-        print(*lines, sep="\n")
+        print(*(line.translate(TYPED) for line in lines), sep="\n")
 
     def run(self, settings: dict[str, Any]) -> None:
         """Index it, and tell what was written, and what was not."""
