@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from setsearch.errors import InvalidParameter, SourceError, UsageError
-from setsearch.indexing.rows.cells import cell_id
+from setsearch.indexing.rows.cells import CHOOSE, cell_id
 from setsearch.indexing.rows.document_columns import Held, SourceItem
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.rows.table_rows import TableRows
@@ -44,6 +44,8 @@ from setsearch.storage.synced_source import (
     noted_names,
     save_source,
 )
+
+AGAIN = "index it again, by columns that it has"  # the way out for a table that has lost one
 
 _log = logging.getLogger("setsearch")
 
@@ -120,7 +122,7 @@ def sync(intake: Intake, relation: Relation, progress: Progress) -> Changes:
         return Changes()
     if not Table(relation.cursor, source.name).columns():
         raise SourceError(_gone(relation, source))
-    table = _Table(relation, source)
+    table = _Table(relation, source, AGAIN)
     if not source.tracked:
         return table.read_all(intake, progress)
     # The table was created again, without its triggers; or version 0.21 wrote numbers as 1.0, which are 1 now.
@@ -202,8 +204,10 @@ def find_table(table: Table, columns: Columns, track: bool) -> SyncedSource:
     return SyncedSource(kind, name, columns.stored(), track).keyed(table)
 
 
-def read_source(cursor: sqlite3.Cursor, source: SyncedSource, chosen: str = "") -> Iterator[SourceItem]:
-    """The items of a table, or of the rows whose keys are chosen, "in (...)"."""
+def read_source(
+    cursor: sqlite3.Cursor, source: SyncedSource, chosen: str = "", choose: str = CHOOSE
+) -> Iterator[SourceItem]:
+    """The items of a table, or of the rows whose keys are chosen, "in (...)"; `choose` as of SourceReader."""
     columns = source.roles
     if source.kind == FTS5:
         yield from read_terms(Table(cursor, source.name), columns.text, columns.title)
@@ -211,7 +215,7 @@ def read_source(cursor: sqlite3.Cursor, source: SyncedSource, chosen: str = "") 
     condition = f"where {quote(source.key)} {chosen}" if chosen else ""
     rows = RowReader(columns.errors, _log.warning, TableRows(source.name, cursor=cursor, condition=condition))
     others = {own: _read_joined(cursor, own, chosen) for own in columns.joined}
-    yield from SourceReader(columns, rows, held=Held(joined=others)).of_rows()
+    yield from SourceReader(columns, rows, held=Held(joined=others), choose=choose).of_rows()
 
 
 def _read_joined(cursor: sqlite3.Cursor, field: Joined, chosen: str) -> dict[str, list[str]]:
@@ -258,6 +262,7 @@ class _Table:
 
     relation: Relation
     source: SyncedSource
+    choose: str = CHOOSE  # as of SourceReader
 
     def read_anew(self, intake: Intake, progress: Progress = iter) -> Changes:
         """Read the whole table, and follow it from now on."""
@@ -270,7 +275,7 @@ class _Table:
 
     def read_all(self, intake: Intake, progress: Progress) -> Changes:
         """Read the whole table. Its rows can be counted, while a view would be worked out twice."""
-        items: Iterable[SourceItem] = read_source(self.relation.cursor, self.source)
+        items: Iterable[SourceItem] = read_source(self.relation.cursor, self.source, choose=self.choose)
         if Table(self.relation.cursor, self.source.name).is_stored():
             items = Counted(items, lambda: int(self._first("count(*)")[0]))
         return _write(intake, self.relation, progress(items))
@@ -289,7 +294,7 @@ class _Table:
         for own in keys:
             with suppress(SourceError):  # no id; if there is such a row still, reading it says so
                 names.add(cell_id("a changed row", key, own))
-        read = read_source(self.relation.cursor, self.source, _among(self.relation.id))
+        read = read_source(self.relation.cursor, self.source, _among(self.relation.id), self.choose)
         items = progress(Counted(read, lambda: len({*map(str, keys)})))
         known = self.relation.items.find(sorted(names))
         return _write(intake, self.relation, items, known)

@@ -230,7 +230,29 @@ def test_an_error_that_is_kept_locks_no_table_of_the_host():
         index.refresh()
     connection.execute("drop table pages")
     connection.execute("vacuum")
-    assert "no column 'body'" in str(kept.value) and "choose when indexing" in str(kept.value)
+    assert "no column 'body'; it has rowid, id, words (index it again, by columns that it has)" in str(kept.value)
+
+
+@pytest.mark.parametrize("track", [True, False])
+def test_a_table_that_lost_a_kept_column_is_indexed_again_without_it(track):
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table pages (id integer primary key, body text, year integer)")
+    rows = [(n, f"lion tiger {'cat' * (n % 2)}", 2000 + n) for n in range(9)]
+    connection.executemany("insert into pages values (?, ?, ?)", rows)
+    index = setsearch.open(connection)
+    index.add_table("pages", Columns(text="body", keep=("year",)), track=track)
+    index.keep_set("cats", ["1", "3"], items="documents")
+    before = contents(index)
+    connection.execute("alter table pages drop column year")
+    connection.execute("insert into pages values (9, 'lion tiger')")
+    connection.commit()
+    with pytest.raises(SourceError, match=r"no column 'year'; it has rowid, id, body .index it again, by columns that"):
+        index.refresh()
+    assert contents(index) == before and index.set("cats").expand(1, filter=["year = 2005"])[0].item == "5"
+    index.add_table("pages", Columns(text="body"), track=track)
+    connection.execute("insert into pages values (10, 'lion tiger')")
+    connection.commit()
+    assert index.refresh() == Changes(1, 0) and index.set("cats").accepted == ["1", "3"] and index.check() == []
 
 
 def test_a_table_cannot_be_indexed_in_vain():
