@@ -108,7 +108,7 @@ def _answer_errors(app: Starlette, render: Render, known: list[BaseRoute]) -> No
     """Answer errors as JSON below /api, else as a page: one line, never a traceback."""
 
     def _answer(request: Request, status: int, problem: str, **more: Any) -> Response:
-        headers = dict(more.pop("headers", None) or {})
+        problem, headers = " ".join(problem.splitlines()), dict(more.pop("headers", None) or {})
         headers |= {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": "3"} if status == 503 else {}
         if _path(request).startswith("/api/"):
             return JSONResponse({"error": problem}, status, headers)
@@ -134,7 +134,8 @@ def _answer_errors(app: Starlette, render: Render, known: list[BaseRoute]) -> No
         if error.status_code == 405:  # the router names the methods of one route only
             routes = [route for route in known if isinstance(route, Route) and route.path_regex.match(_path(request))]
             methods = ", ".join(sorted({method for route in routes for method in route.methods or ()}))
-            headers, problem = {"allow": methods}, f"{request.method} is not for {_path(request)}; it takes {methods}"
+            problem = f"{request.method} is not for {_path(request):.100}; it takes {methods}"
+            headers = {"allow": methods}
         elif problem == HTTPStatus.NOT_FOUND.phrase:  # of the router
             is_api = _path(request).startswith("/api/")
             problem = f"there is no {_path(request):.100}" + "; /openapi.json describes the API" * is_api

@@ -129,9 +129,12 @@ class ExpandBody(ExpandQuery):
     @model_validator(mode="before")
     @classmethod
     def require_types(cls, given: Any) -> Any:
-        """Refuse a text where a number or a flag is meant. Raises InvalidParameter."""
+        """Refuse a text where a number or a flag is meant; null is not given. Raises InvalidParameter."""
+        if not isinstance(given, dict):
+            return given
+        given = {name: value for name, value in given.items() if value is not None}
         for name, own in {**MODEL, **RESULT, "k": _TOP, "offset": _OFFSET}.items():
-            if isinstance(given, dict) and own.type in (int, float, bool):
+            if own.type in (int, float, bool):
                 own.require(given.get(name))
         return given
 

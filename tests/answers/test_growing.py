@@ -574,6 +574,7 @@ def test_errors():
         for wrong in ({"rounds": 0}, {"each": 1.5}, {"rounds": None}):
             with pytest.raises(errors.InvalidParameter, match="must be a whole number from 1 on"):
                 index.grow(group="kinds", **wrong)
+        assert index.grow(group="kinds", rounds=10**30, each=10**30, precision=0.999999).end is runs.End.NOTHING
         with pytest.raises(errors.UnknownSet, match="no set is in a group 'none'"):
             index.grow(group="none")
         with pytest.raises(errors.UnknownSet, match="no set 'dogs'; there are cats, grain, music, sea"):

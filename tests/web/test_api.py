@@ -144,6 +144,8 @@ def test_a_text_is_no_number_in_json(asked):
     for name, text in (("k", "2"), ("offset", "0"), ("gamma", "1"), ("explain", "true"), ("groups", "1")):
         said = asked.json("/api/expand", 422, method="POST", body=asking | {name: text})["error"]
         assert name in said and repr(text) in said
+    nothing = dict.fromkeys(("k", "offset", "gamma", "set", "exclude", "fields"))
+    assert asked.json("/api/expand", method="POST", body=asking | nothing) == asked.json("/api/expand", **asking)
     said = asked.json("/api/expand", 422, method="POST", body=asking | {"weights": ["1", "2"]})["error"]
     assert said == "weights.0 must be a number, not '1'"
 
@@ -205,6 +207,12 @@ def test_mistakes_are_told_in_one_line(asked, path, query, status, said):
     assert said in problem
     assert "\n" not in problem
     assert len(problem) < 2000
+
+
+def test_an_error_is_one_short_line_whatever_is_asked_for(asked):
+    for status, method, path in ((404, "GET", "/api/sets/a%0Ab"), (405, "GET", "/api/groups/" + "a" * 1500)):
+        problem = asked.json(path, status, method=method)["error"]
+        assert "\n" not in problem and len(problem) < 200
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from setsearch.errors import TakenOver
 from setsearch.memory.readings import FieldsBy
 from setsearch.search.cutoff import fits, odd_one
 from setsearch.search.passes import Weighing
+from setsearch.search.request import NO_LIMIT
 from setsearch.storage.generations import Draft
 from setsearch.storage.relation import find_again
 
@@ -74,7 +75,7 @@ class Rounds:
         self.end: End | None = None
 
     def __len__(self) -> int:
-        return max(self._plan.rounds - self._grower.last_round(), 0)
+        return min(max(self._plan.rounds - self._grower.last_round(), 0), NO_LIMIT)
 
     def __iter__(self) -> Iterator[list[Grown]]:
         while (done := self._grower.last_round()) < self._plan.rounds:
