@@ -121,6 +121,12 @@ def test_headings_of_latex_stay_as_they_were_typed():
     assert latex_document(source) == ("Big Cats\n\nIn India\n\nLions.\n\nManes. Dark.", "Big Cats")
 
 
+def test_arguments_of_commands_that_nobody_knows_are_words():
+    source = r"""\begin{desc}{cats}{lions}
+    \person{Ann}{Bob} roar\index{cats!big}. \bibitem{key} $\frac{1}{2}$\end{desc}"""
+    assert latex_document(source)[0].split() == "cats lions Ann Bob roar. 1/2".split()
+
+
 def test_of_what_stands_before_a_document_of_latex_its_title_page_is_read():
     """Not what sets up packages, nor the place of a link."""
     before = "\\hypersetup{pdftitle=x}\\def\\fps@figure{htbp}\\title{Big cats}% \\author{Bob}\n\\author{Ann \\& Cem}"
