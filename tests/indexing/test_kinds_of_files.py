@@ -228,6 +228,12 @@ def test_invitations_in_mail_are_read_once_and_rtf_is_counted(tmp_path):
     assert reader.tally.not_read() == ["1 part of mail"], "of an alternative nothing is lost"
 
 
+@pytest.mark.parametrize("kind", ["mixed; boundary=Y", "alternative", "related; boundary=Y"])
+def test_mail_whose_parts_nobody_can_tell_is_text(tmp_path, kind):
+    (tmp_path / "a.eml").write_text(CALENDAR.replace("mixed; boundary=X", kind))
+    assert {"Lions.", "SUMMARY:tigers"} <= {*read(tmp_path / "a.eml")[0]["a.eml"][0].split()}
+
+
 SAID = {
     "a.ass": "[Script Info]\nTitle: x\n\n[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, "
     "Text\nComment: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,not said\nDialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,"

@@ -137,7 +137,7 @@ def _gather(message: Message, decode: Decode, texts: list[str], others: list[Mes
         for inner in parts:
             texts.append(_header(inner, "subject", decode))
             _gather(inner, decode, texts, others, depth + 1)
-    elif kind == "multipart/alternative":
+    elif kind == "multipart/alternative" and parts:
         _gather_one(parts, decode, texts, others, depth)
     elif parts:
         for part in parts:
@@ -149,8 +149,12 @@ def _gather(message: Message, decode: Decode, texts: list[str], others: list[Mes
 
 
 def _is_text(message: Message) -> bool:
-    """Whether a part is text that a reader sees: not attached, no appointment, card or RTF."""
-    is_inline = message.get_content_maintype() == "text" and message.get_content_disposition() != "attachment"
+    """Whether a part is text that a reader sees: not attached, no appointment, card or RTF.
+
+    What says that it has parts, and has none that can be told, is one.
+    """
+    is_text = message.get_content_maintype() in ("text", "multipart")
+    is_inline = is_text and message.get_content_disposition() != "attachment"
     return is_inline and message.get_content_subtype() not in _NO_TEXTS
 
 
