@@ -227,6 +227,19 @@ def test_two_windows_undo_their_own_answers_and_hear_of_others(path):
         assert said_of(yours) == {"r00": ("yes", None, None), "r04": ("yes", None, None), "r08": ("yes", None, None)}
 
 
+def test_undo_leaves_what_somebody_else_has_answered_meanwhile(path):
+    with setsearch.open(path) as one, setsearch.open(path) as other:
+        mine, yours = Review(one, "stroke"), Review(other, "stroke")
+        mine.know(["r00"])
+        mine.decide("r04", "yes")
+        yours.decide("r08", "no")
+        mine.decide("r08", "yes", replaces="no")
+        mine.decide("r12", "yes")
+        assert yours.undo().item == "r04", "of those before it began"
+        assert yours.undo() is None and [*said_of(mine)] == ["r00", "r08", "r12"]
+        assert [Review(other, "stroke").undo().item, mine.undo().item] == ["r12", "r08"]
+
+
 def test_an_answer_of_somebody_else_is_replaced_only_where_it_is_named(path):
     with setsearch.open(path) as one, setsearch.open(path) as other:
         mine, yours = Review(one, "stroke"), Review(other, "stroke")

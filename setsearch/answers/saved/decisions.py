@@ -61,6 +61,7 @@ class Decisions:
         self._database = database
         self._known: list[Row] | None = None  # None if the set was never there
         self._own: list[Row] = []  # what this object said
+        self._first: int | None = None  # its first number
         self._written: set[Row] = set()  # the same, and what it knew from the start
 
     def read(self) -> list[Decision]:
@@ -105,6 +106,8 @@ class Decisions:
                 _require_agreed(theirs, said[theirs.item], own[theirs.item][0], replaces)
             free = "select coalesce(max(number), 0) + 1 from setsearch_member where name = ?"
             (first,) = cursor.execute(free, (self.name,)).fetchone()
+            if not known and self._first is None:
+                self._first = first
             with stored.changing(self.name, said):
                 cursor.executemany(
                     "insert or replace into setsearch_member (name, item, accepted, number, time, reason, note, over) "
@@ -143,8 +146,8 @@ class Decisions:
     def undo(self, item: Id | None = None) -> Decision | None:
         """Take back the last decision, or that about an item; what it replaced is there again.
 
-        The last one is that of this object, if it still stands, else that of all. Returns what was taken back, without
-        a note that stays; None if there is nothing. Raises InvalidItem, ChangedSet.
+        The last one is that of this object, if it still stands, else that of all before its first one. Returns what was
+        taken back, without a note that stays; None if there is nothing. Raises InvalidItem, ChangedSet.
         """
         if item is not None:
             check_names([item := id_text(item)], ())
@@ -154,10 +157,11 @@ class Decisions:
             while self._own and item is None:
                 own = self._own.pop()
                 item = own[0] if own in map(_said, stored.rows(self.name, own[:1]).values()) else None
+            one = ("item = ?", item) if item else ("number < coalesce(?, number + 1)", self._first)
             row = cursor.execute(
                 "select * from setsearch_member where name = ? and number is not null and round is null "
-                f"{'and item = ?' * bool(item)} order by number desc, time desc, item limit 1",
-                (self.name, item) if item else (self.name,),
+                f"and {one[0]} order by number desc, time desc, item limit 1",
+                (self.name, one[1]),
             ).fetchone()
             if row is None:
                 return None
