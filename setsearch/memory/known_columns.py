@@ -14,7 +14,7 @@ from setsearch.storage.kept.columns import Values, has_columns, parse_filter, re
 from setsearch.storage.kept.conditions import OPERATORS, Condition
 from setsearch.storage.relation import Relation
 from setsearch.storage.revisions import NO_ITEMS
-from setsearch.text.numbers_and_dates import as_number
+from setsearch.text.numbers_and_dates import as_number, date_text
 
 Bools = npt.NDArray[np.bool_]
 
@@ -64,9 +64,12 @@ class Column(NamedTuple):
         values = [own for own in (self.values[place] for place in places) if own not in (None, "", [])]
         if values and not any(map(condition.tells, values)):
             kind = "date" if as_number(condition.wanted) is None else "number"
+            way_out = f"index it again as a {kind}, or filter by = or !="
+            if date := date_text(values[0]):
+                way_out = f"compare it with a date, such as {date}"
             raise InvalidParameter(
                 f"no {condition.column!r} is a {kind} to compare with {condition.wanted}, but {shown(str(values[0]))}; "
-                f"index it again as a {kind}, or filter by = or !="
+                f"{way_out}"
             )
 
 

@@ -105,6 +105,15 @@ def test_mistakes_are_told(index, filter, said):
         index.items("terms").expand(["lion"], filter=["year > 3"])
 
 
+def test_a_year_among_dates_is_told_how_dates_are_written():
+    with setsearch.open(sqlite3.connect(":memory:")) as index:
+        index.add([Item("a", "lion"), Item("b", "lion", None, {"day": "2023-08-22"})])
+        told = "no 'day' is a number to compare with 2023, but '2023-08-22'; compare it with a date, such as 2023-08-22"
+        with pytest.raises(errors.InvalidParameter, match=told):
+            index.items("documents").expand(["a"], filter=["day >= 2023"])
+        assert index.items("documents").expand(["a"], filter=["day >= 2023-01"])[0].item == "b"
+
+
 def test_of_a_relation_allowed_items_are_named():
     with setsearch.open(sqlite3.connect(":memory:")) as index:
         index.add([("lamp", ["Ann", "Bob"]), ("chair", ["Ann"])], ("product", "customer"))
