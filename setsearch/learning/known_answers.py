@@ -6,6 +6,7 @@ Covidence reasons for exclusion, setsearch all that an export of its own writes.
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from setsearch.answers.reading import Reading
@@ -16,6 +17,7 @@ from setsearch.indexing.references.tags import BIBTEX, TABLE, plain_column
 from setsearch.indexing.rows.reader import RowReader
 from setsearch.indexing.sources import SourceReader
 from setsearch.learning.review_files import BIBTEX_FIELDS, SAID, UNREAD, WORDS, texts_beside
+from setsearch.learning.spreadsheets import unmarked
 from setsearch.storage.synced_source import Columns
 from setsearch.text.identifiers import plain_title
 
@@ -58,7 +60,8 @@ def read_known(source: str, reading: Reading, given: Mapping[str, str] | None = 
     found, contradicted, later = set[str](), set[str](), 0
     texts = dict[str, tuple[str, str]]()
     rows = RowReader("skip", lambda message: problems.append(message.removeprefix("skipped ")))
-    for position, reference in SourceReader(Columns(), rows).references(source, "item", "decision"):
+    for position, written in SourceReader(Columns(), rows).references(source, "item", "decision"):
+        reference = _unmarked(written)
         try:
             said = _answer(reference)
             item = _item_of(reference, reading) if said in ("yes", "no") else None
@@ -87,6 +90,13 @@ def read_known(source: str, reading: Reading, given: Mapping[str, str] | None = 
     yes, no = ([item for item, said in kept if said == word and item not in contradicted] for word in ("yes", "no"))
     places = {item: place.removeprefix("in ") for item, (_, place) in answers.items()}
     return Known(yes, no, problems, later, places, texts)
+
+
+def _unmarked(reference: Reference) -> Reference:
+    """A record without the apostrophes that an export to spreadsheets has."""
+    if reference.form != TABLE:
+        return reference
+    return replace(reference, fields=tuple((tag, unmarked(value)) for tag, value in reference.fields))
 
 
 def _line(problem: str) -> int:

@@ -22,3 +22,8 @@ def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
         writer.writerow({name: f"'{own}" if are_formulas[name] else own for name, own in row.items()})
     text = out.getvalue()
     return text if text.isascii() else MARK + text
+
+
+def unmarked(text: str) -> str:
+    """A text as it was before `csv_text` put an apostrophe before it."""
+    return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA_STARTS) else text

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 import shutil
 from pathlib import Path
@@ -268,6 +269,25 @@ def test_any_document_of_a_table_is_indexed_again(run, tmp_path):
     assert run("index", "e.db", "d.csv")[0] == 0
     with setsearch.open(tmp_path / "e.db") as index:
         assert index.items("documents").features_of("d1") == {"cats": 1, "lions": 1, "tigers": 1}
+
+
+def test_what_a_spreadsheet_takes_for_a_formula_comes_back(run, tmp_path):
+    names = ["-ware", "@stake", "=sum", "'quoted", "'@x"]
+    (tmp_path / "d.jsonl").write_text("\n".join(json.dumps({"id": own, "text": f"lions {own}"}) for own in names))
+    assert run("index", "d.db", "d.jsonl")[0] == 0
+    with setsearch.open(tmp_path / "d.db") as index:
+        review = Review(index, "r", "documents")
+        for name in names:
+            review.decide(name, "no", reason=f"{name} is odd", note=f"{name} again")
+        review.decide("@stake", "yes")
+        (tmp_path / "a.csv").write_text(write_review(review, "csv"), encoding="utf-8")
+        before = {own.item: (own.said, own.reason, own.note) for own in review.decisions()}
+    code, _, said = run("review", "d.db", "again", "--known", "a.csv", "--export", "b.csv")
+    assert code == 0 and "not count" not in said
+    with setsearch.open(tmp_path / "d.db") as index:
+        assert {
+            own.item: (own.said, own.reason, own.note) for own in index.decisions("again", "documents").read()
+        } == before
 
 
 KNOWN = {
