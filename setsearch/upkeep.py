@@ -105,8 +105,9 @@ def _apply(parts: Parts, intake: Intake, progress: Progress) -> tuple[Changes, S
         try:
             with database.write() as cursor:
                 changes += sync(intake.within(cursor), find_again(cursor, name), progress)
-        except SourceError as error:
-            problem = problem or error
+        except SourceError as error:  # what becomes of bad rows is chosen when a table is indexed
+            told = str(error).replace("pass `errors=skip`", "index the table again with `errors=skip`")
+            problem = problem or SourceError(told)
     return changes, problem
 
 
