@@ -22,7 +22,6 @@ from setsearch import Index
 from setsearch.cli import app as cli
 from setsearch.core import binding, threads
 from setsearch.indexing.formats import apart
-from setsearch.memory.names import known as known_names
 from setsearch.models import MODELS, defaults
 from setsearch.scoring import postings as valued_lists
 
@@ -52,8 +51,8 @@ Data = Mapping[str, Mapping[str, int]]
 
 @pytest.fixture(scope="session", autouse=True)
 def prepared_soon() -> None:
-    """A few questions are enough for all lists to have values, and for all names to be in memory."""
-    valued_lists.NOTHING_AHEAD = known_names.AT_FIRST = 4
+    """A few questions are enough for all lists to have values."""
+    valued_lists.NOTHING_AHEAD = 4
 
 
 @pytest.fixture(scope="session", autouse=True)

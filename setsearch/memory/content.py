@@ -17,7 +17,7 @@ from setsearch.errors import LostArrays
 from setsearch.lists import Lists, transposed
 from setsearch.memory import layout
 from setsearch.memory.known_columns import KnownColumns
-from setsearch.memory.names.known import KnownNames
+from setsearch.memory.names.known import KnownNames, StoredNames
 from setsearch.models.values import NAMES_BESIDE_RATINGS, NUMBERS_BESIDE_RATINGS, FeatureGroups
 from setsearch.sqlite.mapped import Mapped
 from setsearch.storage.names import Vocabulary
@@ -200,7 +200,8 @@ def _mapped(relation: Relation, mapped: Mapped, changes: Changed) -> RelationCon
     by_feature = layout.lists_from_arrays(mapped, "features", n_features, n_items)
     groups = _mapped_groups(relation, mapped, n_features)
     content = _kept(relation, (by_item, by_feature), absent, mapped, mapped.identity, groups)
-    return _changed(content, relation, changes) if len(changes.in_lists) else content
+    content.names[False] = KnownNames(StoredNames.from_arrays(mapped, n_items))
+    return _changed(content, relation, changes) if len(changes.in_lists) or len(changes.shown) else content
 
 
 def _changed(content: RelationContent, relation: Relation, changes: Changed) -> RelationContent:

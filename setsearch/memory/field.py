@@ -91,8 +91,8 @@ class Field(Bound):
         both = content.items, content.features
         self.items, self.features = both[::-1] if transposed else both
         self.coefficient = 1.0
-        self._item_names: KnownNames = content.names.setdefault(transposed, KnownNames(self.items))
-        self._feature_names: KnownNames = content.names.setdefault(not transposed, KnownNames(self.features))
+        self._item_names: KnownNames = content.names.setdefault(transposed, KnownNames())
+        self._feature_names: KnownNames = content.names.setdefault(not transposed, KnownNames())
         derived: _Derived = content.derived.setdefault(transposed, _Derived())
         self._valued, self.kept_bases, self._tables = derived.valued, derived.bases, derived.tables
         self._statistics, self._drifts, self.made_once = derived.statistics, derived.drifts, derived.made_once
@@ -246,6 +246,9 @@ class Field(Bound):
 
     def ranks(self, ids: Ints) -> Ints:
         """The positions of items in the order of names, or other numbers in this order, `(n_ids,)`."""
+        of_file = self._item_names.ranks(ids)
+        if of_file is not None:
+            return of_file.astype(np.int64)
         known: Ints | None = self.made_once.get("ranks")
         if known is None and len(ids) <= FEW:
             own = ids.tolist()

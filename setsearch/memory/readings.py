@@ -3,7 +3,7 @@
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
 from types import TracebackType
@@ -23,7 +23,9 @@ from setsearch.memory.contexts.word_contexts import (
     read_contexts,
 )
 from setsearch.memory.fields import Fields
+from setsearch.memory.layout import NamedArrays
 from setsearch.memory.names.derived import WordVocabulary
+from setsearch.memory.names.known import names_to_arrays
 from setsearch.memory.process import Memory, Version
 from setsearch.models.values import ValueRule
 from setsearch.options import Fresh
@@ -357,9 +359,19 @@ class Readings:
         of_words = relation.analyzer is None or relation.contexts == "off"  # else contexts answer for them
         readings = ((False, relation.items), (True, relation.features))[: 1 + of_words]
         rules = [version.field(content, side).arrays_of(_default_rule(relation, kind.name)) for side, kind in readings]
-        if self.files.write(relation.id, LISTS, relation.state, chain(content.arrays(), *rules)):
+        arrays = chain(content.arrays(), self._names(relation), *rules)
+        if self.files.write(relation.id, LISTS, relation.state, arrays):
             version.forget()
             self._database.unbind()
+
+    def _names(self, of: Relation) -> NamedArrays:
+        """What the file of lists gets of the names of items: nothing once the relation has changed."""
+        found: list[Any] = []
+        with suppress(SetsearchError), self._database.read() as cursor:
+            relation = find_again(cursor, of.items.name)
+            if relation.state == of.state:
+                found = [*names_to_arrays(relation.items)]
+        yield from found
 
     def _write_contexts(self, version: Version, contexts: WordContexts) -> None:
         of, generation = version.relation, contexts.generation

@@ -2,9 +2,8 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,9 +20,9 @@ from setsearch.errors import (
 from setsearch.options import Id
 from setsearch.storage.ids import collection_of, id_text, is_storable, plain_name
 from setsearch.storage.kept.records import Records
-from setsearch.storage.name_search import AMONG, LAST_CHARACTER, MOST_CANDIDATES, NameSearch
+from setsearch.storage.name_search import AMONG, LAST_CHARACTER, MOST_CANDIDATES, NAMES_OF_PAGE, NameSearch
 from setsearch.text.letters import normal_forms
-from setsearch.text.matching import WHOLE, Total, best_matches, is_one_edit, no_total, with_article_moved
+from setsearch.text.matching import BREAK, WHOLE, Total, best_matches, is_one_edit, no_total, with_article_moved
 
 PLURALS = ("s", "es")  # endings of words whose singular is offered
 MOST_VERIFIED = 500  # names that are compared with the indexes when they are described
@@ -166,13 +165,24 @@ class Vocabulary(NameSearch):
 
     def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
         """(name, title) of each id."""
-        return self._sound(
-            self._rows(AMONG, json.dumps([*ids]), is_sound=_IS_SOUND if len(ids) <= MOST_VERIFIED else "1")
-        )
+        is_sound = _IS_SOUND if len(ids) <= MOST_VERIFIED else "1"
+        statement = f"select id, name, title, {is_sound} from setsearch_name n where n.kind = ? and n.id {AMONG}"
+        return self._sound(self.cursor.execute(statement, (self.id, json.dumps([*ids]))).fetchall())
 
-    def describe_range(self, first: int, last: int) -> dict[int, tuple[str, str | None]]:
-        """(name, title) of all ids from `first` to `last`, both included."""
-        return self._sound(self._rows("between ? and ?", first, last, is_sound=_IS_SOUND))
+    def pages(self, column: str, by: str) -> Iterator[tuple[Ints, bytes]]:
+        """The ids that have a name, or a title, and these, each with a break behind it, in the order of ids, or of the
+        index of the column. Read as rows they would take four times as long.
+        """
+        index, last = "" if by == "id" else f"indexed by setsearch_name_{by}", (-1 if by == "id" else "", -1)
+        statement = (
+            f"select group_concat(id), group_concat({column}, char(0)), max({by}) from (select id, {column} from "
+            f"setsearch_name {index} where kind = ? and {column} is not null and ({by}, id) > (?, ?) "
+            f"order by {by}, id limit {NAMES_OF_PAGE})"
+        )
+        while (row := self.cursor.execute(statement, (self.id, *last)).fetchone())[0] is not None:
+            ids = np.array(row[0].split(","), np.int64)
+            yield ids, f"{row[1]}{BREAK}".encode()
+            last = row[2], int(ids[-1])
 
     def _sound(self, rows: Sequence[tuple[int, str, str | None, int]]) -> dict[int, tuple[str, str | None]]:
         if not all(sound for *_, sound in rows):
@@ -180,10 +190,6 @@ class Vocabulary(NameSearch):
         if self.titles_shown:
             return {id: (title or name, None) for id, name, title, _ in rows}
         return {id: (name, title) for id, name, title, _ in rows}
-
-    def _rows(self, of_id: str, *values: Any, is_sound: str) -> list[Any]:
-        statement = f"select id, name, title, {is_sound} from setsearch_name n where n.kind = ? and n.id {of_id}"
-        return self.cursor.execute(statement, (self.id, *values)).fetchall()
 
     def ids(self, by_name: bool = False) -> Iterable[int]:
         """All ids, ascending, or in the order of their names (by code point)."""

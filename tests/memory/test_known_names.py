@@ -1,9 +1,9 @@
-"""Names in memory, once somebody has asked often: the answers stay the same."""
+"""Names that a file of arrays has are those of the tables, whatever is written after it."""
 
-import random
 import sqlite3
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -15,8 +15,9 @@ import setsearch
 from setsearch import errors
 from setsearch.memory import drift
 from setsearch.memory.names import known as known_names
-from setsearch.memory.names.known import KnownNames
 from setsearch.scoring import postings as valued_lists
+from setsearch.sqlite.mapped import map_arrays
+from setsearch.storage import names as stored_names
 from setsearch.storage.names import Vocabulary
 
 describe = Vocabulary.describe
@@ -26,65 +27,63 @@ NAMES = ["a", "b c", "ü", "日本", "x" * 300, "e\u0301", "é", "0", " ", "'", 
 
 @pytest.fixture
 def index(tmp_path, monkeypatch):
-    monkeypatch.setattr(known_names, "AT_ONCE", 500)
-    with setsearch.open(tmp_path / "a.db", create=True) as made:
+    monkeypatch.setattr(stored_names, "NAMES_OF_PAGE", 500)
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as made:
         titles = [None, "", "a title", "Füchse", "b\tc"]
         made.add((name, f"red blue word{n % 7}", titles[n % 5]) for n, name in enumerate(NAMES))
         made.delete(NAMES[20:40])
+        made.items("documents").expand(["a"])  # which writes a file of what it has read
         yield made
 
 
-def test_hits_are_the_same_before_and_after(index):
-    reading, rng = index.items("documents"), random.Random(1)
-    left = NAMES[:20] + NAMES[40:]
-    sets = [rng.sample(left, n) for n in (1, 2, 3, 10) * 10]
-    first = [reading.expand(seeds, 30) for seeds in sets]
-    with reading.fields() as fields:
-        names = fields.first._item_names
-        assert names.is_complete
-        assert names.find(fields.items, NAMES) == {name: id for id, name in enumerate(NAMES) if name in left}
-        assert names.find(fields.items, ["", "nothing", "name 1\0", "\ud800"]) == {}
-        ids = [id for id, name in enumerate(NAMES) if name in left]
-        described = fields.items.describe(ids)
-        assert names.describe(fields.items, described) == described
+def test_the_names_of_the_file_are_those_of_the_tables(index, monkeypatch):
+    with index.items("documents").fields() as fields:
+        items, names = fields.first.items, fields.first._item_names
+        ids = np.array([*items.ids()])
+        described, by_name = items.describe(ids.tolist()), [*items.ids(by_name=True)]
+        monkeypatch.setattr(Vocabulary, "describe", None)
+        monkeypatch.setattr(Vocabulary, "stored", None)
+        assert names.describe(items, ids.tolist()) == described
+        assert ids[np.argsort(fields.first.ranks(ids))].tolist() == by_name
         with pytest.raises(KeyError):
-            names.describe(fields.items, [25])
-    assert [reading.expand(seeds, 30) for seeds in sets] == first
-    with pytest.raises(errors.UnknownItem, match="'name 12345'"):
-        reading.expand(["name 12345"])
-    with pytest.raises(errors.UnknownItem):
-        reading.expand([NAMES[25]])
+            names.describe(items, [25])
 
 
-def test_few_questions_prepare_nothing(index, monkeypatch):
-    monkeypatch.setattr(known_names, "AT_FIRST", 64)
-    monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 8)
-    monkeypatch.setattr(drift, "ALONE", 24)
-    reading = index.items("documents")
-    reading.expand(["a"])
-    index.update([("a", "red blue")])
-    seeds = NAMES[40:]
-    for asked in (3, 80):
-        first = [reading.expand([seed], 5) for seed in seeds[:asked]]
-        with reading.fields() as fields:
-            field = fields.first
-            assert field._item_names.is_complete == (asked > 3)
-            # A file of arrays has the values of what was there before the write.
-            values = [*field._valued.values(), *(own for (own,) in field._drifts.values() if own is not None)]
-            assert values and all(own.by_item.are_all_there for own in values) == (asked > 3)
-    assert [reading.expand([seed], 5) for seed in seeds[:asked]] == first
+def test_a_file_without_names_leaves_them_to_the_tables(tmp_path, monkeypatch):
+    monkeypatch.setattr("setsearch.memory.readings.names_to_arrays", lambda items: iter(()))
+    with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
+        index.add((name, "red", "a title") for name in NAMES)
+        index.items("documents").expand(["a"])
+        assert "items ids" in map_arrays(tmp_path / "a.db", tmp_path / "a.db-arrays-lists-1").arrays
+        hits = index.items("documents").expand(["a"], 2000)
+        assert {hit.item for hit in hits} == {*NAMES} - {"a"} and {hit.title for hit in hits} == {"a title"}
 
 
-def test_reasons_are_the_same_before_and_after_and_both_readings_know_the_names(index):
-    reading = index.items("documents")
-    first = [reading.expand([seed], 5, explain=True) for seed in NAMES[40:52]]
-    with reading.stored() as fields, index.items("terms").stored() as terms:
-        names = fields.first._feature_names
-        assert names.is_complete and names is terms.first._item_names
-        ids = range(fields.first.features.next_id)
-        known = fields.first.describe_features(ids)
-        assert known == fields.first.features.describe(ids)
-    assert [reading.expand([seed], 5, explain=True) for seed in NAMES[40:52]] == first
+@pytest.mark.parametrize("column", ["name", "title"])
+def test_names_that_differ_from_their_index_are_not_in_the_file(index, monkeypatch, column):
+    pages = Vocabulary.pages
+
+    def damaged(self, of, by):
+        for ids, texts in pages(self, of, by):
+            yield (
+                ids,
+                texts.replace(b"name 77\0", b"name 78\0").replace(b"chse\0", b"chsd\0")
+                if of == by == column
+                else texts,
+            )
+
+    with index.items("documents").fields() as fields:
+        assert len([*known_names.names_to_arrays(fields.first.items)]) == 5
+        monkeypatch.setattr(Vocabulary, "pages", damaged)
+        assert [*known_names.names_to_arrays(fields.first.items)] == []
+
+
+def test_names_written_meanwhile_are_not_in_the_file(index):
+    with index.items("documents").fields() as fields:
+        before = fields.relation.within(None)
+    assert len([*index._readings._names(before)]) == 5
+    index.update([("a", "red", "a new title")])
+    assert [*index._readings._names(before)] == []
 
 
 def test_a_write_is_seen(index):
@@ -100,53 +99,21 @@ def test_a_write_is_seen(index):
         reading.expand(["b c"])
 
 
-def test_collections_with_very_many_names_are_looked_up(index, monkeypatch):
-    monkeypatch.setattr(known_names, "MOST", 100)
+def test_few_questions_prepare_nothing(index, monkeypatch):
+    monkeypatch.setattr(valued_lists, "NOTHING_AHEAD", 8)
+    monkeypatch.setattr(drift, "ALONE", 24)
     reading = index.items("documents")
-    for _ in range(12):
-        hits = reading.expand(["a"], 5)
-    with reading.fields() as fields:
-        assert not fields.first._item_names.is_complete
-    assert len(hits) == 5
-
-
-def test_of_equal_hashes_the_name_decides(monkeypatch):
-    class Stored:
-        id, titles_shown, next_id = 1, False, 3
-
-        def describe_range(self, first, last):
-            return {id: (name, None) for id, name in enumerate(["one", "two", "three"])}
-
-    monkeypatch.setattr(known_names, "AT_FIRST", 0)
-    monkeypatch.setattr(known_names, "hash", lambda name: 7, raising=False)
-    names = KnownNames(Stored())
-    names.describe(Stored(), [])
-    assert names.is_complete
-    assert names.find(Stored(), ["three", "one", "four"]) == {"three": 2, "one": 0}
-
-
-class OneName:
-    """A vocabulary of one item, as a transaction sees it."""
-
-    id, titles_shown, next_id = 1, False, 1
-
-    def __init__(self, name):
-        self.name = name
-
-    def describe(self, ids):
-        return dict.fromkeys(ids, (self.name, None))
-
-    def describe_range(self, first, last):
-        return self.describe([first])
-
-
-def test_what_a_later_transaction_reads_ahead_is_not_told_to_an_earlier_one(monkeypatch):
-    monkeypatch.setattr(known_names, "AT_FIRST", 0)
-    before, after = OneName("before"), OneName("after")
-    names = KnownNames(before)
-    later = names.after(after, [0])
-    assert later.describe(after, [0]) == {0: ("after", None)} and later.is_complete
-    assert names.describe(before, [0]) == {0: ("before", None)} and not names.is_complete
+    reading.expand(["a"])
+    index.update([("a", "red blue")])
+    seeds = NAMES[40:]
+    for asked in (3, 80):
+        first = [reading.expand([seed], 5) for seed in seeds[:asked]]
+        with reading.fields() as fields:
+            field = fields.first
+            # A file of arrays has the values of what was there before the write.
+            values = [*field._valued.values(), *(own for (own,) in field._drifts.values() if own is not None)]
+            assert values and all(own.by_item.are_all_there for own in values) == (asked > 3)
+    assert [reading.expand([seed], 5) for seed in seeds[:asked]] == first
 
 
 def test_ranks_are_those_of_the_names_whatever_was_read_before(monkeypatch):
@@ -175,11 +142,17 @@ WRITES = st.lists(
 @examples(60)
 @given(writes=WRITES, at_once=st.sampled_from([1, 2, 100]))
 def test_names_are_those_of_the_tables_whatever_was_written_meanwhile(writes, at_once):
-    host = sqlite3.connect(":memory:", isolation_level=None)
-    with pytest.MonkeyPatch.context() as patch, setsearch.open(host, contexts="off") as index:
-        patch.setattr(known_names, "AT_ONCE", at_once)
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(stored_names, "NAMES_OF_PAGE", at_once)
         patch.setattr(known_names, "MOST_CHANGED", 5)
-        index.add([("z", "p z")])
+        path = f"{folder}/a.db"
+        with setsearch.open(path, create=True, contexts="off") as index:
+            index.add([("z", "p z"), ("a", "p q", "t"), ("b", "q", "")])
+            index.items("documents").expand(["a"])
+        host = sqlite3.connect(path, isolation_level=None)
+        index = setsearch.open(host)
+        with index.items("documents").stored() as fields:
+            assert fields.first._item_names._stored is not None
         for kind, rows in writes:
             given = {name: (name, text, title) for name, text, title in rows}
             if kind == "rolled back":
@@ -194,6 +167,7 @@ def test_names_are_those_of_the_tables_whatever_was_written_meanwhile(writes, at
             if kind == "rolled back":
                 host.execute("rollback")
                 _assert_names_are_those_of_the_tables(index)
+        host.close()
 
 
 def _assert_names_are_those_of_the_tables(index):
@@ -203,40 +177,22 @@ def _assert_names_are_those_of_the_tables(index):
             ids = [*items.ids()]
             assert names.describe(items, ids) == items.describe(ids)
             assert names.find(items, [*"abcdefpqrstuz"]) == items.find([*"abcdefpqrstuz"])
+            ranks = fields.ranks(np.array(ids, np.int64))
+            assert [ids[place] for place in np.argsort(ranks)] == [*items.ids(by_name=True)]
 
 
 def test_after_a_write_only_the_names_that_it_changed_are_read(index, monkeypatch):
     reading = index.items("documents")
-    for _ in range(8):
-        reading.expand(["a"])
+    reading.expand(["a"])
     index.update([("a", "green", "another title")])
+    index.update([("b c", "red blue word1", "a third title")])
     asked = []
-    monkeypatch.setattr(Vocabulary, "describe_range", lambda self, *ids: asked.append(ids))
     monkeypatch.setattr(Vocabulary, "describe", lambda self, ids: asked.append(ids) or describe(self, ids))
-    reading.expand(["name 100"], 100)
+    reading.expand(["name 100"], 10)
     assert asked == []
-    assert [hit.title for hit in reading.expand(["name 7"], 2000) if hit.item == "a"] == ["another title"]
-    assert asked == [[0]]
-
-
-def test_names_that_another_thread_completes_are_not_those_of_an_earlier_transaction(monkeypatch):
-    class Meanwhile(known_names.AllNames):
-        @property
-        def is_complete(self):
-            """Before this is told, another thread has written, and reads all."""
-            if not begun:
-                begun.append(True)
-                names.after(after, [0]).describe(after, [0])
-            return super().is_complete
-
-    begun = []
-    monkeypatch.setattr(known_names, "AT_FIRST", 1)
-    monkeypatch.setattr(known_names, "AllNames", Meanwhile)
-    before, after = OneName("before"), OneName("after")
-    names = KnownNames(before)
-    for _ in range(3):
-        assert names.describe(before, [0]) == {0: ("before", None)}
-    assert begun, "the other thread had its turn"
+    titles = {hit.item: hit.title for hit in reading.expand(["name 7"], 2000)}
+    assert (titles["a"], titles["b c"]) == ("another title", "a third title")
+    assert asked == [[0, 1]]
 
 
 def test_surface_forms_are_those_that_another_process_derived(tmp_path):

@@ -1,147 +1,122 @@
-"""The names of a stored vocabulary as a process keeps them, once somebody has asked often."""
+"""The names of a stored vocabulary: those of items as a file of arrays has them, and those that were looked up."""
 
-import sys
-from array import array
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
-from operator import add
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from setsearch.arrays import bincount, offsets
-from setsearch.lists import LOCK
+from setsearch.arrays import HASH, Array, Ints, offsets, repeat, sum_runs
+from setsearch.errors import LostArrays
+from setsearch.memory.layout import NamedArrays, take_array
+from setsearch.sqlite.mapped import Mapped
 from setsearch.storage.ids import is_storable
 from setsearch.storage.names import Vocabulary
 
-MOST = 1 << 20  # ids; of more, none is kept
-CACHED = 100_000  # names that were asked for, before all are there
-AT_ONCE = 4096  # names that one look-up reads ahead
-AT_FIRST = 64  # look-ups that read nothing ahead: most processes end soon
-MOST_CHANGED = 1 << 14  # ids whose names writes may have changed; after more all are read again
-SEPARATOR = b"\0"  # between name and title; no name has it
+CACHED = 100_000  # names that were looked up
+MOST_CHANGED = 1 << 14  # ids whose names writes may have changed; after more all are looked up
+COLUMNS = "name", "title"
+# Of bytes by their places: odd, so that no change of one is lost.
+_weights = np.cumprod(np.full(256, HASH)).view(np.int64)
+
+Named = dict[int, tuple[str, str | None]]  # (name, title) by id
 
 
-class AllNames:
-    """All names below an id, as one text: read in steps, and then never changed. Threads may share it."""
+class StoredNames(NamedTuple):
+    """Names and titles of all items, each with a break behind it, where they end, and the places of items by name.
 
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._half = 1 << max(size.bit_length() - 1, 0)  # as many beginnings of hashes as names, about
-        self._shift = sys.hash_info.width - self._half.bit_length()
-        self._text = bytearray()
-        self._starts, self._ends = array("Q"), array("Q")  # of the names; a title follows, up to the next start
-        self._hashes = array("q")
-        # Once all are there: hashes, ascending, their ids, and where those with the same first bits begin.
-        self._by_hash: tuple[array[int], array[int], array[int]] | None = None
+    An id without a name, or a title, has nothing.
+    """
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether all names are there."""
-        return self._by_hash is not None
+    names: memoryview
+    name_bounds: memoryview
+    titles: memoryview
+    title_bounds: memoryview
+    ranks: Array
 
-    def read(self, vocabulary: Vocabulary) -> None:
-        """Read some more names of the vocabulary, within a transaction. Raises CorruptIndex."""
-        first = len(self._ends)
-        found = vocabulary.describe_range(first, first + AT_ONCE - 1)
-        rows = [found.get(id, ("", None)) for id in range(first, min(first + AT_ONCE, self._size))]
-        names = [name.encode() for name, _ in rows]
-        texts = [
-            own if title is None else own + SEPARATOR + title.encode()
-            for own, (_, title) in zip(names, rows, strict=True)
-        ]
-        starts = list(accumulate(map(len, texts), initial=len(self._text)))[:-1]
-        self._starts.extend(starts)
-        self._ends.extend(map(add, starts, map(len, names)))
-        self._hashes.extend(hash(name) for name, _ in rows)
-        self._text += b"".join(texts)
-        if len(self._ends) == self._size:
-            self._starts.append(len(self._text))
-            hashes = np.array(self._hashes, np.int64)
-            order = np.argsort(hashes).astype(np.int64, copy=False)
-            begins = offsets(bincount((hashes >> self._shift) + self._half, minlength=2 * self._half))
-            sorted_hashes, ids = array("q", hashes[order].tobytes()), array("q", order.tobytes())
-            self._by_hash = sorted_hashes, ids, array("i", begins.astype(np.int32).tobytes())
-            self._hashes = array("q")
+    @classmethod
+    def from_arrays(cls, mapped: Mapped, size: int) -> Self | None:
+        """Those of a file; None if it has none. Raises LostArrays."""
+        if "ranks" not in mapped.arrays:
+            return None
+        found = list[memoryview]()  # whose numbers are read in a third of the time
+        for column in COLUMNS:
+            text = take_array(mapped, f"{column}s", "|u1")
+            bounds = take_array(mapped, f"{column} bounds", "<i8", size + 1)
+            if bounds[0] != 0 or bounds[-1] != len(text) or np.diff(bounds).min(initial=0) < 0:
+                raise LostArrays(f"the mapped {column}s")
+            found += [memoryview(text), memoryview(bounds.astype(np.int64, copy=False))]  # type: ignore[arg-type]
+        names, name_bounds, titles, title_bounds = found
+        return cls(names, name_bounds, titles, title_bounds, take_array(mapped, "ranks", "<i4", size))
 
-    def find(self, names: Iterable[str]) -> dict[str, int]:
-        """The ids of those names that exist, once all are there."""
-        assert self._by_hash is not None
-        (hashes, ids, begins), found = self._by_hash, {}
-        for name in filter(None, names):  # ids without a name have the empty one
-            own = hash(name)
-            bits = (own >> self._shift) + self._half
-            place = bisect_left(hashes, own, begins[bits], begins[bits + 1])  # of one or two: memory is slow
-            while place < len(hashes) and hashes[place] == own:
-                id = ids[place]
-                if self._text[self._starts[id] : self._ends[id]].decode() == name:
-                    found[name] = id
-                place += 1
-        return found
-
-    def describe(self, ids: Iterable[int]) -> dict[int, tuple[str, str | None]]:
-        """(name, title) of ids, likewise. Raises KeyError for one without a name."""
-        text, starts, ends = self._text, self._starts, self._ends
-        found: dict[int, tuple[str, str | None]] = {}  # so it is made in a fiftieth of the time that a typed call takes
+    def describe(self, ids: Iterable[int]) -> Named:
+        """(name, title) of ids. Raises KeyError for one without a name."""
+        names, name_bounds, titles, title_bounds, _ = self
+        found: Named = {}  # so it is made in a fiftieth of the time that a typed call takes
         for id in ids:
-            start, end, following = starts[id], ends[id], starts[id + 1]
+            start, end, first, last = name_bounds[id], name_bounds[id + 1], title_bounds[id], title_bounds[id + 1]
             if start == end:
                 raise KeyError(id)
-            found[id] = text[start:end].decode(), None if end == following else text[end + 1 : following].decode()
+            title = None if first == last else str(titles[first : last - 1], "utf-8")
+            found[id] = str(names[start : end - 1], "utf-8"), title
         return found
+
+
+def names_to_arrays(items: Vocabulary) -> NamedArrays:
+    """What a file of arrays gets of the names of items, within a transaction: nothing if an index has others."""
+    size, found = items.next_id, dict[str, Array]()
+    ranks = np.zeros(size, "<i4")
+    for column in reversed(COLUMNS):
+        texts, lengths, sums, place = list[bytes](), np.zeros(size, np.int64), np.zeros(size, np.int64), 0
+        for ids, text in items.pages(column, "id"):
+            texts.append(text)
+            lengths[ids], sums[ids] = _lengths_and_sums(text)
+        for ids, text in items.pages(column, column):
+            if not np.array_equal(sums[ids], _lengths_and_sums(text)[1]):
+                return
+            ranks[ids] = np.arange(place, place + len(ids))
+            place += len(ids)
+        if place != np.count_nonzero(lengths):
+            return
+        found |= {f"{column}s": np.frombuffer(b"".join(texts), "u1"), f"{column} bounds": offsets(lengths)}
+    yield from [*found.items(), ("ranks", ranks)]
+
+
+def _lengths_and_sums(texts: bytes) -> tuple[Ints, Ints]:
+    """The length of each of some texts, with the break behind it, and a sum that a changed byte changes."""
+    data = np.frombuffer(texts, np.uint8)
+    bounds = np.append(0, np.flatnonzero(data == 0) + 1)
+    lengths = np.diff(bounds)
+    places = np.arange(len(data)) - repeat(bounds[:-1], lengths)
+    return lengths, sum_runs(data * _weights[places & 255], bounds[:-1])
 
 
 class KnownNames:
-    """The names of a vocabulary that were asked for; some more are read each time, until all are there.
+    """The names of a vocabulary, from a file of arrays if there is one, and those that were looked up.
 
-    Threads may share it. A new question of three of 126,000 documents takes 690 us, and 815 us if SQLite is asked for
-    names.
+    Threads may share it.
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        # Vocabularies without an id are no rows of a table; a shown title is not the name that somebody looks for.
-        is_kept = vocabulary.id > 0 and not vocabulary.titles_shown and vocabulary.next_id <= MOST
-        self._read = AllNames(vocabulary.next_id) if is_kept else None  # those that are read ahead
-        self._all: AllNames | None = None  # the same once all are there; others may have completed them meanwhile
-        self._changed = frozenset[int]()  # ids of which `_all` may have the names of before
+    def __init__(self, stored: StoredNames | None = None) -> None:
+        self._stored = stored
+        self._changed = frozenset[int]()  # ids of which the file may have the names of before
         self._ids: dict[str, int] = {}  # of names that were looked for
-        self._described: dict[int, tuple[str, str | None]] = {}
-        self._asked = 0
+        self._described: Named = {}
 
     def after(self, vocabulary: Vocabulary, changed: Iterable[int]) -> "KnownNames":
-        """Those of the vocabulary after a write that may have given or taken the names of some ids.
-
-        These here read no more ahead.
-        """
-        new = KnownNames(vocabulary)
+        """Those of the vocabulary after a write that may have given or taken the names of some ids."""
+        new, own = KnownNames(), frozenset(changed)
         if vocabulary.titles_shown:
             return new  # which deriving changes, and no write
-        with LOCK:
-            names, read, new._asked = self._all, self._read, self._asked
-            new._changed = self._changed.union(changed)  # what follows is of copies: threads go on to ask
-            new._described = {id: own for id, own in dict(self._described).items() if id not in new._changed}
-            new._ids = {name: id for name, id in dict(self._ids).items() if id not in new._changed}
-            if new._read is None or read is None or len(new._changed) > MOST_CHANGED:
-                new._changed = frozenset()
-                return new
-            new._all, new._read = names, read
-            if names is None:
-                self._read = None  # another transaction may have names of before
-            return new
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether all names are there, but for those of a few ids."""
-        return self._all is not None
+        new._described = {id: both for id, both in dict(self._described).items() if id not in own}  # of copies:
+        new._ids = {name: id for name, id in dict(self._ids).items() if id not in own}  # threads go on to ask
+        both = self._changed | own
+        if self._stored is not None and len(both) <= MOST_CHANGED:
+            new._stored, new._changed = self._stored, both
+        return new
 
     def find(self, vocabulary: Vocabulary, names: Sequence[str]) -> dict[str, int]:
         """The ids of those names that exist, by the vocabulary within a transaction."""
-        known = self._all
-        if known is not None and not self._changed:
-            return known.find(names)
         found = {name: self._ids[name] for name in names if name in self._ids}
-        if known is not None:
-            found |= {name: id for name, id in known.find(names).items() if id not in self._changed}
         if len(found) < len(names):
             new = vocabulary.find([name for name in names if name not in found and is_storable(name)])
             if len(self._ids) + len(new) <= CACHED:
@@ -149,20 +124,28 @@ class KnownNames:
             found |= new
         return found
 
-    def describe(self, vocabulary: Vocabulary, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def describe(self, vocabulary: Vocabulary, ids: Sequence[int]) -> Named:
         """(name, title) of ids, likewise. Raises KeyError for one without a name."""
-        self._learn(vocabulary)
-        known = self._all
-        if known is None:
+        stored = self._stored
+        if stored is None:
             return self._look_up(vocabulary, ids)
-        if self._changed.isdisjoint(ids):
-            return known.describe(ids)
-        found = known.describe(id for id in ids if id not in self._changed)
-        found |= self._look_up(vocabulary, [id for id in ids if id in self._changed])
+        size, changed = len(stored.ranks), self._changed
+        own = [id for id in ids if id < size and id not in changed]
+        found = stored.describe(own)
+        if len(own) == len(ids):
+            return found
+        found |= self._look_up(vocabulary, [id for id in ids if id not in found])
         return {id: found[id] for id in ids}
 
-    def _look_up(self, vocabulary: Vocabulary, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
-        """The same where not all names are there."""
+    def ranks(self, ids: Ints) -> Array | None:
+        """Numbers of ids in the order of names; None if the file does not tell them."""
+        stored = self._stored
+        if stored is None or ids.max(initial=-1) >= len(stored.ranks):
+            return None
+        return stored.ranks[ids] if not self._changed or self._changed.isdisjoint(ids.tolist()) else None
+
+    def _look_up(self, vocabulary: Vocabulary, ids: Sequence[int]) -> Named:
+        """The same where no file has the names."""
         known = self._described
         missing = set(ids).difference(known)
         if missing:
@@ -171,13 +154,3 @@ class KnownNames:
                 self._described = known = {id: known[id] for id in ids if id in known}
             known.update(loaded)
         return {id: known[id] for id in ids}
-
-    def _learn(self, vocabulary: Vocabulary) -> None:
-        """Read some more names of the vocabulary, within a transaction. Raises CorruptIndex."""
-        self._asked += 1
-        if self._asked <= AT_FIRST or self._read is None or self._all is not None:
-            return
-        with LOCK:
-            if self._read is not None and self._all is None:
-                self._read.read(vocabulary)
-                self._all = self._read if self._read.is_complete else None
