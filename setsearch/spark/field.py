@@ -47,7 +47,7 @@ class RemoteVocabulary(Vocabulary):
         shown = layout.titles_shown and side.items == layout.features
         super().__init__(-1, side.items, side.count, side.count, titles_shown=shown)
         self._spark = spark
-        self._rows: DataFrame = read(spark, layout, side.items, "items")  # type: ignore[assignment]
+        self._rows: DataFrame = read(spark, layout, side.items, "items")
         self._ids: dict[str, int | None] = {}
         self._titled: dict[str, list[tuple[int, str]]] = {}
         self._described: dict[int, tuple[str, str | None]] = {}
