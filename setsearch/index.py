@@ -166,8 +166,9 @@ class Index:
 
         A relation named from its other side, as ("user", "film") of ("film", "user"), loses features, from all items.
         """
+        ids = [ids] if isinstance(ids, str) else ids
         require_several(ids, "ids", "ids")
-        names = list(dict.fromkeys(map(id_text, [ids] if isinstance(ids, str) else ids)))
+        names = list(dict.fromkeys(map(id_text, ids)))
         for name in names:
             if not isinstance(name, str):
                 raise InvalidParameter(f"items are deleted by id, a text or a whole number, not by {name!r}")

@@ -316,7 +316,9 @@ class Counted(Generic[T]):
 
 
 def require_several(given: Any, parameter: str, what: str) -> None:
-    """Raise InvalidParameter for what is not several `what`."""
+    """Raise InvalidParameter for what is not several `what`, as one text is not."""
+    if isinstance(given, str):
+        raise InvalidParameter(f"`{parameter}` is several {what}, not one text; write [{given!r:.60}]")
     if not isinstance(given, Iterable):
         raise InvalidParameter(f"`{parameter}` is several {what}, not {given!r:.60}")
 

@@ -81,7 +81,7 @@ class Readings:
         default = None if name is not None else default_reading(relations, str(self._database), collection)
         name = name_in(collection, name) if name is not None else default
         known = relations_by_reading(relations)
-        if name is None or name not in known:
+        if not isinstance(name, str) or name not in known:
             raise UnknownReading(f"the index has no {name!r}; it has {', '.join(known) or 'nothing yet'}")
         return name, known[name].within(None)
 

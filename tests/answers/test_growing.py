@@ -486,7 +486,7 @@ def test_what_came_into_doubt_meanwhile_stays(tmp_path):
         assert index.inbox() == rows
         index.inbox().done({"empty": index.inbox().seen["empty"]})
         assert index.inbox() == rows, "of sets that nobody has seen"
-        index.inbox().done(of_one.seen | read.seen)
+        index.inbox().done({name: own[:2] for name, own in (of_one.seen | read.seen).items()})
         assert index.inbox() == rows, "the same, told by another inbox"
         index.inbox().done()
         assert index.inbox() == []
@@ -582,7 +582,7 @@ def test_errors():
         for wrong in ({}, {"names": ["cats"], "group": "kinds"}):
             with pytest.raises(errors.InvalidParameter, match="give sets or a group, one of the two"):
                 index.grow(**wrong)
-        with pytest.raises(errors.InvalidParameter, match="names is a list of sets"):
+        with pytest.raises(errors.InvalidParameter, match="`names` is several sets, not one text"):
             index.grow("cats")
         index.keep_set("words", ["lion"], items="terms")
         with pytest.raises(errors.UsageError, match="there are sets of documents and of terms"):

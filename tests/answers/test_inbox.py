@@ -252,7 +252,7 @@ def test_unknown_sets(index):
         index.inbox(["dogs"])
     with pytest.raises(errors.UnknownSet, match=r"there are a, b, c, d, e, f, g, h, i, j, and 16 more$"):
         raise unknown_set("dogs", "abcdefghijklmnopqrstuvwxyz")
-    with pytest.raises(errors.InvalidParameter, match="names is a list of sets"):
+    with pytest.raises(errors.InvalidParameter, match="`names` is several sets, not one text"):
         index.inbox("cats")
     for name in index.sets():
         index.delete_set(name)

@@ -23,6 +23,13 @@ CALLS = {
     "rename": lambda index: index.rename_set(5, "dogs"),
     "new name": lambda index: index.rename_set("cats", None),
     "question": lambda index: index.question(set=5),
+    "rejected": lambda index: index.keep_set("cats", ["a"], 5, items="documents"),
+    "letters": lambda index: index.keep_set("cats", "ab", items="documents"),
+    "decide": lambda index: index.inbox().decide(5),
+    "forget": lambda index: index.set("cats").forget(["a"], {}),
+    "kind": lambda index: index.reading(["documents"]),
+    "unknown names": lambda index: index.rename_set(["cats"], "dogs"),
+    "list": lambda index: index.question(set=["cats"]),
     "named": lambda index: index.export_sets([5]),
     "group": lambda index: index.keep_set("cats", ["a"], items="documents", group=5),
     "exclusive": lambda index: index.group("kinds", exclusive="no"),
@@ -35,7 +42,9 @@ def test_wrong_types_are_errors_of_one_line(call, tmp_path):
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as index:
         index.add([("a", "lion tiger"), ("b", "lion cat")])
         index.keep_set("cats", ["a"], items="documents", group="kinds")
-        with pytest.raises(errors.SetsearchError, match=r"(several|printable|mapping|there is cats|True or False)"):
+        with pytest.raises(
+            errors.SetsearchError, match=r"several|printable|mapping|no set|True or False|a list|has no"
+        ):
             CALLS[call](index)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from setsearch.errors import HINTS, InvalidParameter, UnknownSet, did_you_mean, shown, there_is
+from setsearch.errors import HINTS, UnknownSet, did_you_mean, shown, there_is
 from setsearch.options import require_several
 
 Marks = tuple[tuple[str, ...], tuple[str, ...]]  # accepted and rejected items
@@ -88,14 +88,12 @@ def unknown_set(name: str, known: Iterable[str]) -> UnknownSet:
 
 def wanted_sets(known: Mapping[str, str], names: Iterable[str] | None) -> list[str]:
     """The names of some of the known sets, or of all; raises UnknownSet, InvalidParameter."""
-    if isinstance(names, str):
-        raise InvalidParameter(f"names is a list of sets, not one text; write [{names!r}]")
     if names is not None:
-        require_several(names, "names", "names of sets")
+        require_several(names, "names", "sets")
     wanted = list(known if names is None else names)
     if not known:
         raise UnknownSet("no set is saved; `setsearch set save` saves one")
     for name in wanted:
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             raise unknown_set(name, known)
     return wanted

@@ -29,6 +29,7 @@ from setsearch.arrays import Floats, Ints, distinct
 from setsearch.errors import AnsweredMeanwhile, ChangedSet, InvalidParameter, NothingToRank, QueryError, UnknownItem
 from setsearch.memory.fields import Fields
 from setsearch.memory.readings import FieldsBy
+from setsearch.options import require_several
 from setsearch.search.weights import SeedWeights
 from setsearch.sqlite.database import Database
 from setsearch.storage.revisions import Revision
@@ -94,6 +95,8 @@ class Inbox(list[InboxRow]):
 
         Raises InvalidParameter, UnknownItem, ChangedSet; then nothing has changed.
         """
+        require_several(accept, "accept", "rows")
+        require_several(reject, "reject", "rows")
         said = [(self.find(one), True) for one in accept] + [(self.find(one), False) for one in reject]
         for row in {row for row, is_in in said if is_in}.intersection(row for row, is_in in said if not is_in):
             raise InvalidParameter(f"row {row.number}, {row.item!r}, is accepted and rejected; leave one of them out")
@@ -142,22 +145,23 @@ class Inbox(list[InboxRow]):
         """How far the rows of each set that was asked go."""
         return {name: one.seen for name, one in self._asked.items()}
 
-    def done(self, seen: Mapping[str, Seen] | None = None) -> None:
+    def done(self, seen: Mapping[str, Seen | tuple[int, int]] | None = None) -> None:
         """Note that all rows were looked at: they come again if they change; those that came meanwhile stay.
 
         `seen`: those of an inbox that was shown before, of sets that were asked in this one, too.
         """
-        seen = self.seen if seen is None else {name: own for name, own in seen.items() if name in self._asked}
+        given = self.seen if seen is None else seen
+        looked = {name: Seen(*own) for name, own in given.items() if name in self._asked}
         with self._database.write() as cursor:
             stored = StoredSets(cursor)
-            with stored.placing(seen):
+            with stored.placing(looked):
                 is_known = "(revision, stamp) in (select revision, stamp from setsearch_revision)"
                 cursor.executemany(  # not where somebody has looked at more meanwhile
                     "update setsearch_set set revision = ?1, stamp = ?2 where name = ?3 and items = ?4 "
                     f"and not (coalesce(revision, 0) > ?1 and {is_known})",
-                    [(own.number, own.stamp, name, self._asked[name].own.items) for name, own in seen.items()],
+                    [(own.number, own.stamp, name, self._asked[name].own.items) for name, own in looked.items()],
                 )
-            forget_doubtful(stored, seen, {name: own.doubtful for name, own in seen.items()})
+            forget_doubtful(stored, looked, {name: own.doubtful for name, own in looked.items()})
         self.clear()
 
     def find(self, row: Any) -> InboxRow:

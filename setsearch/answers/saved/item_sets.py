@@ -18,8 +18,8 @@ from setsearch.answers.tables import html_table
 from setsearch.arrays import Floats
 from setsearch.errors import ChangedSet, InvalidParameter, NoSeeds, UnknownItem, UsageError, number_of
 from setsearch.memory.fields import Fields
-from setsearch.options import Id, Ids, has_examples
-from setsearch.search.request import Seeds, parse_seeds
+from setsearch.options import Id, Ids, has_examples, require_several
+from setsearch.search.request import Seeds, id_list, parse_seeds
 from setsearch.sqlite.database import Database
 from setsearch.storage.ids import id_text, is_printable, is_storable
 
@@ -103,7 +103,7 @@ class ItemSet:
 
     def forget(self, *items: Id) -> None:
         """Remove items from the set."""
-        for item in map(id_text, items):
+        for item in id_list(items, "items"):
             self._changes[item] = None
             for marked in (self.accepted, self.rejected):
                 if item in marked:
@@ -234,6 +234,8 @@ def mark_items(own: ItemSet, accepted: Ids, rejected: Ids, removed: Ids = ()) ->
 
     Raises InvalidParameter for an item of which two things are said, UnknownItem; then nothing has changed.
     """
+    for side, items in (("accepted", accepted), ("rejected", rejected), ("removed", removed)):
+        require_several(items, side, "items")
     yes, no = (own.reading.find_all(items) for items in (accepted, rejected))
     gone = [_member(own, id_text(item)) for item in removed]
     require_one_side(yes, no, gone)
@@ -326,7 +328,7 @@ def rename_set(database: Database, name: str, new: str) -> str:
 
 def _rename(stored: StoredSets, name: str, new: str) -> str:
     new, known = usable_name(new), stored.all()
-    if name not in known:
+    if not is_storable(name) or name not in known:
         raise unknown_set(name, known)
     if new in known:
         raise ChangedSet(f"there is a set {new!r} already; take another name")
