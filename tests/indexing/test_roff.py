@@ -147,6 +147,45 @@ def test_the_name_is_the_title_in_any_language(heading, name):
     assert read(source)[1] == "dpkg - a package manager"
 
 
+REPORT = r""".\" a comment
+.RP
+.TL
+Big \fBcats\fP of
+the savanna
+.AU
+Ann Lee
+.AB no
+They roar.
+.AE
+.NH 2
+Lions
+.IP "a label" 4
+sleep
+.EQ
+x
+.EN
+"""
+
+
+def test_a_report_has_its_words_and_its_title():
+    assert form_of(REPORT.encode(), ".ms") == manual
+    text, title = read(REPORT)
+    assert title == "Big cats of the savanna"
+    assert text.split() == "Big cats of the savanna Ann Lee They roar. Lions a label sleep x".split()
+    assert read(REPORT.partition(".NH")[1] + REPORT.partition(".NH")[2])[1] == "Lions"
+
+
+def test_a_table_without_columns_loses_no_text():
+    """As converters of Markdown write examples."""
+    source = "before\n.TS\nallbox;\nan example:\n.TE\nbetween\n.TS\nbox;\nl l.\na\tb\n.TE\nA sentence."
+    assert shown(source).split() == "before an example: between a b A sentence.".split()
+
+
+@pytest.mark.parametrize("piece", [r"\[", r"\*[", r"\f[", r"\s[", ".TS\n", ".T&\nl l.\n", ".de x\n", r"\h'a\\"])
+def test_hostile_pages_are_read_in_linear_time(piece):
+    assert read(f".TH X 1\n.SH NAME\nx\n{30_000 * piece}")[1] is not None
+
+
 @pytest.mark.parametrize(
     "source", ["", ".TH", ".SH", ".SH A\n.de X\nnever ended", ".if", ".el x", "\\", ".SH A\n\\(", ".SH A\n\\*("]
 )

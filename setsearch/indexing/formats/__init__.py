@@ -35,6 +35,7 @@ FORMATS: Mapping[str, Form] = {
     **dict.fromkeys((".xml", ".rss", ".atom", ".svg", ".rdf", ".opml", ".fb2", ".ttml", ".enex"), xml.xml),
     **dict.fromkeys((".tmx", ".tbx", ".xlf", ".xliff"), xml.xml),
     **dict.fromkeys((".json", ".jsonc", ".json5", ".jsonld", ".geojson", ".arb"), text.json_text),
+    ".ms": roff.manual,
     ".org": text.org,
     ".conllu": text.treebank,
     **dict.fromkeys((".po", ".pot"), text.catalog),

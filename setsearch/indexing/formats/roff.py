@@ -1,4 +1,4 @@
-"""Manual pages: what groff shows of the source of a page, in a twentieth of its time, and where there is none.
+"""Manual pages, and reports (ms): what groff shows of the source, in a twentieth of its time, and where there is none.
 
 Glyphs have their names of groff_char(7).
 """
@@ -37,21 +37,24 @@ _ACCENTS = {
 _STRINGS = {"--": "—", 'L"': '"', 'R"': '"', "C+": "C++", "PI": "π", "Aq": "'", "lq": '"', "rq": '"'}
 _SHOWN = {**dict.fromkeys("~0 t", " "), **dict.fromkeys("&|^/,%:){}!?adpruzE", ""), "e": "\\", "c": "\ue000"}
 _GOES_ON = _SHOWN["c"]  # on the next line
+# Macros of reports (ms), which others have not. They break a line.
+_OF_MS = "TL NH AU AI AB AE FS FE DS DE KS KF KE QS QE XS XA XE EQ EN RP ND DA OH EH OF EF NL LG 1C 2C MC AM".split()
 _SILENT = (  # macros whose arguments are no text, as those of requests, which have names in small letters
     "TH PD RS RE HP TP TQ PP P LP IX UC DT AT Vb Ve Sp TS T& TE EX EE UE ME YS INDENT UNINDENT LINKSTYLE "
     "Dd Dt Os Pp Bl El Bd Ed Bf Ef Bk Ek Sm"
-).split()
-_BREAKS = "SS Ss PP P LP Pp IP TP TQ HP RS RE TS sp br".split()
+).split() + _OF_MS
+_BREAKS = "SS Ss PP P LP Pp IP TP TQ HP RS RE TS sp br".split() + _OF_MS
 _JOINED = "BR IR RI BI RB IB".split()  # macros whose arguments are one word
 _CALLED = (  # macros of mdoc(7) among arguments
     "Ac Ad An Ao Ap Aq Ar Bc Bo Bq Brc Bro Brq Cm Dc Do Dq Dv Ec Em Eo Er Ev Fa Fc Fl Fn Fo Ft Ic In Li Mt Nm No Ns Oc "
     "Oo Op Pa Pc Po Pq Qc Ql Qo Qq Sc So Sq Sx Sy Ta Tn Va Vt Xc Xo Xr"
 ).split()
-_string = re.compile(r"\\\*(?:\((..)|\[([^\]\n]*)\]|(.))(\w?)")
+# What is between brackets or quotes ends before another escape: of many without an end each is read once.
+_string = re.compile(r"\\\*(?:\((..)|\[([^\]\n\\]*)\]|(.))(\w?)")
 _own_string = re.compile(r"^[.'][ \t]*ds[ \t]+(\S+)[ \t]*\"?(.*)", re.MULTILINE)
 _escape = re.compile(
-    r"""\\(?: \(.. | \[[^\]\n]*\] | N'\d+' | C'[^']*'
-    | [fFmMgknVY][+-]?(?:\[[^\]\n]*\]|\(..|.) | s[+-]?(?:\[[^\]]*\]|\([+-]?..|'[^']*'|[1-3]\d|\d)
+    r"""\\(?: \(.. | \[[^\]\n\\]*\] | N'\d+' | C'[^']*'
+    | [fFmMgknVY][+-]?(?:\[[^\]\n\\]*\]|\(..|.) | s[+-]?(?:\[[^\]\n\\]*\]|\([+-]?..|'[^']*'|[1-3]\d|\d)
     | [hvwlLDbxXZABRHSo](?:'[^'\n]*'|"[^"\n]*") | ["\#].* | . )""",
     re.VERBOSE,
 )
@@ -62,7 +65,9 @@ _condition = re.compile(
 )
 _argument = re.compile(r'"((?:[^"]|"")*)"?|((?:\\.|[^\s\\])+)')
 _cells = re.compile(r"^T\}(?:.T\{)?|\bT\{$")  # of tables
-_layout = re.compile(r"^(\.[ \t]*(?:TS|T&)).*?\.[ \t]*$", re.MULTILINE | re.DOTALL)  # of a table
+_layout = re.compile(  # of a table: options up to a semicolon, columns up to a point
+    r"^(\.[ \t]*(?:TS|T&))(?:\n[^\n]*;[ \t]*$)?(?:(?:(?!\n\.[ \t]*T[SE&]).)*?\.[ \t]*$)?", re.MULTILINE | re.DOTALL
+)
 _definition = re.compile(  # up to .. or to the request that it names
     r"^[.'][ \t]*(?:(?:de|am)[1i]?[ \t]+\S+|ig)[ \t]*(?:(\S+).*?(?:^\.[ \t]*\1\b|\Z)|\n.*?(?:^\.[ \t]*\.|\Z))",
     re.MULTILINE | re.DOTALL,
@@ -152,22 +157,22 @@ def _glyph(name: str) -> str:
 
 
 def manual(data: bytes, decode: Decode) -> Parts:
-    """A manual page; its title is what the section NAME says, in any language."""
+    """A manual page; its title is what the section NAME says, in any language. Of a report, that of its title page."""
     source, lines, title, own_name = decode(data), list[str](), list[str](), ""
     is_mdoc, strings = re.search(r"^\.[ \t]*Dd\b", source, re.MULTILINE) is not None, _strings(source)
-    sections, is_heading, is_over = 0, False, False
+    sections, is_heading, is_over, is_report = 0, False, False, not is_manual(data)
     for name, rest in _lines(source):
         text = _text(_spoken(name, rest, is_mdoc, own_name), strings)
         own_name = own_name or text.partition(" ")[0] * (name == "Nm")
-        is_section, is_break = name in ("SH", "Sh"), name in _BREAKS or not (name or rest.strip())
+        is_section, is_break = name in ("SH", "Sh", "TL"), name in _BREAKS or not (name or rest.strip())
         sections += is_section
-        if not sections:  # what is before is for the printer
+        if not (sections or is_report):  # what is before is for the printer
             continue
         if text.strip() or is_break:
             lines.append(text)
         is_over = is_over or sections > 1 or (is_break and bool(title))
         if is_section or (is_heading and text.strip()):
-            is_heading = is_section and not text.strip()  # it is the next line
+            is_heading = is_section and name != "TL" and not text.strip()  # it is the next line
         elif text.strip() and not is_over:
             title.append(text.strip())
     found = " ".join(title).replace(f"{_GOES_ON} ", "").replace(_GOES_ON, "").replace(" ,", ",")
