@@ -601,6 +601,21 @@ def test_comments_of_cells_are_read(tmp_path):
     assert text.splitlines()[-2:] == ["ask the zoo & its keeper", "or nobody"]
 
 
+@pytest.mark.parametrize(
+    ("cell", "said"), [("big\nlions\troar", "big lions roar"), ("C:\\new\nor old", r"C:\new\nor old")]
+)
+def test_lines_of_a_cell_are_whole_words(tmp_path, cell, said):
+    """Beside a path that has the same sign nobody knows which is which."""
+    pytest.importorskip("markitdown")
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["cats"])
+    book.active.append([cell])
+    book.save(tmp_path / "a.xlsx")
+    ((_, text, _, _),) = FileReader(RowReader()).documents(tmp_path / "a.xlsx", "a", True)
+    assert said in text
+
+
 @pytest.mark.parametrize("has_thread", [True, False])
 def test_comments_of_a_thread_are_read_once(tmp_path, has_thread):
     """Excel writes each once more for older versions, below a notice; other programs may keep that one alone."""

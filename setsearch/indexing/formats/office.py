@@ -4,7 +4,7 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import partial, reduce
 from html import unescape
 
 from setsearch.indexing.formats.part import Decode, Part, Parts, Unread
@@ -53,6 +53,8 @@ _labels = {
 }
 _no_value = re.compile(rb"(?:</f>|<f(?:\s[^<>]*)?/>)\s*(?:(?:<v\s*/>|<v></v>)\s*)?</c>")
 _end_of_comment = re.compile(r"</(?:comment|threadedComment)>")
+# How the library writes what ends a line in a cell; where a cell has this itself, as a path may, nobody knows.
+_cells, _ends_of_lines = re.compile(r"xl/(?:sharedStrings|worksheets/\w+)\.xml"), ("\\n", "\\r", "\\t")
 _blank_cells = re.compile(r"(?:\bNa[NT]\b|\bUnnamed: \d+\b|\|[\s:|-]*\|)")
 
 
@@ -65,7 +67,10 @@ def office(data: bytes, decode: Decode, ending: str) -> Parts:
     text = _link.sub(r"\1", _note_number.sub(" ", _picture.sub("", found.markdown)))
     text = re.sub(_labels[ending], "", text, flags=re.MULTILINE) if ending in _labels else text
     text = _marks.sub(r"\1", text) if ending != ".pptx" else text  # whose text is no Markdown
-    text = _blank_cells.sub(" ", text) if ending.startswith(".xls") else text
+    if ending.startswith(".xls"):
+        cells = _parts(data, decode, _cells)
+        ends = [own for own in _ends_of_lines if not any(own in part for part in cells)]
+        text = reduce(lambda whole, own: whole.replace(own, " "), ends, _blank_cells.sub(" ", text))
     beside = [*dict.fromkeys(_paragraphs(_parts(data, decode, _beside)))]  # a header once
     lost = _unknown_words("\n".join((text, *beside)), _paragraphs(_parts(data, decode, _known_in_part)))
     yield Part("\n".join(filter(None, [text, *beside, *lost])), found.title or headline(text))
