@@ -16,7 +16,7 @@ from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 import setsearch
 from setsearch.indexing.files import FileReader
-from setsearch.indexing.formats import FORMATS, apart, calendars, office, pages, subtitles, xml
+from setsearch.indexing.formats import FORMATS, apart, calendars, office, pages, subtitles, text, xml
 from setsearch.indexing.formats.apart import BATCH, Job, Reader, TooMuch
 from setsearch.indexing.formats.broken_words import join_broken_words, without_underscores
 from setsearch.indexing.formats.pages import MOST_BROKEN, Page, read_page
@@ -62,6 +62,25 @@ They hunt \cite{smith} zebras. % a comment
 \end{document}
 leftover
 """
+TEXINFO = r"""\input texinfo @c words
+@c a comment
+@settitle Big @emph{cats}
+@node Top
+@top Cats
+@ignore
+unsaid
+@end ignore
+@cindex entry
+@table @code
+@item lions@footnote{a note}
+na@"ive @'{e}tude @v{s}ah stra@ss{}e @code{hunt}ers @{ @} me@@zoo
+@end table
+@tex
+\vskip
+@end tex
+@xref{Zebras, , prey}.
+@anchor{place}
+"""
 NOTEBOOK = json.dumps(
     {
         "cells": [
@@ -81,6 +100,12 @@ MARKUP = {
         "Big cats of Österreich",
         "big cats of österreich lions hunt zebras latex",
         "comment smith sec documentclass png grant unsaid leftover",
+    ),
+    "a.texi": (
+        TEXINFO,
+        "Big cats",
+        "big cats lions a note naïve étude šah straße hunters me zoo zebras prey",
+        "comment unsaid entry table item vskip place node top end code emph footnote input",
     ),
     "a.ipynb": (NOTEBOOK, "Whale songs", "import roar whale songs study", "nbformat markdown ivborw0kggoaaaan"),
 }
@@ -169,11 +194,12 @@ def test_hostile_pages_take_linear_time(piece, monkeypatch):
         (calendars.calendar, "QUOTED-PRINTABLE"),
         *((calendars.calendar, piece) for piece in ("N;QUOTED-PRINTABLE:a=\n", "\n ", ";\"", "a.", "BEGIN:VEVENT\n")),
         *((xml.xml, piece) for piece in ("<title>x", "<a x='ab", "<category ")),
+        *((text.texinfo, piece) for piece in ("@ignore\n", "@tex\n@html\n", "@anchor{", '@"{', "@c ", "@end ignore\n")),
     ],
 )  # fmt: skip
-def test_hostile_calendars_and_xml_take_linear_time(form, piece):
-    text = f"<rss><item>{50_000 * piece}</item></rss>" if form is xml.xml else f"BEGIN:VCALENDAR\n{50_000 * piece}"
-    assert [*form(text.encode(), bytes.decode)]
+def test_hostile_texts_take_linear_time(form, piece):
+    whole = f"<rss><item>{50_000 * piece}</item></rss>" if form is xml.xml else f"BEGIN:VCALENDAR\n{50_000 * piece}"
+    assert [*form(whole.encode(), bytes.decode)]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ _GREEK = zip("ABGDEZYHIKLMNCOPRSTUFXQW", "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤ
 _GLYPHS = {pair[:2]: pair[2:] for pair in _TABLE.split()} | {
     f"*{case(name)}": case(letter) for name, letter in _GREEK for case in (str.upper, str.lower)
 }
-_ACCENTS = {
+ACCENTS = {
     name: accent
     for names, accent in zip(
         "' aa|` ga|^ a^|~ a~|: ad|, ac|v ah|o ao|a\"|ab|ho|a.|a-".split("|"),
@@ -97,7 +97,7 @@ def _lines(source: str) -> Iterator[tuple[str, str]]:
 def _strings(source: str) -> dict[str, str]:
     """The strings of a page by name; of those that it draws (pod2man), the accents."""
     own = dict(_own_string.findall(source))
-    return own | {name: _ACCENTS[name] for name in _ACCENTS if "\\" in own.get(name, "")} | _STRINGS
+    return own | {name: ACCENTS[name] for name in ACCENTS if "\\" in own.get(name, "")} | _STRINGS
 
 
 def _spoken(name: str, rest: str, is_mdoc: bool, own_name: str) -> str:
@@ -119,7 +119,7 @@ def _text(line: str, strings: Mapping[str, str]) -> str:
     def told(found: re.Match[str]) -> str:
         """The value of a string."""
         name, letter = found[1] or found[2] or found[3] or "", found[4]
-        return strings[name] + letter if name in strings else letter + _ACCENTS.get(name, "")
+        return strings[name] + letter if name in strings else letter + ACCENTS.get(name, "")
 
     for _ in range(3 * (r"\*" in line)):  # strings may have others
         line = _string.sub(told, line)
@@ -153,7 +153,7 @@ def _glyph(name: str) -> str:
     if re.fullmatch(r"char\d{1,3}", name):
         return chr(int(name[4:]))
     accent, base = (name[0], name[1:]) if len(name) == 2 else name.partition(" ")[::-2]  # \('e, \[e aa]
-    return _glyph(base) + _ACCENTS[accent] if accent in _ACCENTS else ""
+    return _glyph(base) + ACCENTS[accent] if accent in ACCENTS else ""
 
 
 def manual(data: bytes, decode: Decode) -> Parts:

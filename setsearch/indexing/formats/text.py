@@ -1,13 +1,15 @@
-"""Texts as people type them: notes with front matter, Org, LaTeX, notebooks, programs and their messages, sentences."""
+"""Texts as people type them: notes, Org, LaTeX, Texinfo, notebooks, programs and their messages, sentences."""
 
 import json
 import re
 from collections.abc import Iterator
 from itertools import compress, pairwise
+from unicodedata import normalize
 
 from setsearch.indexing.formats.broken_words import join_broken_words, without_underscores
 from setsearch.indexing.formats.front_matter import read_note, unescaped
 from setsearch.indexing.formats.part import Decode, Part, Parts, Unread, declared
+from setsearch.indexing.formats.roff import ACCENTS
 from setsearch.text.headline import headline, shorten
 from setsearch.text.latex import latex_document
 
@@ -40,6 +42,22 @@ _org_heading = re.compile(
 )
 _org_tags = re.compile(r"^(?:\*+[ \t].*[ \t]:([\w@#%:]+):|#\+filetags:(.+))[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _org_link = re.compile(r"\[\[(?:[^\[\]]*\]\[)?([^\[\]]*)\]\]")
+# Of Texinfo: what is not shown, or for others; what glyphs and accents show, by their names in roff; other commands.
+_texi_hidden = re.compile(
+    r"^[ \t]*@(ignore|tex|html|docbook|xml|r?macro)\b(?:(?!\n@\1\b).)*?(?:^@end \1\b[^\n]*|\Z)"
+    r"|^(?:\\input |[ \t]*@(?:c|comment|node|setfilename|include|set|clear|\w*index|document\w+|end"
+    r"|headings|vskip|footnotestyle|setchapternewpage)(?![\w{]))[^\n]*|@(?:anchor|image|value)\{[^{}]*\}",
+    re.MULTILINE | re.DOTALL,
+)
+_texi_signs = {"ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å"}
+_texi_signs |= {"AA": "Å", "TeX": "TeX", "LaTeX": "LaTeX", "dots": "...", "atchar": "@"}
+_texi_accents = {'"': ":", "=": "a-", "u": "ab", "H": 'a"', "ringaccent": "ao", "ogonek": "ho", "dotaccent": "a."}
+_texi_sign = re.compile(rf"@({'|'.join(_texi_signs)})\{{\}}")
+_texi_accent = re.compile(
+    r"@(?:([\"'~^`,=])|(v|u|H|ringaccent|ogonek|dotaccent)(?=\{))(?:\{(?:@dotless\{)?(\w)\}{1,2}|(\w))"
+)
+_texi_command = re.compile(r"@(?:([@{}])|footnote\{|[ *:.!?/-]|\w+[ \t]*\{?)|[{}]")
+_texi_title = re.compile(r"^@(?:settitle|title|top)[ \t]+(.+)", re.MULTILINE)
 # The notices of Project Gutenberg are as long as a story, and the same in all books.
 _notices = re.compile(r"^\*{3} ?(START|END) OF TH(?:E|IS) PROJECT GUTENBERG EBOOK.*$", re.MULTILINE)
 _PUBLISHER = "project gutenberg"
@@ -171,6 +189,23 @@ def _sentence_of(block: str) -> str:
         until = int(last or first)
         said += columns[1] + " " * ("SpaceAfter=No" not in columns[-1])
     return said.strip()
+
+
+def texinfo(data: bytes, decode: Decode) -> Parts:
+    """A manual of Texinfo, without its commands, comments and entries of indexes."""
+    source = decode(data).replace("\r\n", "\n")
+    named, text = _texi_title.search(source), _texi_plain(_texi_hidden.sub("", source))
+    yield Part(text, shorten(_texi_plain(named[1])) if named else headline(text))
+
+
+def _texi_plain(source: str) -> str:
+    def accented(found: re.Match[str]) -> str:
+        """A letter with its accent."""
+        name = found[1] or found[2]
+        return normalize("NFC", (found[3] or found[4]) + ACCENTS[_texi_accents.get(name, name)])
+
+    source = _texi_accent.sub(accented, _texi_sign.sub(lambda found: _texi_signs[found[1]], source))
+    return _texi_command.sub(lambda found: found[1] or " " * found[0].startswith(("@footnote", "@*")), source)
 
 
 def latex(data: bytes, decode: Decode) -> Parts:
