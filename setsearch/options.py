@@ -36,6 +36,7 @@ KINDS = {
     "float": "must be a number",
     "int": "must be a whole number",
     "model_attributes": "is a JSON object",
+    "dict": "is a JSON object",
 }
 
 

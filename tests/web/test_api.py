@@ -569,6 +569,8 @@ def test_documents_are_written_with_a_token(serve, animals):
         assert status == 422 and re.search("must be a number from 0|weights are a list of numbers, one for each", text)
     wrong = server.ask("/api/documents/z", method="PUT", body=new | {"fields": {"text": ["a"]}}, headers=headers)
     assert wrong[0] == 422 and "the name of the first one; rename it" in wrong[2]
+    wrong = server.ask("/api/documents/z", method="PUT", body=new | {"links": ["x"]}, headers=headers)
+    assert (wrong[0], json.loads(wrong[2])) == (422, {"error": "links is a JSON object, not ['x']"})
     assert server.ask("/api/documents/x", method="DELETE", headers=headers)[0] == 200
     assert server.ask("/api/documents/x", method="DELETE", headers=headers)[0] == 404
     assert server.ask("/api/documents/x", method="PUT", body=new)[0] == 401
