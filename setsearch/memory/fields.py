@@ -141,11 +141,13 @@ class Fields(NamedTuple):
         return f"; {meant}" if meant else ""
 
     def _files(self, name: str) -> list[str]:
-        """The first files that have a name but for its ending, in any folder."""
+        """The first items with a name before the ending of a file, in any folder, or before a colon of the title."""
         ids = [*self.items.starting_with(f"{name}.", HINTS), *self.items.containing(f"/{name}.")]
         names = {own for own, _ in self.describe(ids).values()}
         begin = f"{name}.".casefold()
-        return sorted(own for own in names if own.rpartition("/")[2].casefold().startswith(begin))[:HINTS]
+        names = {own for own in names if own.rpartition("/")[2].casefold().startswith(begin)}
+        names |= {own for own, _ in self.describe(self.items.starting_with(f"{name}: ", HINTS)).values()}
+        return sorted(names)[:HINTS]
 
     def _way_out(self, name: str) -> str:
         """What to do about the name of no item, if it is known otherwise; else empty."""

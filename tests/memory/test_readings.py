@@ -54,6 +54,10 @@ def test_an_item_of_the_other_side_is_pointed_at(index):
         assert index.items("documents").expand([], having=[name]), "the way out is one"
     with pytest.raises(errors.UnknownItem, match=r"no 'A' among the 3 terms, .*items=documents"):
         index.items("terms").expand(["A"])
+    index.add([("10.1/c", "a cat", "cat: a study")], ("documents", "terms"))
+    with pytest.raises(errors.UnknownItem, match=r"one of the terms; name 10\.1/c; or find documents by"):
+        index.items("documents").expand(["cat"])
+    index.delete(["10.1/c"], ("documents", "terms"))
     index.add([("cat.8.gz", "a cat"), ("cattle.txt", "a cow")], ("documents", "terms"))
     with pytest.raises(errors.UnknownItem, match=r"one of the terms; name cat\.8\.gz; or find documents by"):
         index.items("documents").expand(["cat"])
