@@ -43,6 +43,8 @@ LONGEST_SEARCHED = 200  # characters of a text whose words are looked for
 AMONG = "in (select value from json_each(?))"
 _AMONG_SECOND = "in (select value from json_each(?2))"
 
+Stored = dict[int, tuple[str, str | None]]  # (name, title) by id
+
 
 class NameSearch(Bound):
     """The names of a kind, and how one is found that somebody types: `size` names, all ids below `next_id`.
@@ -83,14 +85,16 @@ class NameSearch(Bound):
         pages = self._pages(text) if self.size > MOST_COUNTED else [*self._pages(text)]  # then they are read once
         near = self._matches(text, self.with_near_words(text, pages))
         found = [one for one in near if one.quality < SIMILAR]
-        return found or best_matches(match(text, *row) for row in likely(text, self._things(self.alike(text, pages))))
+        return found or best_matches(match(text, *row) for row in likely(text, self._plain(self.alike(text, pages))))
 
     def _matches(self, text: str, ids: Iterable[int]) -> list[Match]:
         return best_matches(match(text, *row) for row in self._things(ids))
 
     def _things(self, ids: Iterable[int]) -> list[Row]:
         """Id, name and title of things as stored, without features of fields."""
-        stored = self.stored(sorted({*ids}))
+        return self._plain(self.stored(sorted({*ids})))
+
+    def _plain(self, stored: Stored) -> list[Row]:
         return [(id, name, title) for id, (name, title) in stored.items() if not name.startswith(self.others)]
 
     def starting_with(self, prefix: str, limit: int) -> list[int]:
@@ -104,7 +108,7 @@ class NameSearch(Bound):
             )
         ]
 
-    def stored(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def stored(self, ids: Sequence[int]) -> Stored:
         """(name, title) of each id as stored; damage is for `describe` to find."""
         rows = self.cursor.execute(
             f"select id, name, title from setsearch_name where kind = ? and id {AMONG}", (self.id, json.dumps([*ids]))
@@ -188,23 +192,29 @@ class NameSearch(Bound):
         )
         return [id for (id,) in rows]
 
-    def alike(self, text: str, pages: Iterable[NamePage]) -> list[int]:
-        """Ids that share many trigrams with a text, and ids of about its length, those with its first letter first.
+    def alike(self, text: str, pages: Iterable[NamePage]) -> Stored:
+        """What shares many trigrams with a text, and what is about as long, first what begins with its first letter.
 
         Among many names, those of about its length that begin with its two letters.
         """
-        wanted, is_large = as_wanted(text[:LONGEST_ALIKE]), self.size > MOST_COUNTED
+        wanted, is_large, first = as_wanted(text[:LONGEST_ALIKE]), self.size > MOST_COUNTED, text[:1]
         shared, least = Counter[str](), len(trigrams(wanted)) / 3
         for page in () if is_large or len(wanted) < TRIGRAM else pages:
             shared.update(page.trigrams(wanted))
         enough = (name for name, count in shared.items() if count >= least)
-        ids = self._either(sorted(enough, key=lambda name: (-shared[name], name))[:MOST_ALIKE])
-        for column, begin in product(("name", "title"), cases(text[:2]) if is_large else [""]):
-            rows = self.cursor.execute(
-                f"select id from setsearch_name where kind = ? and {column} >= ? and {column} < ? "
-                f"and length({column}) between ? and ? "
-                f"order by substr({column}, 1, 1) <> ?, id limit {MOST_CANDIDATES}",
-                (self.id, begin, begin + LAST_CHARACTER, len(text) * 2 // 3, len(text) * 3 // 2 + 1, text[:1]),
+        found = self.stored(self._either(sorted(enough, key=lambda name: (-shared[name], name))[:MOST_ALIKE]))
+        for column, begin in product(("name", "title"), cases(text[:2]) if is_large else [first]):
+            of_length = (
+                f"select id, name, title from setsearch_name where kind = ? and length({column}) between ? and ?"
             )
-            ids += [id for (id,) in rows]
-        return ids
+            given = self.id, len(text) * 2 // 3, len(text) * 3 // 2 + 1
+            rows = self.cursor.execute(
+                f"{of_length} and {column} >= ? and {column} < ? "
+                f"order by substr({column}, 1, 1) <> ?, id limit {MOST_CANDIDATES}",
+                (*given, begin, begin + LAST_CHARACTER, first),
+            ).fetchall()
+            if not is_large:  # in the order of ids there is nothing to sort
+                others = f"{of_length} and substr({column}, 1, 1) <> ? order by id limit ?"
+                rows += self.cursor.execute(others, (*given, first, MOST_CANDIDATES - len(rows)))
+            found |= {id: (name, title) for id, name, title in rows}
+        return found

@@ -166,6 +166,16 @@ def is_one_edit(text: str, name: str) -> bool:
     return swapped == other or (is_other and not is_short)
 
 
+def one_edit_away(text: str, names: Sequence[str]) -> list[int]:
+    """The places of names that are one edit from a text."""
+    first, last, swapped = _left(text)
+    return [
+        place
+        for place, name in enumerate(names)
+        if (name.startswith(first) or name.endswith(last) or name == swapped) and is_one_edit(text, name)
+    ]
+
+
 def edited(text: str) -> list[str]:
     """Patterns of LIKE of which each name that is one edit from a text meets one: an edit leaves a half as it is.
 

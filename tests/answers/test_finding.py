@@ -140,6 +140,25 @@ def test_among_many_names_no_trigrams_are_counted(monkeypatch):
         assert "kind=? AND name>? AND name<?" in connection.execute(f"explain query plan {statement}").fetchone()[3]
 
 
+@pytest.mark.parametrize("most", [1, 3, 5, 100])
+def test_names_of_about_the_length_begin_alike_first_then_in_the_order_of_ids(monkeypatch, most):
+    monkeypatch.setattr(name_search, "MOST_CANDIDATES", most)
+    index = setsearch.open(sqlite3.connect(":memory:"))
+    titles = ["plum", "quince", None, "", "peach tree of China", "pear"]
+    index.add((f"{'pqr'[n % 3]}{n}" * (n % 4 + 1), "fruit", titles[n % 6]) for n in range(40))
+    with index.items("documents").fields() as fields:
+        items = fields.items
+        rows = [(id, *items.stored([id])[id]) for id in [*items.ids()]]
+        for text in ("pq", "pqxyz", "ruvwxyz", "quvwxyzabc"):
+            expected = set()
+            for column in (1, 2):
+                own = [row for row in rows if row[column] is not None]
+                own = [row for row in own if len(text) * 2 // 3 <= len(row[column]) <= len(text) * 3 // 2 + 1]
+                own.sort(key=lambda row: (row[column][:1] != text[0], row[0]))
+                expected |= {*own[:most]}
+            assert {(id, *both) for id, both in items.alike(text, []).items()} == expected
+
+
 def test_a_title_is_looked_up_and_not_searched_for():
     connection, statements = sqlite3.connect(":memory:"), []
     index = setsearch.open(connection)

@@ -6,7 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import examples
 
-from setsearch.text.matching import BEGINNING, INSIDE, LATER_WORD, LEAST_SIMILAR, SIMILAR, likely, match
+from setsearch.text.matching import (
+    BEGINNING,
+    INSIDE,
+    LATER_WORD,
+    LEAST_SIMILAR,
+    SIMILAR,
+    is_one_edit,
+    likely,
+    match,
+    one_edit_away,
+)
 
 TEXTS = st.text("abc d-", min_size=1, max_size=12)
 
@@ -60,3 +70,9 @@ def test_most_of_many_rows_are_unlikely():
         (99, "elehpont", None),
         (100, "x", "Elefant"),
     ]
+
+
+@examples(500)
+@given(st.text("abc", max_size=7), st.lists(st.text("abc", max_size=7)))
+def test_names_one_edit_away_are_found_by_what_an_edit_leaves(text, names):
+    assert one_edit_away(text, names) == [place for place, name in enumerate(names) if is_one_edit(text, name)]

@@ -8,11 +8,11 @@ from typing import Self
 from setsearch.arrays import Array, Ints
 from setsearch.errors import LostArrays
 from setsearch.storage.generations import json_of
-from setsearch.storage.name_search import LAST_CHARACTER, MOST_CANDIDATES
+from setsearch.storage.name_search import LAST_CHARACTER, MOST_CANDIDATES, Stored
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.revisions import Revision
 from setsearch.text.contexts import describe_context
-from setsearch.text.matching import BREAK, NamePage, is_one_edit
+from setsearch.text.matching import BREAK, NamePage, one_edit_away
 
 CONTEXTS_OF = "contexts "  # before the name of a field of contexts
 
@@ -60,8 +60,7 @@ class WordVocabulary(Vocabulary):
 
     def one_edit_away(self, text: str) -> list[int]:
         """Ids of words that are one edit from a text."""
-        wanted = text.casefold()
-        return [id for id, word in enumerate(self.words) if is_one_edit(wanted, word)]
+        return one_edit_away(text.casefold(), self.words)
 
     def containing(self, text: str) -> list[int]:
         """Ids of words that have all words of a text."""
@@ -76,11 +75,11 @@ class WordVocabulary(Vocabulary):
         """The ids of words."""
         return sorted(self._ids[name] for name in names)
 
-    def alike(self, text: str, pages: Iterable[NamePage]) -> list[int]:
-        """Ids of words of about the length of a text, those with its first letter first."""
+    def alike(self, text: str, pages: Iterable[NamePage]) -> Stored:
+        """Words of about the length of a text, those with its first letter first."""
         near = [id for id, word in enumerate(self.words) if len(text) * 2 // 3 <= len(word) <= len(text) * 3 // 2 + 1]
         near.sort(key=lambda id: self.words[id][:1] != text[:1])
-        return near[:MOST_CANDIDATES]
+        return self.describe(near[:MOST_CANDIDATES])
 
     stored = describe
 
