@@ -1,12 +1,12 @@
 """The page of what is new for saved sets: each row is decided at once, by a key or a button, and can be taken back."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlencode
 
-from pydantic import Field, TypeAdapter, ValidationError
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,8 +24,7 @@ MOST_ROWS = 200  # of a page
 UNDO = "undo"
 TOO = ", as before"  # behind what is said
 NO_SETS = "No set is saved yet: give examples at the start, and save them under a name below the list of what fits."
-Stored = Annotated[int, Field(ge=0, lt=2**63)]  # as SQLite's integers hold it
-SEEN = TypeAdapter(tuple[Stored, Stored, list[str]])
+MOST = 2**63  # numbers, as SQLite's integers hold them
 SEEN_OF = "seen of "  # before the name of a set, in a form
 LONGEST_PAST = 4000  # characters of an address that tell how to undo
 
@@ -64,10 +63,12 @@ def seen_as_texts(inbox: Inbox) -> dict[str, str]:
 
 def read_seen(text: str) -> Seen:
     """What `seen_as_texts` told of a set. Raises InvalidParameter."""
-    try:
-        return Seen(*SEEN.validate_json(text))
-    except ValidationError as error:
-        raise InvalidParameter(f"seen is what the inbox gave for a set, not {text!r:.60}") from error
+    with suppress(ValueError, TypeError, RecursionError):
+        number, stamp, doubtful = json.loads(text)
+        are_stored = all(type(own) is int and 0 <= own < MOST for own in (number, stamp))
+        if are_stored and type(doubtful) is list and all(type(item) is str for item in doubtful):
+            return Seen(number, stamp, doubtful)
+    raise InvalidParameter(f"seen is what the inbox gave for a set, not {text!r:.60}")
 
 
 def add_inbox(pages: Pages) -> None:

@@ -54,6 +54,12 @@ def test_a_question_enters_nothing_of_indexing(animals):
     assert not {name for name in modules if name.startswith("setsearch.indexing")}
 
 
+def test_the_page_alone_needs_no_library_of_the_api():
+    pytest.importorskip("starlette", reason="needs Starlette: pip install setsearch[web]")
+    without = "import sys; sys.modules |= dict.fromkeys(('fastapi', 'pydantic')); from setsearch.web import make_page"
+    subprocess.run([sys.executable, "-c", f"{without}; make_page(None, '')"], check=True)
+
+
 @pytest.mark.parametrize("folder", ["benchmarks", "examples"])
 def test_what_others_import_of_ours_exists(folder):
     files = sorted((Path(__file__).parents[2] / folder).rglob("*.py"))
