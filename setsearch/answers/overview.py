@@ -31,7 +31,9 @@ def sample_items(relation: Relation, transposed: bool, totals: Ints, k: int = 5)
         order = [*islice(vocabulary.ids(), most)]  # nothing tells how frequent they are
     for quantile in QUANTILES:
         place = int(vocabulary.size * (1 - quantile))
-        for name, _ in vocabulary.describe(order[place : place + LOOKED_AT]).values():
+        near = order[place : place + LOOKED_AT]
+        described = vocabulary.describe(near)  # in the order of ids, in which folders come one after another
+        for name in (described[id][0] for id in near if id in described):
             if name not in chosen and (not is_word or _is_telling(name, usual)):
                 chosen[name] = None
                 break

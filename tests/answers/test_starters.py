@@ -105,6 +105,14 @@ def test_a_sample_has_words_that_tell_something(sizes):
         assert len(sample_items(relation, False, of_documents)) == 5
 
 
+def test_a_sample_is_of_all_folders():
+    with setsearch.open(sqlite3.connect(":memory:")) as index:
+        shuffled = np.random.default_rng(0).permutation(1200)
+        index.add([(f"{'abc'[n // 400]}/{n}", {"lion": int(shuffled[n]) + 1}) for n in range(1200)])
+        (documents,) = (own for own in index.info()["readings"] if own["items"] == "documents")
+    assert {name[0] for name in documents["some"]} == {*"abc"}
+
+
 @given(st.lists(st.integers(0, 9), max_size=60), st.integers(1, 80))
 def test_the_largest_are_those_of_a_whole_sort(totals, most):
     array = np.array(totals, np.int64)
