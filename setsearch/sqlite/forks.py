@@ -7,7 +7,6 @@ SQLite would believe that it holds locks which only the parent holds, and writes
 
 import ctypes
 import os
-import platform
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -25,13 +24,19 @@ _all = WeakSet[Any]()  # Connections
 
 def this_process() -> str:
     """How others know this process: its host and its number."""
-    return f"{platform.node()} {os.getpid()}"
+    return f"{_host()} {os.getpid()}"
+
+
+def _host() -> str:
+    import platform  # slow to import, and no question needs it
+
+    return platform.node()
 
 
 def is_gone(owner: str) -> bool:
     """Whether a process of this host is dead; False if that cannot be told."""
     host, _, process = owner.rpartition(" ")
-    if os.name != "posix" or host != platform.node() or not process.isdecimal():
+    if os.name != "posix" or host != _host() or not process.isdecimal():
         return False
     try:
         os.kill(int(process), 0)

@@ -175,14 +175,14 @@ class Vocabulary(NameSearch):
         """
         index, last = "" if by == "id" else f"indexed by setsearch_name_{by}", (-1 if by == "id" else "", -1)
         statement = (
-            f"select group_concat(id), group_concat({column}, char(0)), max({by}) from (select id, {column} from "
+            f"select group_concat(id), group_concat({column}, char(0)) from (select id, {column} from "
             f"setsearch_name {index} where kind = ? and {column} is not null and ({by}, id) > (?, ?) "
             f"order by {by}, id limit {NAMES_OF_PAGE})"
         )
         while (row := self.cursor.execute(statement, (self.id, *last)).fetchone())[0] is not None:
-            ids = np.array(row[0].split(","), np.int64)
+            ids = np.fromstring(row[0], np.int64, sep=",")
             yield ids, f"{row[1]}{BREAK}".encode()
-            last = row[2], int(ids[-1])
+            last = int(ids[-1]) if by == "id" else row[1].rpartition(BREAK)[2], int(ids[-1])
 
     def _sound(self, rows: Sequence[tuple[int, str, str | None, int]]) -> dict[int, tuple[str, str | None]]:
         if not all(sound for *_, sound in rows):

@@ -265,7 +265,7 @@ def test_a_deriver_that_is_dead_is_succeeded_at_once(tmp_path, number):
         index.add(texts(4, 6).items())
         dead = generations.Draft.begin(index._database, 1)
         with index._database.write() as cursor:
-            cursor.execute("update setsearch_generation set owner = ?", (f"{forks.platform.node()} {number}",))
+            cursor.execute("update setsearch_generation set owner = ?", (f"{forks._host()} {number}",))
         assert generations.Draft.begin(index._database, 1) is not None
         with pytest.raises(errors.LockedDatabase):
             dead.publish(revisions.Revision(1, 1, 1))
