@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from setsearch.sqlite.limits import Cancellation
     from setsearch.storage.synced_source import Columns
 
-__version__ = "0.43.0"
+__version__ = "0.44.0"
 __all__ = [
     "Cancellation",
     "Changes",
