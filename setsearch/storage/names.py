@@ -20,13 +20,14 @@ from setsearch.errors import (
 from setsearch.options import Id
 from setsearch.storage.ids import collection_of, id_text, is_storable, plain_name
 from setsearch.storage.kept.records import Records
-from setsearch.storage.name_search import AMONG, LAST_CHARACTER, MOST_CANDIDATES, NAMES_OF_PAGE, NameSearch
+from setsearch.storage.name_search import AMONG, LAST_CHARACTER, MOST_CANDIDATES, NameSearch
 from setsearch.text.letters import normal_forms
 from setsearch.text.matching import BREAK, WHOLE, Total, best_matches, is_one_edit, no_total, with_article_moved
 
 PLURALS = ("s", "es")  # endings of words whose singular is offered
 MOST_VERIFIED = 500  # names that are compared with the indexes when they are described
 NAMES_OF_INSERT = 20_000  # in one statement
+NAMES_AT_ONCE = 5_000  # are read as one text: titles may be long
 # Whether a name and a title are those of their indexes; else one of both is damaged.
 _IS_SOUND = """
     exists (select 1 from setsearch_name i indexed by setsearch_name_name
@@ -177,7 +178,7 @@ class Vocabulary(NameSearch):
         statement = (
             f"select group_concat(id), group_concat({column}, char(0)) from (select id, {column} from "
             f"setsearch_name {index} where kind = ? and {column} is not null and ({by}, id) > (?, ?) "
-            f"order by {by}, id limit {NAMES_OF_PAGE})"
+            f"order by {by}, id limit {NAMES_AT_ONCE})"
         )
         while (row := self.cursor.execute(statement, (self.id, *last)).fetchone())[0] is not None:
             ids = np.fromstring(row[0], np.int64, sep=",")
@@ -191,8 +192,16 @@ class Vocabulary(NameSearch):
             return {id: (title or name, None) for id, name, title, _ in rows}
         return {id: (name, title) for id, name, title, _ in rows}
 
+    @property
+    def are_by_code_point(self) -> bool:
+        """Whether the index has the names in this order: one of UTF-16 has them in that of its bytes."""
+        return bool(self.cursor.execute("pragma encoding").fetchone() == ("UTF-8",))
+
     def ids(self, by_name: bool = False) -> Iterable[int]:
         """All ids, ascending, or in the order of their names (by code point)."""
+        if by_name and not self.are_by_code_point:
+            names = self.cursor.execute("select name, id from setsearch_name where kind = ?", (self.id,))
+            return [id for _, id in sorted(names)]
         order = "name" if by_name else "id"
         rows = self.cursor.execute(f"select id from setsearch_name where kind = ? order by {order}", (self.id,))
         return (id for (id,) in rows)

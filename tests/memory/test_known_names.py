@@ -27,7 +27,7 @@ NAMES = ["a", "b c", "ü", "日本", "x" * 300, "e\u0301", "é", "0", " ", "'", 
 
 @pytest.fixture
 def index(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored_names, "NAMES_OF_PAGE", 500)
+    monkeypatch.setattr(stored_names, "NAMES_AT_ONCE", 500)
     with setsearch.open(tmp_path / "a.db", create=True, contexts="off") as made:
         titles = [None, "", "a title", "Füchse", "b\tc"]
         made.add((name, f"red blue word{n % 7}", titles[n % 5]) for n, name in enumerate(NAMES))
@@ -45,7 +45,7 @@ def test_the_names_of_the_file_are_those_of_the_tables(index, monkeypatch):
         monkeypatch.setattr(Vocabulary, "stored", None)
         assert names.describe(items, ids.tolist()) == described
         assert ids[np.argsort(fields.first.ranks(ids))].tolist() == by_name
-        with pytest.raises(KeyError):
+        with pytest.raises(errors.LostArrays):
             names.describe(items, [25])
 
 
@@ -128,6 +128,65 @@ def test_ranks_are_those_of_the_names_whatever_was_read_before(monkeypatch):
                 assert [asked[place] for place in np.argsort(ranks)] == sorted(asked)
 
 
+@pytest.mark.parametrize("encoding", ["UTF-8", "UTF-16le", "UTF-16be"])
+def test_equal_scores_are_in_the_order_of_code_points_in_every_file(tmp_path, monkeypatch, encoding):
+    path, names = tmp_path / "a.db", ["\uff5e", "🦊", "é", "ā", "z", "日本", "a"]
+    host = sqlite3.connect(path)
+    host.execute(f"pragma encoding = '{encoding}'")
+    host.execute("create table thing (x)")
+    host.close()
+    with setsearch.open(path, create=True, contexts="off") as index:
+        index.add((name, "red", name) for name in names)
+        for few in (0, 100, 100):  # the last time with a file
+            monkeypatch.setattr("setsearch.memory.field.FEW", few)
+            hits = index.items("documents").expand(["a"], 10)
+            assert [hit.item for hit in hits] == [hit.title for hit in hits] == sorted(names[:-1])
+
+
+@pytest.mark.parametrize("names", [[], ["x"]])
+def test_the_file_of_an_index_of_nothing_or_one_item_has_its_names(tmp_path, names):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True, contexts="off") as index:
+        index.add([("x", "red")])
+        index.delete([] if names else ["x"])
+        index.derive()
+    with setsearch.open(path) as index:
+        with index.items("documents").fields() as fields:
+            stored = fields.first._item_names._stored
+            assert stored is not None and len(stored.ranks) == len(names)
+        index.add([("y", "red"), ("z", "red")])
+        assert {hit.item for hit in index.items("documents").expand(["y"])} == {"z", *names}
+
+
+@pytest.mark.parametrize("change", ["id = 9000", "id = -4", "name = 'a' || char(0)", "title = cast(x'ff' as text)"])
+def test_names_of_a_damaged_table_are_not_in_the_file(tmp_path, change):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True, contexts="off") as index:
+        index.add((f"n{n}", "red", f"t{n}") for n in range(9))
+        with index.items("documents").fields() as fields:
+            of = fields.relation.within(None)
+        assert len([*index._readings._names(of)]) == 5
+        host = sqlite3.connect(path)
+        host.execute(f"update setsearch_name set {change} where name = 'n7'")
+        host.commit()
+        host.close()
+        assert [*index._readings._names(of)] == []
+
+
+def test_names_of_a_damaged_file_are_read_from_the_tables(tmp_path):
+    path = tmp_path / "a.db"
+    with setsearch.open(path, create=True, contexts="off") as index:
+        index.add((f"n{n}", "red", f"title {n}") for n in range(9))
+        expected = index.items("documents").expand(["n0"])
+        file = tmp_path / "a.db-arrays-lists-1"
+        data = file.read_bytes()
+    for damaged in (data.replace(b"title 7", b"title\xff7"), data.replace(b"n7\0", b"n\xff\0")):
+        assert damaged != data
+        file.write_bytes(damaged)
+        with setsearch.open(path) as index:
+            assert index.items("documents").expand(["n0"]) == expected
+
+
 WRITES = st.lists(
     st.tuples(
         st.sampled_from(["update", "delete", "rolled back", "ask"]),
@@ -143,7 +202,7 @@ WRITES = st.lists(
 @given(writes=WRITES, at_once=st.sampled_from([1, 2, 100]))
 def test_names_are_those_of_the_tables_whatever_was_written_meanwhile(writes, at_once):
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
-        patch.setattr(stored_names, "NAMES_OF_PAGE", at_once)
+        patch.setattr(stored_names, "NAMES_AT_ONCE", at_once)
         patch.setattr(known_names, "MOST_CHANGED", 5)
         path = f"{folder}/a.db"
         with setsearch.open(path, create=True, contexts="off") as index:

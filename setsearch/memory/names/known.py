@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from setsearch.arrays import HASH, Array, Ints, offsets, repeat, sum_runs
+from setsearch.arrays import Array, Ints, offsets
 from setsearch.errors import LostArrays
 from setsearch.memory.layout import NamedArrays, take_array
 from setsearch.sqlite.mapped import Mapped
@@ -15,8 +15,6 @@ from setsearch.storage.names import Vocabulary
 CACHED = 100_000  # names that were looked up
 MOST_CHANGED = 1 << 14  # ids whose names writes may have changed; after more all are looked up
 COLUMNS = "name", "title"
-# Of bytes by their places: odd, so that no change of one is lost.
-_weights = np.cumprod(np.full(256, HASH)).view(np.int64)
 
 Named = dict[int, tuple[str, str | None]]  # (name, title) by id
 
@@ -49,45 +47,43 @@ class StoredNames(NamedTuple):
         return cls(names, name_bounds, titles, title_bounds, take_array(mapped, "ranks", "<i4", size))
 
     def describe(self, ids: Iterable[int]) -> Named:
-        """(name, title) of ids. Raises KeyError for one without a name."""
+        """(name, title) of ids. Raises LostArrays, also for one without a name, which no question asks for."""
         names, name_bounds, titles, title_bounds, _ = self
         found: Named = {}  # so it is made in a fiftieth of the time that a typed call takes
-        for id in ids:
-            start, end, first, last = name_bounds[id], name_bounds[id + 1], title_bounds[id], title_bounds[id + 1]
-            if start == end:
-                raise KeyError(id)
-            title = None if first == last else str(titles[first : last - 1], "utf-8")
-            found[id] = str(names[start : end - 1], "utf-8"), title
+        try:
+            for id in ids:
+                start, end, first, last = name_bounds[id], name_bounds[id + 1], title_bounds[id], title_bounds[id + 1]
+                if start == end:
+                    raise LostArrays("the mapped names")
+                title = None if first == last else str(titles[first : last - 1], "utf-8")
+                found[id] = str(names[start : end - 1], "utf-8"), title
+        except UnicodeDecodeError as error:
+            raise LostArrays("the mapped names") from error
         return found
 
 
 def names_to_arrays(items: Vocabulary) -> NamedArrays:
     """What a file of arrays gets of the names of items, within a transaction: nothing if an index has others."""
     size, found = items.next_id, dict[str, Array]()
-    ranks = np.zeros(size, "<i4")
+    if not items.are_by_code_point:
+        return
     for column in reversed(COLUMNS):
-        texts, lengths, sums, place = list[bytes](), np.zeros(size, np.int64), np.zeros(size, np.int64), 0
-        for ids, text in items.pages(column, "id"):
-            texts.append(text)
-            lengths[ids], sums[ids] = _lengths_and_sums(text)
-        for ids, text in items.pages(column, column):
-            if not np.array_equal(sums[ids], _lengths_and_sums(text)[1]):
+        text, lengths, place = bytearray(), np.zeros(size, np.int64), 0
+        for ids, own in items.pages(column, "id"):
+            text += own
+            lengths[ids] = np.diff(np.flatnonzero(np.frombuffer(own, np.uint8) == 0), prepend=-1)
+        bounds = offsets(lengths)
+        ranks = np.full(size, -1, "<i4")
+        for ids, own in items.pages(column, column):
+            ends = zip(bounds[ids].tolist(), bounds[ids + 1].tolist(), strict=True)
+            if b"".join([text[start:end] for start, end in ends]) != own:
                 return
             ranks[ids] = np.arange(place, place + len(ids))
             place += len(ids)
-        if place != np.count_nonzero(lengths):
+        if not np.array_equal(ranks >= 0, lengths > 0):
             return
-        found |= {f"{column}s": np.frombuffer(b"".join(texts), "u1"), f"{column} bounds": offsets(lengths)}
+        found |= {f"{column}s": np.frombuffer(text, "u1"), f"{column} bounds": bounds}
     yield from [*found.items(), ("ranks", ranks)]
-
-
-def _lengths_and_sums(texts: bytes) -> tuple[Ints, Ints]:
-    """The length of each of some texts, with the break behind it, and a sum that a changed byte changes."""
-    data = np.frombuffer(texts, np.uint8)
-    bounds = np.append(0, np.flatnonzero(data == 0) + 1)
-    lengths = np.diff(bounds)
-    places = np.arange(len(data)) - repeat(bounds[:-1], lengths)
-    return lengths, sum_runs(data * _weights[places & 255], bounds[:-1])
 
 
 class KnownNames:
@@ -125,7 +121,7 @@ class KnownNames:
         return found
 
     def describe(self, vocabulary: Vocabulary, ids: Sequence[int]) -> Named:
-        """(name, title) of ids, likewise. Raises KeyError for one without a name."""
+        """(name, title) of ids, likewise. Raises LostArrays, and KeyError for one without a name."""
         stored = self._stored
         if stored is None:
             return self._look_up(vocabulary, ids)
