@@ -281,3 +281,20 @@ def test_a_set_alone_in_an_exclusive_group_leaves_it_so():
             index.keep_set("words", ["cat"], items="terms", group="kinds")
         with pytest.raises(errors.InvalidParameter, match="'whole' cannot lie within 'part', which is itself, or a"):
             index.keep_set("whole", ["a"], items="documents", under="part")
+
+
+def test_a_group_that_was_refused_is_stored_when_the_item_is_gone():
+    with setsearch.open(sqlite3.connect(":memory:"), contexts="off") as index:
+        index.add((name, "red") for name in "abc")
+        for name in "ab":
+            own = index.keep_set(name, [name], items="documents")
+            own.group = "kinds"
+            own.save()
+        index.group("kinds", exclusive=True)
+        own = index.keep_set("c", ["a", "c"], items="documents")
+        own.group = "kinds"
+        with pytest.raises(errors.InvalidParameter, match="which exclude one another"):
+            own.save()
+        own.forget("a")
+        own.save()
+        assert (own.group, index.set("c").group) == ("kinds", "kinds")

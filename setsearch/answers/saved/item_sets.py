@@ -155,9 +155,10 @@ class ItemSet:
         changes, is_moved = self.store_members(stored, replace, version), (self.group, self.under) != self._placed
         if is_moved:
             stored.put(self.name, self.group, self.under)
-        self._placed = stored.place_of(self.name)
+        placed = stored.place_of(self.name)
         if is_moved or 1 in changes.values():
-            stored.check_members(self._placed[0], self.name)
+            stored.check_members(placed[0], self.name)
+        self._placed = placed
 
     def store_members(self, stored: StoredSets, replace: bool, version: str | None) -> Mapping[str, int | None]:
         """Store what was said of items, and return it; whether others exclude it is not looked at."""
