@@ -18,7 +18,8 @@ STYLES = ("style", "font-family", "class", "rend")
 TITLES = ("title", "subject", "name", "displayname")
 # What is not of XML, but comes: halves of characters, controls, entities of HTML, and an & by itself.
 _entity = re.compile(
-    r"&#(?:5[5-7]\d{3}|[xX][dD][89a-fA-F][\da-fA-F]{2}|[0-8]|1[124-9]|2\d|3[01]);"
+    r"&#(?:0*(?:5[5-7]\d{3}|6553[45]|[0-8]|1[124-9]|2\d|3[01])"
+    r"|[xX]0*(?:[dD][89a-fA-F][\da-fA-F]{2}|[fF]{3}[eEfF]|[0-8bBcCeEfF]|1[\da-fA-F]));"
     r"|&(?!(?:amp|lt|gt|quot|apos|#\d+|#[xX][\da-fA-F]+);)(?:\w+;)?"
 )
 _word = re.compile(r"[^\W\d_]{2}")
