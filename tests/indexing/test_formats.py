@@ -64,7 +64,10 @@ leftover
 """
 TEXINFO = r"""\input texinfo @c words
 @c a comment
-@settitle Big @emph{cats}
+@ignore
+@settitle An old title
+@end ignore
+@settitle Big @emph{cats} @value{VERSION}
 @node Top
 @top Cats
 @ignore
@@ -105,7 +108,7 @@ MARKUP = {
         TEXINFO,
         "Big cats",
         "big cats lions a note naïve étude šah straße hunters me zoo zebras prey",
-        "comment unsaid entry table item vskip place node top end code emph footnote input",
+        "comment version old unsaid entry table item vskip place node top end code emph footnote input",
     ),
     "a.ipynb": (NOTEBOOK, "Whale songs", "import roar whale songs study", "nbformat markdown ivborw0kggoaaaan"),
 }

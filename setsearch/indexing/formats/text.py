@@ -193,8 +193,8 @@ def _sentence_of(block: str) -> str:
 
 def texinfo(data: bytes, decode: Decode) -> Parts:
     """A manual of Texinfo, without its commands, comments and entries of indexes."""
-    source = decode(data).replace("\r\n", "\n")
-    named, text = _texi_title.search(source), _texi_plain(_texi_hidden.sub("", source))
+    source = _texi_hidden.sub("", decode(data).replace("\r\n", "\n"))
+    named, text = _texi_title.search(source), _texi_plain(source)
     yield Part(text, shorten(_texi_plain(named[1])) if named else headline(text))
 
 
