@@ -61,8 +61,8 @@ class Decisions:
         self._database = database
         self._known: list[Row] | None = None  # None if the set was never there
         self._own: list[Row] = []  # what this object said
-        self._first: int | None = None  # its first number
         self._written: set[Row] = set()  # the same, and what it knew from the start
+        self._first: int | None = None  # the first number of what it said
 
     def read(self) -> list[Decision]:
         """All decisions in their order; those known from the start come first. Raises ChangedSet."""
@@ -106,8 +106,6 @@ class Decisions:
                 _require_agreed(theirs, said[theirs.item], own[theirs.item][0], replaces)
             free = "select coalesce(max(number), 0) + 1 from setsearch_member where name = ?"
             (first,) = cursor.execute(free, (self.name,)).fetchone()
-            if not known and self._first is None:
-                self._first = first
             with stored.changing(self.name, said):
                 cursor.executemany(
                     "insert or replace into setsearch_member (name, item, accepted, number, time, reason, note, over) "
@@ -123,7 +121,9 @@ class Decisions:
                 )
             after = stored.rows(self.name, said)
         self._note(after, after.values())
-        self._own += [] if known else map(_said, after.values())
+        if not known:
+            self._own += map(_said, after.values())
+            self._first = first if self._first is None else self._first
         self._written.update(map(_said, after.values()))
         return [*map(_decision, before.values())]
 
