@@ -32,8 +32,9 @@ MOST_SHOWN = 100  # commands of a title page
 _comment = re.compile(r"(?<!\\)%.*")
 _lone = re.compile(r"(?<!\\)\\(?!\\)")
 _doubled = re.compile(r"\\\\(?:[\"'`^~=.][{\\A-Za-z]|(?:text\w+|emph|[uvHcdbkrt])\s*\{)")
+# Where one may end and the next begin: no group that is a letter of a word, as in gr{\"o}{\ss}er.
+_arguments = re.compile(r"\}\{(?!\\(?:[\"'`^~=.]|(?:ss|ae|oe|aa|AE|OE|AA|[oOlLijuvHcdbkrt])\b))")
 _title = re.compile(r"\\(?:title|chapter\*?|section\*?)\s*(?:\[[^\[\]]*\]\s*)?\{")
-_arguments = re.compile(r"\}\{(?!\\)")  # of commands that the library does not know; a sign is of a word: \"{o}{\ss}
 _hidden = re.compile(
     r"\\(?:thanks\s*\{[^{}]*\}|maketitle|tableofcontents|bibliography\s*\{[^{}]*\}|(?:bibliographystyle|bibitem|index)\s*\{[^{}]*\})"
 )
@@ -58,7 +59,7 @@ def latex_document(source: str) -> tuple[str, str | None]:
         shown = (_group(before, own.end()) for own in islice(_shown_before.finditer(before), MOST_SHOWN))
         source = "\n\n".join((*shown, within))
     body = _hidden.sub("", source.partition("\\end{document}")[0])
-    body = _arguments.sub("} {", body)
+    body = _arguments.sub("} {", body)  # the library does not know how many others' commands have
     lines = (" ".join(line.split()) for line in _converted(body).splitlines())
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(line.strip("=") for line in lines)).strip()
     return (text if not title or title.lower() in text.lower() else f"{title}\n\n{text}"), title

@@ -151,8 +151,9 @@ def test_headings_of_latex_stay_as_they_were_typed():
 
 def test_arguments_of_commands_that_nobody_knows_are_words():
     source = r"""\begin{desc}{cats}{lions}
-    \person{Ann}{Bob} roar\index{cats!big}. \bibitem{key} Gr\"{o}{\ss}e $\frac{1}{2}$\end{desc}"""
-    assert latex_document(source)[0].split() == "cats lions Ann Bob roar. Größe 1/2".split()
+    \person{Ann}{Bob} roar\index{cats!big}. \bibitem{key} Gr\"{o}{\ss}e $\frac{1}{2}$
+    gr{\"o}{\ss}er {\v c}{\'e}{\o}\end{desc}"""
+    assert latex_document(source)[0].split() == "cats lions Ann Bob roar. Größe 1/2 größer čéø".split()
 
 
 def test_of_what_stands_before_a_document_of_latex_its_title_page_is_read():
