@@ -26,6 +26,7 @@ from setsearch.models.values import PRESENCE, CountSource, FeatureGroups, RuleSt
 from setsearch.scoring.best import Base, accumulate, is_core
 from setsearch.scoring.postings import PostingArrays, Value, ValuedLists, WeightedLists
 from setsearch.sqlite.database import Bound
+from setsearch.storage.name_search import Descriptions
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -147,11 +148,11 @@ class Field(Bound):
 
         return self.made_once.get_or_make("by stems", make).get(stemmed(words), [])  # type: ignore[no-any-return]
 
-    def describe(self, items: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def describe(self, items: Sequence[int]) -> Descriptions:
         """(name, title) of items."""
         return self._item_names.describe(self.items, items)
 
-    def describe_features(self, features: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def describe_features(self, features: Sequence[int]) -> Descriptions:
         """(name, title) of features."""
         return self._feature_names.describe(self.features, features)
 

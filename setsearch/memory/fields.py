@@ -20,13 +20,13 @@ from setsearch.scoring.best import Base
 from setsearch.scoring.smoothing import Neighbors
 from setsearch.storage.ids import id_text
 from setsearch.storage.kept.columns import Values
+from setsearch.storage.name_search import Descriptions
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
 from setsearch.text.analyzer import Analyzer
 from setsearch.text.words import without_marks
 
 LONGEST_PHRASE = 4  # words (text/token_stream.py)
-Descriptions = dict[int, tuple[str, str | None]]  # (name, title) of ids
 
 
 class Fields(NamedTuple):
@@ -140,7 +140,7 @@ class Fields(NamedTuple):
         meant = did_you_mean(own for own, _ in near.values() if " " in own)
         return f"; {meant}" if meant else ""
 
-    def _files(self, name: str) -> list[str]:
+    def _longer_names(self, name: str) -> list[str]:
         """The first items with a name before the ending of a file, in any folder, or before a colon of the title."""
         ids = [*self.items.starting_with(f"{name}.", HINTS), *self.items.containing(f"/{name}.")]
         names = {own for own, _ in self.describe(ids).values()}
@@ -162,8 +162,8 @@ class Fields(NamedTuple):
             if self.have_columns and self.first.takes_features:
                 text = ", or by a text with `like`" if self.analyzer is not None else ""
                 ways.insert(0, f"find {self.items.name} by `having={name}`{text}")
-                files = self._files(name)
-                ways[:0] = [f"name {' or '.join(files)}"] if files else []
+                longer = self._longer_names(name)
+                ways[:0] = [f"name {' or '.join(longer)}"] if longer else []
             return f", but it is one of the {other.name}; {'; or '.join(ways)}"
         has_terms = self.analyzer is not None and self.analyzer.is_available
         words = name.split() if "," not in name else []  # several names in one text

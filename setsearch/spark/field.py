@@ -30,6 +30,7 @@ from setsearch.scoring.postings import PostingArrays
 from setsearch.spark.layout import NORMS, Layout, Side, ids_table, local, read, read_lists
 from setsearch.storage.analyzers import load_analyzer
 from setsearch.storage.ids import is_storable
+from setsearch.storage.name_search import Descriptions
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.relation import Relation
 from setsearch.text.matching import Total, no_total
@@ -50,7 +51,7 @@ class RemoteVocabulary(Vocabulary):
         self._rows: DataFrame = read(spark, layout, side.items, "items")
         self._ids: dict[str, int | None] = {}
         self._titled: dict[str, list[tuple[int, str]]] = {}
-        self._described: dict[int, tuple[str, str | None]] = {}
+        self._described: Descriptions = {}
 
     @property
     def are_contexts(self) -> bool:
@@ -95,7 +96,7 @@ class RemoteVocabulary(Vocabulary):
         """Names are not compared on the workers."""
         return "give an id, or a title that only one has, as it was indexed"
 
-    def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def describe(self, ids: Sequence[int]) -> Descriptions:
         """(name, title) of each id."""
         missing = sorted({*ids}.difference(self._described))
         if missing:

@@ -43,7 +43,7 @@ LONGEST_SEARCHED = 200  # characters of a text whose words are looked for
 AMONG = "in (select value from json_each(?))"
 _AMONG_SECOND = "in (select value from json_each(?2))"
 
-Stored = dict[int, tuple[str, str | None]]  # (name, title) by id
+Descriptions = dict[int, tuple[str, str | None]]  # (name, title) by id
 
 
 class NameSearch(Bound):
@@ -94,7 +94,7 @@ class NameSearch(Bound):
         """Id, name and title of things as stored, without features of fields."""
         return self._plain(self.stored(sorted({*ids})))
 
-    def _plain(self, stored: Stored) -> list[Row]:
+    def _plain(self, stored: Descriptions) -> list[Row]:
         return [(id, name, title) for id, (name, title) in stored.items() if not name.startswith(self.others)]
 
     def starting_with(self, prefix: str, limit: int) -> list[int]:
@@ -108,7 +108,7 @@ class NameSearch(Bound):
             )
         ]
 
-    def stored(self, ids: Sequence[int]) -> Stored:
+    def stored(self, ids: Sequence[int]) -> Descriptions:
         """(name, title) of each id as stored; damage is for `describe` to find."""
         rows = self.cursor.execute(
             f"select id, name, title from setsearch_name where kind = ? and id {AMONG}", (self.id, json.dumps([*ids]))
@@ -192,7 +192,7 @@ class NameSearch(Bound):
         )
         return [id for (id,) in rows]
 
-    def alike(self, text: str, pages: Iterable[NamePage]) -> Stored:
+    def alike(self, text: str, pages: Iterable[NamePage]) -> Descriptions:
         """What shares many trigrams with a text, and what is about as long, first what begins with its first letter.
 
         Among many names, those of about its length that begin with its two letters.

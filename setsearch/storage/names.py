@@ -20,7 +20,7 @@ from setsearch.errors import (
 from setsearch.options import Id
 from setsearch.storage.ids import collection_of, id_text, is_storable, plain_name
 from setsearch.storage.kept.records import Records
-from setsearch.storage.name_search import AMONG, LAST_CHARACTER, MOST_CANDIDATES, NameSearch
+from setsearch.storage.name_search import AMONG, LAST_CHARACTER, MOST_CANDIDATES, Descriptions, NameSearch
 from setsearch.text.letters import normal_forms
 from setsearch.text.matching import BREAK, WHOLE, Total, best_matches, is_one_edit, no_total, with_article_moved
 
@@ -164,7 +164,7 @@ class Vocabulary(NameSearch):
             return found
         return [(id, name) for id, (name, _) in self.stored(self.records.called(title)).items()]
 
-    def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def describe(self, ids: Sequence[int]) -> Descriptions:
         """(name, title) of each id."""
         is_sound = _IS_SOUND if len(ids) <= MOST_VERIFIED else "1"
         statement = f"select id, name, title, {is_sound} from setsearch_name n where n.kind = ? and n.id {AMONG}"
@@ -185,7 +185,7 @@ class Vocabulary(NameSearch):
             yield ids, f"{row[1]}{BREAK}".encode()
             last = int(ids[-1]) if by == "id" else row[1].rpartition(BREAK)[2], int(ids[-1])
 
-    def _sound(self, rows: Sequence[tuple[int, str, str | None, int]]) -> dict[int, tuple[str, str | None]]:
+    def _sound(self, rows: Sequence[tuple[int, str, str | None, int]]) -> Descriptions:
         if not all(sound for *_, sound in rows):
             raise CorruptIndex(f"a name of {self.name} is damaged; {REPAIR_HINT}")
         if self.titles_shown:

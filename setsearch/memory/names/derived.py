@@ -8,7 +8,7 @@ from typing import Self
 from setsearch.arrays import Array, Ints
 from setsearch.errors import LostArrays
 from setsearch.storage.generations import json_of
-from setsearch.storage.name_search import LAST_CHARACTER, MOST_CANDIDATES, Stored
+from setsearch.storage.name_search import LAST_CHARACTER, MOST_CANDIDATES, Descriptions
 from setsearch.storage.names import Vocabulary
 from setsearch.storage.revisions import Revision
 from setsearch.text.contexts import describe_context
@@ -41,7 +41,7 @@ class WordVocabulary(Vocabulary):
         """Empty: the analyzer knows in which case words are."""
         return []
 
-    def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def describe(self, ids: Sequence[int]) -> Descriptions:
         """(word, None) of each id."""
         return {id: (self.words[id], None) for id in ids}
 
@@ -75,7 +75,7 @@ class WordVocabulary(Vocabulary):
         """The ids of words."""
         return sorted(self._ids[name] for name in names)
 
-    def alike(self, text: str, pages: Iterable[NamePage]) -> Stored:
+    def alike(self, text: str, pages: Iterable[NamePage]) -> Descriptions:
         """Words of about the length of a text, those with its first letter first."""
         near = [id for id, word in enumerate(self.words) if len(text) * 2 // 3 <= len(word) <= len(text) * 3 // 2 + 1]
         near.sort(key=lambda id: self.words[id][:1] != text[:1])
@@ -97,7 +97,7 @@ class ContextVocabulary(Vocabulary):
         """Empty: contexts are not found by name."""
         return {}
 
-    def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def describe(self, ids: Sequence[int]) -> Descriptions:
         """(context in words, None) of each id. Raises LostArrays."""
         if not ids:
             return {}
@@ -117,7 +117,7 @@ class DocumentVocabulary(Vocabulary):
     def __init__(self, name: str, size: int, documents: Array, of: Revision) -> None:
         super().__init__(-1, name, size, size)
         self._documents, self._of = documents, of
-        self._known: list[tuple[dict[int, tuple[str, str | None]], dict[str, int]]] = []  # once known: by id, by name
+        self._known: list[tuple[Descriptions, dict[str, int]]] = []  # once known: by id, by name
 
     def find(self, names: Sequence[str]) -> dict[str, int]:
         """The ids of those documents that were there."""
@@ -127,7 +127,7 @@ class DocumentVocabulary(Vocabulary):
         ids = self._read()[1]
         return {name: ids[name] for name in names if name in ids}
 
-    def describe(self, ids: Sequence[int]) -> dict[int, tuple[str, str | None]]:
+    def describe(self, ids: Sequence[int]) -> Descriptions:
         """(document, title) of each id."""
         stored = self._stored() if ids else None
         if stored is not None:
@@ -143,7 +143,7 @@ class DocumentVocabulary(Vocabulary):
             ).fetchone()
         return None if row is None else Vocabulary(row[0], self.name, self.size, self.next_id).within(self.cursor)
 
-    def _read(self) -> tuple[dict[int, tuple[str, str | None]], dict[str, int]]:
+    def _read(self) -> tuple[Descriptions, dict[str, int]]:
         if not self._known:
             documents = json_of(self._documents)
             by_id = {id: (name, title) for id, name, title in documents}

@@ -10,13 +10,12 @@ from setsearch.errors import LostArrays
 from setsearch.memory.layout import NamedArrays, take_array
 from setsearch.sqlite.mapped import Mapped
 from setsearch.storage.ids import is_storable
+from setsearch.storage.name_search import Descriptions
 from setsearch.storage.names import Vocabulary
 
 CACHED = 100_000  # names that were looked up
 MOST_CHANGED = 1 << 14  # ids whose names writes may have changed; after more all are looked up
 COLUMNS = "name", "title"
-
-Named = dict[int, tuple[str, str | None]]  # (name, title) by id
 
 
 class StoredNames(NamedTuple):
@@ -46,10 +45,10 @@ class StoredNames(NamedTuple):
         names, name_bounds, titles, title_bounds = found
         return cls(names, name_bounds, titles, title_bounds, take_array(mapped, "ranks", "<i4", size))
 
-    def describe(self, ids: Iterable[int]) -> Named:
+    def describe(self, ids: Iterable[int]) -> Descriptions:
         """(name, title) of ids. Raises LostArrays, also for one without a name, which no question asks for."""
         names, name_bounds, titles, title_bounds, _ = self
-        found: Named = {}  # so it is made in a fiftieth of the time that a typed call takes
+        found: Descriptions = {}  # so it is made in a fiftieth of the time that a typed call takes
         try:
             for id in ids:
                 start, end, first, last = name_bounds[id], name_bounds[id + 1], title_bounds[id], title_bounds[id + 1]
@@ -96,7 +95,7 @@ class KnownNames:
         self._stored = stored
         self._changed = frozenset[int]()  # ids of which the file may have the names of before
         self._ids: dict[str, int] = {}  # of names that were looked for
-        self._described: Named = {}
+        self._described: Descriptions = {}
 
     def after(self, vocabulary: Vocabulary, changed: Iterable[int]) -> "KnownNames":
         """Those of the vocabulary after a write that may have given or taken the names of some ids."""
@@ -120,7 +119,7 @@ class KnownNames:
             found |= new
         return found
 
-    def describe(self, vocabulary: Vocabulary, ids: Sequence[int]) -> Named:
+    def describe(self, vocabulary: Vocabulary, ids: Sequence[int]) -> Descriptions:
         """(name, title) of ids, likewise. Raises LostArrays, and KeyError for one without a name."""
         stored = self._stored
         if stored is None:
@@ -140,7 +139,7 @@ class KnownNames:
             return None
         return stored.ranks[ids] if not self._changed or self._changed.isdisjoint(ids.tolist()) else None
 
-    def _look_up(self, vocabulary: Vocabulary, ids: Sequence[int]) -> Named:
+    def _look_up(self, vocabulary: Vocabulary, ids: Sequence[int]) -> Descriptions:
         """The same where no file has the names."""
         known = self._described
         missing = set(ids).difference(known)
